@@ -1,0 +1,1 @@
+"""Explain Yourself without a screen: labs, models, runs, journal, store."""

@@ -1,0 +1,259 @@
+"""What can happen in a run: every request, answer and event. The ground floor: it imports nothing of ours.
+
+Field names are a contract: the journal keeps them, `--json` prints them, the store's columns bear them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+SCHEMA = 1
+"""Version of the journal's format; it stands in every `started` event."""
+
+Rules = Literal["paper", "repaired"]
+"""Which rules read a raw answer: the authors' own (`paper`) or ours for what chat models write today (`repaired`)."""
+
+Status = Literal["completed", "cancelled", "failed"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# Requests and answers
+
+
+class Message(Frozen):
+    """One chat turn."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Sampling(Frozen):
+    """How a model draws its answer. What is None is not sent: the endpoint's own default holds."""
+
+    temperature: float = 0.0
+    top_p: float | None = None
+    top_k: int | None = None
+    repetition_penalty: float | None = None
+    max_tokens: int = 200
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    top_logprobs: int | None = None
+
+
+class Prompt(Frozen):
+    """A rendered prompt: what is sent, and which template and values it came from.
+
+    `id` and `hash` name the template; `slots` are the values put in. Control models read the slots, never the wording.
+    """
+
+    id: str
+    hash: str
+    messages: tuple[Message, ...]
+    slots: dict[str, str] = Field(default_factory=dict)
+
+
+class Request(Frozen):
+    """One question to one model.
+
+    `repeat` tells apart samples that are otherwise the same request (ten draws of one prompt).
+    """
+
+    role: str
+    model: str
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    slots: dict[str, str] = Field(default_factory=dict)
+    prompt: str = ""
+    json_schema: dict[str, Any] | None = None
+    repeat: int = 0
+
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits, equal for requests a model cannot tell apart, plus role and repeat number."""
+        told = self.model_dump(mode="json", exclude={"slots", "prompt"})
+        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+class Usage(Frozen):
+    """Tokens, as the endpoint counted them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class Answer(Frozen):
+    """What a model wrote, untrusted. Times in seconds."""
+
+    text: str
+    seconds: float = 0.0
+    first_token_seconds: float | None = None
+    usage: Usage = Usage()
+    cached: bool = False
+    finish_reason: str | None = None
+    logprobs: list[dict[str, Any]] | None = None
+
+
+class CallFailed(Exception):
+    """A call that brought no usable answer. The message is fit for the person; `hint` says what to do next."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+OnText = Callable[[str], None]
+
+
+class Model(Protocol):
+    """Whoever answers requests: an endpoint, the local model, a control, a journal."""
+
+    id: str
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """Answer `request`, handing each piece of text to `on_text` as it comes. Raises CallFailed."""
+        ...
+
+
+# Events
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class _Event(Frozen):
+    run: str
+    at: datetime = Field(default_factory=now)
+
+
+class Started(_Event):
+    """`spec` is the lab's specification as data; with it and `seed` the run can be made again."""
+
+    kind: Literal["started"] = "started"
+    version: int = Field(SCHEMA, alias="schema")
+    lab: str
+    spec: dict[str, Any]
+    seed: int
+    versions: dict[str, str] = Field(default_factory=dict)
+    prompts: dict[str, str] = Field(default_factory=dict)
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class Resumed(_Event):
+    """A run that had stopped goes on. Calls answered before are not asked again."""
+
+    kind: Literal["resumed"] = "resumed"
+
+
+class Asked(_Event):
+    kind: Literal["asked"] = "asked"
+    call: str
+    role: str
+    model: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    item: str = ""
+    prompt: str = ""
+    repeat: int = 0
+    fingerprint: str = ""
+
+
+class Token(_Event):
+    """A piece of an answer as it comes. Live only: never journaled."""
+
+    kind: Literal["token"] = "token"
+    call: str
+    text: str
+
+
+class Answered(_Event):
+    kind: Literal["answered"] = "answered"
+    call: str
+    role: str
+    model: str
+    text: str
+    seconds: float
+    first_token_seconds: float | None = None
+    cached: bool = False
+    usage: Usage = Usage()
+    finish_reason: str | None = None
+    logprobs: list[dict[str, Any]] | None = None
+
+
+class Failed(_Event):
+    """A call (`call` set) or the run itself (`call` None) went wrong. `error` is the class, `message` for a person."""
+
+    kind: Literal["failed"] = "failed"
+    call: str | None = None
+    role: str | None = None
+    model: str | None = None
+    error: str
+    message: str
+    hint: str = ""
+
+
+class Recorded(_Event):
+    """One thing the lab found out about `item`; `record` names its type, `data` holds its fields."""
+
+    kind: Literal["recorded"] = "recorded"
+    record: str
+    item: str
+    data: dict[str, Any]
+
+
+class Dropped(_Event):
+    """`item` does not count, and why. `rules` None means under either set of rules."""
+
+    kind: Literal["dropped"] = "dropped"
+    item: str
+    reason: str
+    detail: str = ""
+    rules: Rules | None = None
+
+
+class Scored(_Event):
+    """A metric. `value` is None where it is undefined; `n` items used of `of`; `low`, `high` a 95 % interval."""
+
+    kind: Literal["scored"] = "scored"
+    metric: str
+    value: float | None
+    n: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+    rules: Rules
+    item: str = ""
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class Finished(_Event):
+    kind: Literal["finished"] = "finished"
+    status: Status
+
+
+Event = Annotated[
+    Started | Resumed | Asked | Token | Answered | Failed | Recorded | Dropped | Scored | Finished,
+    Field(discriminator="kind"),
+]
+
+_ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def to_json(event: Event) -> str:
+    """The event as one line of JSON, without the line's end."""
+    return event.model_dump_json(by_alias=True)
+
+
+def from_json(line: str | bytes) -> Event:
+    """The event that `line` holds. Raises pydantic.ValidationError for anything else."""
+    return _ADAPTER.validate_json(line)
