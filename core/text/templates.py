@@ -1,0 +1,94 @@
+"""Prompt templates: chat turns with `{slots}`, kept as data under `data/prompts/`.
+
+A template file is TOML::
+
+    id = "strategyqa-explain-cot"
+    version = 1
+    role = "explainer"
+    system = "What the model is told once."
+    user = "Q: {question}"            # one turn; the last one asked is the real question
+    assistant = "{explanation}"       # how a demonstration's reply is written
+
+    [[demonstrations]]
+    question = "..."
+    explanation = "..."
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from core.events import Frozen, Message, Prompt
+
+PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
+
+_SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+class TemplateError(ValueError):
+    """A template file that cannot be used, or a slot that has no value; the message names both."""
+
+
+def fill(text: str, slots: Mapping[str, str]) -> str:
+    """`text` with each `{slot}` replaced, in one pass: braces inside a value are left alone.
+
+    Raises TemplateError for a slot without a value.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        try:
+            return slots[match[1]]
+        except KeyError:
+            raise TemplateError(f"the prompt has a slot {{{match[1]}}} that was given no value") from None
+
+    return _SLOT.sub(value, text)
+
+
+class Template(Frozen):
+    """A prompt with its demonstrations. `hash` changes when any word or the order of demonstrations does."""
+
+    id: str
+    version: int
+    role: str
+    system: str = ""
+    user: str
+    assistant: str = ""
+    demonstrations: tuple[dict[str, str], ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """12 hexadecimal digits over everything that reaches the model."""
+        told = self.model_dump(mode="json", exclude={"id", "version", "role"})
+        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
+
+    def render(self, **slots: str) -> Prompt:
+        """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""
+        turns = [Message(role="system", content=self.system)] if self.system else []
+        for demonstration in self.demonstrations:
+            turns.append(Message(role="user", content=fill(self.user, demonstration)))
+            turns.append(Message(role="assistant", content=fill(self.assistant, demonstration)))
+        turns.append(Message(role="user", content=fill(self.user, slots)))
+        return Prompt(id=self.id, hash=self.hash, messages=tuple(turns), slots=slots)
+
+
+@lru_cache(maxsize=256)
+def load(name: str) -> Template:
+    """The shipped template `data/prompts/<name>.toml`; `name` such as "simulatability/strategyqa-explain-cot".
+
+    Raises TemplateError where the file is missing or is not a template.
+    """
+    path = PROMPTS / f"{name}.toml"
+    try:
+        return Template.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise TemplateError(f"no prompt template {name!r} in {PROMPTS}") from None
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise TemplateError(f"prompt template {path.name} cannot be used: {error}") from error
