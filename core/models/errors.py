@@ -1,0 +1,61 @@
+"""What can go wrong with a call, one class for each thing a person can mend. Messages are fit to be shown."""
+
+from __future__ import annotations
+
+from core.events import CallFailed
+
+
+class NothingListens(CallFailed):
+    """No server answers at the address."""
+
+
+class WrongKey(CallFailed):
+    """The server refuses the key, or wants one."""
+
+
+class NoSuchModel(CallFailed):
+    """No model of that name; the hint gives the nearest ones."""
+
+
+class RateLimited(CallFailed):
+    """Too many calls; `wait` is the time to wait in seconds, where the server said so."""
+
+    def __init__(self, message: str, hint: str = "", wait: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.wait = wait
+
+
+class ContextTooLong(CallFailed):
+    """The prompt does not fit into the model's context."""
+
+
+class ContentFiltered(CallFailed):
+    """The provider's filter withheld the answer."""
+
+
+class EmptyAnswer(CallFailed):
+    """The model answered with nothing but white space."""
+
+
+class TimedOut(CallFailed):
+    """No whole answer within the time limit."""
+
+
+class MalformedReply(CallFailed):
+    """What came back is not a reply of the protocol: broken JSON, a stream cut off, a page of HTML."""
+
+
+class ServerFault(CallFailed):
+    """The server says that it failed (HTTP 5xx)."""
+
+
+class Refused(CallFailed):
+    """The server refuses the request as it stands (another HTTP 4xx)."""
+
+
+class OutsideWorld(CallFailed):
+    """A control was asked about something that is not in its world; the hint offers questions it knows."""
+
+
+class NotInReplay(CallFailed):
+    """A replay was asked something that its journal does not hold; the message names the request."""
