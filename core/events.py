@@ -139,7 +139,7 @@ class Started(_Event):
     """`spec` is the lab's specification as data; with it and `seed` the run can be made again."""
 
     kind: Literal["started"] = "started"
-    version: int = Field(SCHEMA, validation_alias="schema", serialization_alias="schema")
+    version: int = Field(default=SCHEMA, validation_alias="schema", serialization_alias="schema")
     lab: str
     spec: dict[str, Any]
     seed: int

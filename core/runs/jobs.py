@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
 from pathlib import Path
 
 from core import journal
@@ -19,25 +18,21 @@ class NoSuchRun(LookupError):
 
 
 class Job:
-    """One run of this process. `events` only grows; `partial` holds the unfinished answers by call."""
+    """One run going on in this process. `events` only grows; `partial` holds the unfinished answers by call."""
 
-    def __init__(self, run_id: str, events: Iterable[Event] = ()) -> None:
+    def __init__(self, run_id: str, journal: Journal, events: Iterable[Event] = ()) -> None:
         self.id = run_id
+        self.journal = journal
         self.events: list[Event] = list(events)
         self.partial: dict[str, str] = {}
-        self.future: Future[None] | None = None
-        self.journal: Journal | None = None
-
-    @property
-    def active(self) -> bool:
-        return self.future is not None and not self.future.done()
+        self.task: asyncio.Task[None] | None = None
+        self.over = threading.Event()
 
     def publish(self, event: Event) -> None:
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
-        if self.journal is not None:
-            self.journal.append(event)
+        self.journal.append(event)
         self.events.append(event)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
@@ -68,7 +63,7 @@ class Jobs:
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's."""
         run_id = new_id(lab)
-        self._go(Job(run_id), self._labs[lab], spec, resolve)
+        self._go(run_id, self._labs[lab], spec, resolve)
         return run_id
 
     def resume(self, run_id: str, resolve: Resolve | None = None) -> None:
@@ -76,82 +71,83 @@ class Jobs:
 
         Raises NoSuchRun, and JournalInUse where it is still going on.
         """
-        job = self._job(run_id)
-        started = next((event for event in job.events if isinstance(event, Started)), None)
+        events, _ = self.events(run_id)
+        started = next((event for event in events if isinstance(event, Started)), None)
         if started is None or started.lab not in self._labs:
             raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
         lab = self._labs[started.lab]
-        self._go(job, lab, lab.spec.model_validate(started.spec), resolve)
+        self._go(run_id, lab, lab.spec.model_validate(started.spec), resolve, history=events)
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call leaves after this returns; what was answered stays."""
         with self._registry:
             job = self._jobs.get(run_id)
-        if job is None or job.future is None or not job.active:
-            return
-        job.future.cancel()
-        # The loop's thread delivers the cancellation; an empty round trip through it makes sure that it has.
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._loop).result(timeout=5)
+        if job is not None:
+            self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
+            job.over.wait(timeout=5)
+
+    def wait(self, run_id: str, seconds: float | None = None) -> bool:
+        """Wait until a run of this process is over; False where the time ran out first."""
+        with self._registry:
+            job = self._jobs.get(run_id)
+        return job is None or job.over.wait(seconds)
 
     def events(self, run_id: str) -> tuple[list[Event], dict[str, str]]:
         """What has happened in a run so far, and the unfinished answers by call. Raises NoSuchRun."""
-        job = self._job(run_id)
-        return list(job.events), dict(job.partial)
-
-    def active(self, run_id: str) -> bool:
-        """Whether the run goes on now, here or in another process."""
-        with self._registry:
-            job = self._jobs.get(run_id)
-        if job is not None and job.active:
-            return True
-        path = self._path(run_id)
-        return path.exists() and journal.is_written(path)
-
-    def note(self, run_id: str, record: Frozen, item: str) -> None:
-        """Keep what the reader said about a run (a guess, a counterfactual of their own). Raises NoSuchRun."""
-        job = self._job(run_id)
-        event = Recorded(
-            run=run_id, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json")
-        )
-        if job.active:
-            job.publish(event)
-        else:
-            with Journal(self._path(run_id)) as written:
-                written.append(event)
-            job.events.append(event)
-            self._ended(run_id)
-
-    def _path(self, run_id: str) -> Path:
-        return self._folder / f"{run_id}.jsonl"
-
-    def _job(self, run_id: str) -> Job:
-        """The job of this process; for any other run a fresh look at its journal."""
         with self._registry:
             job = self._jobs.get(run_id)
         if job is not None:
-            return job
-        path = self._path(run_id)
-        if Path(run_id).name != run_id or not path.exists():
+            return list(job.events), dict(job.partial)
+        return journal.read(self._path(run_id)).events, {}
+
+    def active(self, run_id: str) -> bool:
+        """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
+        with self._registry:
+            if run_id in self._jobs:
+                return True
+        return journal.is_written(self._path(run_id))
+
+    def note(self, run_id: str, record: Frozen, item: str) -> None:
+        """Keep what the reader said about a run (a guess, a counterfactual of their own). Raises NoSuchRun."""
+        event = Recorded(
+            run=run_id, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json")
+        )
+        with self._registry:
+            job = self._jobs.get(run_id)
+            if job is not None:
+                job.publish(event)
+                return
+        with Journal(self._path(run_id)) as written:
+            written.append(event)
+        self._ended(run_id)
+
+    def _path(self, run_id: str) -> Path:
+        path = self._folder / f"{run_id}.jsonl"
+        if path.parent != self._folder or not path.exists():
             raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
-        return Job(run_id, journal.read(path).events)
+        return path
 
-    def _go(self, job: Job, lab: Lab, spec: Spec, resolve: Resolve | None) -> None:
-        written = Journal(self._path(job.id))
-        history = list(job.events)
-        job.journal = written
-
-        async def run() -> None:
-            try:
-                await execute(lab, spec, job.id, resolve=resolve or self._resolve, publish=job.publish, history=history)
-            finally:
-                job.partial.clear()
-                job.journal = None
-                written.close()
-                self._ended(job.id)
-
+    def _go(self, run_id: str, lab: Lab, spec: Spec, resolve: Resolve | None, history: Iterable[Event] = ()) -> None:
+        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl"), history)
+        past = list(job.events)
         with self._registry:
             self._jobs[job.id] = job
-            job.future = asyncio.run_coroutine_threadsafe(run(), self._loop)
+
+        def over(task: asyncio.Task[None]) -> None:
+            with self._registry:
+                del self._jobs[job.id]
+                job.journal.close()
+            self._ended(job.id)
+            job.over.set()
+
+        def begin() -> None:
+            # A callback and not a `finally`: a task cancelled before its first step never enters its body.
+            job.task = self._loop.create_task(
+                execute(lab, spec, job.id, resolve=resolve or self._resolve, publish=job.publish, history=past)
+            )
+            job.task.add_done_callback(over)
+
+        self._loop.call_soon_threadsafe(begin)
 
 
 def status(events: Iterable[Event], active: bool) -> str:
