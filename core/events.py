@@ -210,6 +210,11 @@ class Recorded(_Event):
     item: str
     data: dict[str, Any]
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a later record of the same key replaces. Several simulators may each have their say on one item."""
+        return self.record, self.item, str(self.data.get("simulator", ""))
+
 
 class Dropped(_Event):
     """`item` does not count, and why. `rules` None means under either set of rules."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from core import journal
-from core.events import Event, Finished, Frozen, Recorded, Started, Token
+from core.events import Event, Finished, Frozen, Started, Token
 from core.journal import Journal
-from core.runs.run import Lab, Resolve, Spec, execute, new_id
+from core.runs.run import Lab, Resolve, Spec, execute, new_id, recorded
 
 
 class NoSuchRun(LookupError):
@@ -109,9 +109,7 @@ class Jobs:
 
     def note(self, run_id: str, record: Frozen, item: str) -> None:
         """Keep what the reader said about a run (a guess, a counterfactual of their own). Raises NoSuchRun."""
-        event = Recorded(
-            run=run_id, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json")
-        )
+        event = recorded(run_id, record, item)
         with self._registry:
             job = self._jobs.get(run_id)
             if job is not None:

@@ -78,7 +78,7 @@ class Run:
                 case Asked():
                     self._asked += 1
                     fingerprints[event.call] = event.fingerprint
-                case Answered():
+                case Answered() if event.call in fingerprints:
                     self._answers[fingerprints[event.call]] = event
                 case Recorded():
                     self.records.append(event)
@@ -164,7 +164,7 @@ class Run:
         return done
 
     def record(self, record: Frozen, item: str) -> None:
-        """Keep one finding about `item`. Its name is the record's class in lower case."""
+        """Keep one finding about `item`, unless the journal says the same already."""
         event = Recorded(
             run=self.id, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json")
         )
@@ -210,14 +210,30 @@ class Run:
     def _is_news(self, event: Recorded | Dropped) -> bool:
         """Whether the journal does not say so already: a resumed run goes through the same findings again."""
         if isinstance(event, Recorded):
-            key: tuple[str, ...] = ("recorded", event.record, event.item, str(event.data.get("simulator", "")))
+            key: tuple[str, ...] = event.key
             told: dict[str, Any] = event.data
         else:
-            key = ("dropped", event.item, event.reason, str(event.rules))
+            key = (event.item, event.reason, str(event.rules), "dropped")
             told = {"detail": event.detail}
         news = self._said.get(key) != told
         self._said[key] = told
         return news
+
+
+async def together(*calls: Awaitable[T]) -> list[T]:
+    """The results of calls made at the same time. All end before the first failure, if any, is raised."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    done: list[T] = []
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+        done.append(result)
+    return done
+
+
+def recorded(run: str, record: Frozen, item: str) -> Recorded:
+    """The event for a lab's record; its name is the record's class in lower case."""
+    return Recorded(run=run, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json"))
 
 
 def new_id(lab: str) -> str:

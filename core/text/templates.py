@@ -61,12 +61,14 @@ class Template(Frozen):
     system: str = ""
     user: str
     assistant: str = ""
+    ask: str = ""
+    """The last user turn, where it differs from the demonstrations'."""
     demonstrations: tuple[dict[str, str], ...] = ()
 
     @property
     def hash(self) -> str:
         """12 hexadecimal digits over everything that reaches the model."""
-        told = self.model_dump(mode="json", exclude={"id", "version", "role"})
+        told = self.model_dump(mode="json", exclude={"id", "version", "role"}, exclude_defaults=True)
         return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
 
     def render(self, **slots: str) -> Prompt:
@@ -75,7 +77,7 @@ class Template(Frozen):
         for demonstration in self.demonstrations:
             turns.append(Message(role="user", content=fill(self.user, demonstration)))
             turns.append(Message(role="assistant", content=fill(self.assistant, demonstration)))
-        turns.append(Message(role="user", content=fill(self.user, slots)))
+        turns.append(Message(role="user", content=fill(self.ask or self.user, slots)))
         return Prompt(id=self.id, hash=self.hash, messages=tuple(turns), slots=slots)
 
 

@@ -1,0 +1,133 @@
+"""One explanation with all that happened to it, as its events tell. Page, command line and tests look at this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.events import Dropped, Rules
+from core.labs.simulatability.metrics import Score, precision
+from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.transcript import Transcript
+
+READER = "reader"
+"""The simulator's name where the reader guesses."""
+
+Outcome = Literal["as expected", "misled", "cannot guess", "unread", "dropped", "waiting"]
+
+
+@dataclass
+class Row:
+    """One draw: the counterfactual, what was expected of the model, what it said, and why it does not count."""
+
+    item: str
+    counterfactual: Counterfactual | None = None
+    simulation: Simulation | None = None
+    guess: Simulation | None = None
+    answer: Answer | None = None
+    drops: list[Dropped] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def by_hand(self) -> bool:
+        return self.counterfactual is not None and self.counterfactual.origin == "hand"
+
+    def dropped(self, rules: Rules) -> Dropped | None:
+        """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
+        reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
+        return reasons[0] if reasons else None
+
+    def outcome(self, rules: Rules) -> Outcome:
+        if self.simulation and self.answer:
+            expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
+            if expected == "unknown":
+                return "cannot guess"
+            if expected == "neither" or said == "neither":
+                return "unread"
+            return "as expected" if expected == said else "misled"
+        return "dropped" if self.dropped(rules) else "waiting"
+
+
+@dataclass
+class Case:
+    """`spec` is None only before the run has begun."""
+
+    told: Transcript
+    spec: AskSpec | None
+    starter: Explanation | None
+    rows: dict[str, Row]
+
+    def counted(self) -> list[Row]:
+        """The rows that the figures are about: all draws, none added by hand."""
+        return [row for row in self.rows.values() if not row.by_hand]
+
+    def differing(self) -> list[Row]:
+        """The rows whose outcome depends on which rules read the raw answers."""
+        return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
+
+    def reader_precision(self) -> Score:
+        """The reader's own precision over the rows they guessed and the model answered."""
+        both = [row for row in self.rows.values() if row.guess and row.answer]
+        return precision(
+            [row.guess.repaired for row in both if row.guess],
+            [row.answer.repaired for row in both if row.answer],
+            rules="repaired",
+        )
+
+
+def case(told: Transcript) -> Case:
+    """The case that a transcript of this lab holds."""
+    spec = AskSpec.model_validate(told.started.spec) if told.started else None
+    starter = next((Explanation.model_validate(data) for data in told.of("explanation").values()), None)
+    rows: dict[str, Row] = {}
+
+    def row(item: str) -> Row:
+        return rows.setdefault(item, Row(item))
+
+    for name, call in told.calls.items():
+        if call.asked.role in ("generator", "simulator", "answerer"):
+            row(call.asked.item).calls.append(name)
+    for record in told.records.values():
+        match record.record:
+            case "counterfactual":
+                row(record.item).counterfactual = Counterfactual.model_validate(record.data)
+            case "simulation":
+                simulation = Simulation.model_validate(record.data)
+                if simulation.simulator == READER:
+                    row(record.item).guess = simulation
+                else:
+                    row(record.item).simulation = simulation
+            case "answer":
+                row(record.item).answer = Answer.model_validate(record.data)
+            case _:
+                pass
+    for drop in told.drops:
+        if drop.item in rows:
+            rows[drop.item].drops.append(drop)
+    return Case(told, spec, starter, dict(sorted(rows.items())))
+
+
+def verdict(case: Case, rules: Rules = "repaired") -> str:
+    """What came out, in one or two sentences for someone who has never heard of the method."""
+    told = case.told
+    score = told.score("precision", rules)
+    if score is None:
+        return {
+            "failed": "The run stopped before there was anything to judge.",
+            "cancelled": "The run was stopped before there was anything to judge.",
+        }.get(told.status or "", "Not judged yet.")
+    if score.value is None:
+        if case.starter is None or case.starter.explanation_repaired is None:
+            return "The model gave no explanation that could be read, so there is nothing to test."
+        return (
+            "Nobody could tell from this explanation what the model would say next: not one of the "
+            f"{score.of} new questions is settled by it. It is neither right nor wrong; it explains nothing."
+        )
+    misled = sum(row.outcome(rules) == "misled" for row in case.counted())
+    unread = score.n - misled - sum(row.outcome(rules) == "as expected" for row in case.counted())
+    if misled == 0 and unread == 0:
+        return f"On all {score.n} questions that its explanation settles, the model said what it led us to expect."
+    if misled == score.n:
+        return f"On all {score.n} questions that its explanation settles, it would have misled you."
+    return f"On {misled} of {score.n} questions its own explanation would have misled you."

@@ -1,0 +1,160 @@
+"""Which prompt each stage sends: the shipped templates, or a prompt pack in the authors' `prompts.json` form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from core.events import Prompt
+from core.labs.simulatability.tasks import OPERATIONS, AskSpec
+from core.text.templates import Template, TemplateError, load
+
+# The authors' keys for our templates, and their slot names for ours.
+_PACK_KEYS = {
+    "strategyqa-explain-cot": "strategyqa-taskqa-cot",
+    "strategyqa-explain-posthoc": "strategyqa-taskqa-posthoc",
+    "strategyqa-explain-forced": "strategyqa-taskqa-posthoc-force-answer",
+    "strategyqa-counterfactual": "strategyqa-simqg-fix",
+    "strategyqa-simulate": "strategyqa-simqa-withexpl-fix",
+    "strategyqa-simulate-direct": "strategyqa-simqa-noexpl",
+    "shp-explain-cot": "shp-taskqa-cot",
+    "shp-explain-posthoc": "shp-taskqa-posthoc",
+    "shp-counterfactual": "shp-simqg-withcontext",
+    "shp-simulate": "shp-simqa-fix",
+}
+_PACK_SLOTS = {
+    "orig_qn": "question",
+    "orig_qa_tm_expl": "explanation",
+    "sim_qn": "counterfactual",
+    "response_0": "response_1",
+    "response_1": "response_2",
+    "starter_context": "context",
+    "starter_response0": "response_1",
+    "starter_response1": "response_2",
+    "starter_preferred_idx_plus_1": "choice",
+    "starter_reason": "explanation",
+    "followup_context": "counterfactual_context",
+    "followup_response0": "counterfactual_response_1",
+    "followup_response1": "counterfactual_response_2",
+}
+_HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
+
+
+class PackError(ValueError):
+    """A prompt pack that cannot be read; the message says where."""
+
+
+def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None) -> Prompt:
+    """Answer `question` (the slots of one question) with an explanation, or defend the answer `force`.
+
+    Where nothing is forced, the method `forced` answers as `posthoc` does: that is the natural answer.
+    """
+    slots = dict(question)
+    method = spec.method
+    if force is not None:
+        slots["answer" if spec.task == "strategyqa" else "choice"] = force
+    elif method == "forced":
+        method = "posthoc"
+    return _render(spec, f"explain-{method}", slots)
+
+
+def generate(spec: AskSpec, explanation: str, choice: str, operation: str | None) -> Prompt:
+    """Write one counterfactual, from the explanation, or blind to it by `operation`."""
+    if operation is not None:
+        return _render(spec, f"counterfactual-blind-{operation}", {**spec.starter, "operation": operation})
+    return _render(spec, "counterfactual", {**spec.starter, "explanation": explanation, "choice": choice})
+
+
+def simulate(spec: AskSpec, explanation: str, choice: str, counterfactual: Mapping[str, str]) -> Prompt:
+    """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
+    if spec.task == "strategyqa":
+        follow_up = {"counterfactual": counterfactual["question"]}
+    else:
+        follow_up = {f"counterfactual_{slot}": value for slot, value in counterfactual.items()}
+    stage = "simulate" if spec.reasoning else "simulate-direct"
+    return _render(spec, stage, {**spec.starter, "explanation": explanation, "choice": choice, **follow_up})
+
+
+def hashes(spec: AskSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    stages = [f"explain-{spec.method}", "simulate" if spec.reasoning else "simulate-direct"]
+    stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
+    stages += ["explain-posthoc"] if spec.method == "forced" else []
+    templates = [_template(spec, stage) for stage in stages]
+    return {template.id: template.hash for template in templates}
+
+
+def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:
+    return _template(spec, stage).render(task=spec.task, method=spec.method, **slots)
+
+
+def _template(spec: AskSpec, stage: str) -> Template:
+    """The stage's template; from the prompt pack where there is one that has it."""
+    name = f"{spec.task}-{stage}"
+    if spec.prompts:
+        pack = read_pack(spec.prompts)
+        if name in pack:
+            return pack[name]
+    return load(f"simulatability/{name}")
+
+
+@lru_cache(maxsize=4)
+def read_pack(path: str) -> dict[str, Template]:
+    """Templates of a `prompts.json` pack, by our names. What a pack does not have is taken from the shipped prompts.
+
+    The authors' turns "Human:" and "Assistant: here is my response." become chat turns. What stands after the last
+    "Assistant:" (the start of a forced answer) goes to the end of the user's turn, as a chat model takes no half reply.
+    Raises PackError.
+    """
+    try:
+        pack = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise PackError(f"The prompt pack {path} is not JSON: {error}.") from None
+    if not isinstance(pack, dict) or not any(key in pack for key in _PACK_KEYS.values()):
+        raise PackError(
+            f"The prompt pack {path} has none of the expected keys, such as {_PACK_KEYS['strategyqa-explain-cot']!r}."
+        )
+    return {name: _from_pack(name, key, pack[key]) for name, key in _PACK_KEYS.items() if key in pack}
+
+
+def _from_pack(name: str, key: str, entry: Mapping[str, object]) -> Template:
+    try:
+        system, _, _ = str(entry["instruction"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        user, _, reply = str(entry["template_with_label"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        last, _, begun = str(entry["template_no_label"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        demonstrations = entry["dem_examples"]
+        assert isinstance(demonstrations, list)
+        template = Template(
+            id=f"pack:{key}",
+            version=1,
+            role=name.split("-")[1],
+            system=system.strip(),
+            user=_ours(user.rstrip()),
+            assistant=_ours(reply.strip()),
+            ask=_ours(f"{last.rstrip()}\n{begun.strip()}".rstrip()),
+            demonstrations=tuple(
+                {_PACK_SLOTS.get(field, field): str(value) for field, value in demonstration.items()}
+                for demonstration in demonstrations
+            ),
+        )
+        for demonstration in template.demonstrations:
+            Template(id=key, version=1, role="", user=f"{template.user}{template.assistant}").render(**demonstration)
+    except (KeyError, AttributeError, AssertionError) as error:
+        raise PackError(f"The prompt pack's entry {key!r} lacks or mistakes a part: {error}.") from None
+    except TemplateError as error:
+        raise PackError(f"The prompt pack's entry {key!r}: {error}.") from None
+    return template
+
+
+def _ours(text: str) -> str:
+    """`text` with the authors' slots under our names, replaced in one pass since two of them trade places."""
+    parts = text.split("{")
+    renamed = [parts[0]]
+    for part in parts[1:]:
+        slot, closed, rest = part.partition("}")
+        renamed.append("{" + _PACK_SLOTS.get(slot, slot) + closed + rest if closed else "{" + part)
+    return "".join(renamed)

@@ -1,0 +1,57 @@
+"""What the lab records; the fields are the store's columns. `paper` and `repaired` are two readings of one raw text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from core.events import Frozen
+
+
+class Explanation(Frozen):
+    """The model's answer to the starter question and its reason. `call` leads to the raw text."""
+
+    call: str
+    task: str
+    method: str
+    question: str = ""
+    context: str = ""
+    response_1: str = ""
+    response_2: str = ""
+    answer_paper: str
+    answer_repaired: str
+    explanation_paper: str | None
+    explanation_repaired: str | None
+    gold: str | None = None
+
+
+class Counterfactual(Frozen):
+    """A new question. `call` is None for one written by hand; `paper` False where the authors' code would drop it."""
+
+    call: str | None = None
+    generator: str | None = None
+    operation: str | None = None
+    text: str
+    context: str = ""
+    response_1: str = ""
+    response_2: str = ""
+    origin: Literal["generated", "hand"] = "generated"
+    paper: bool = True
+
+
+class Simulation(Frozen):
+    """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several."""
+
+    simulator: str
+    calls: tuple[str, ...] = ()
+    votes: tuple[str, ...] = ()
+    paper: str
+    repaired: str
+
+
+class Answer(Frozen):
+    """What the model really answered."""
+
+    call: str
+    paper: str
+    repaired: str
+    explanation: str | None = None

@@ -1,0 +1,304 @@
+"""Draws one case of the Ask lab, while it runs and after: three steps, the verdict, the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from core.events import Rules, Scored
+from core.labs.simulatability import parse
+from core.labs.simulatability.case import Case, Row, verdict
+from core.labs.simulatability.records import Simulation
+from core.runs.transcript import Call
+from core.text.overlap import mark, shared_words
+from pages.parts.calls import footnote, inspector
+from pages.parts.text import marked, plain
+
+WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
+"""What the lab's values are called on the screen."""
+
+_OUTCOMES = {
+    "as expected": (":green-badge[:material/check: as expected]", ":material/check_circle:"),
+    "misled": (":red-badge[:material/close: the explanation misled you]", ":material/cancel:"),
+    "cannot guess": (":gray-badge[not settled by the explanation]", ":material/help:"),
+    "unread": (":orange-badge[an answer could not be read]", ":material/visibility_off:"),
+    "waiting": (":gray-badge[under way]", "spinner"),
+}
+_REASONS = {
+    "duplicate": "a repeat of an earlier question",
+    "copy of the starter": "the question we started from",
+    "unparsed": "no question could be read",
+    "error": "the call failed",
+}
+
+Guess = Callable[[str, str], None]
+
+
+def said(value: str) -> str:
+    return WORDS.get(value, value)
+
+
+def draw(case: Case, active: bool, guess: Guess | None = None) -> None:
+    """Draw `case`. With `guess`, the reader says first what they expect; `guess(item, value)` keeps it."""
+    _failures(case)
+    _step_answer(case, active)
+    if case.starter is not None or case.rows:
+        _step_questions(case, active)
+        _step_outcomes(case, active, guess)
+    if guess is None or all(row.guess or row.outcome("repaired") == "dropped" for row in case.counted()):
+        _verdict(case, active)
+
+
+def _failures(case: Case) -> None:
+    for failure in case.told.failures:
+        st.error(
+            plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
+            title="The run stopped",
+            icon=":material/error:",
+        )
+    if case.told.status == "cancelled":
+        st.info("You stopped this run. What was answered is kept, and it can go on from here.", icon=":material/stop_circle:")
+
+
+def _step_answer(case: Case, active: bool) -> None:
+    st.subheader("1 · It answers, and says why", anchor=False)
+    starter = case.starter
+    calls = [call for call in case.told.calls.values() if call.asked.role == "explainer"]
+    with st.container(border=True, key="step-answer"):
+        if starter is None:
+            if calls and calls[-1].text:
+                st.markdown(plain(calls[-1].text))
+            elif active:
+                st.skeleton(60)
+            else:
+                st.caption("No answer.")
+            return
+        if starter.method == "forced":
+            st.caption("Its own answer was the opposite. It was then told to defend this one.")
+        gold = f" :gray[(correct: {said(starter.gold)})]" if starter.gold else ""
+        st.markdown(f"It answers **{said(starter.answer_repaired)}**{gold}")
+        st.markdown(f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> "))
+        _details(case.told.calls[starter.call], "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
+
+
+def _details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:
+    """The inspector of one call behind a small toggle; its contents are sent only when it is open."""
+    shown = st.expander(f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun")
+    if shown.open:
+        with shown:
+            inspector(call, readings)
+
+
+def _step_questions(case: Case, active: bool) -> None:
+    rows = case.counted()
+    written = [row for row in rows if row.counterfactual]
+    dropped = [row for row in rows if not row.counterfactual and row.dropped("repaired")]
+    reasons: dict[str, int] = {}
+    for row in dropped:
+        drop = row.dropped("repaired")
+        if drop is not None:
+            reasons[drop.reason] = reasons.get(drop.reason, 0) + 1
+    st.subheader("2 · New questions", anchor=False)
+    how = (
+        "varied from the first question without looking at the explanation"
+        if case.spec and case.spec.blind
+        else "written so that the explanation should settle them"
+    )
+    line = f"{len(written)} questions, {how}."
+    if reasons:
+        line += " Set aside: " + ", ".join(f"{n} × {_REASONS.get(reason, reason)}" for reason, n in reasons.items()) + "."
+    st.markdown(line if written or reasons or not active else ":shimmer[writing questions …]")
+
+
+def _step_outcomes(case: Case, active: bool, guess: Guess | None) -> None:
+    st.subheader("3 · What its explanation led us to expect, and what it really said", anchor=False)
+    if guess is not None:
+        st.caption("Your guess first: from the explanation alone, what will the model say? Its answer shows after that.")
+    words = _explanation_words(case)
+    for row in case.rows.values():
+        if row.counterfactual is None and row.outcome("repaired") == "waiting" and not active:
+            continue
+        _row(case, row, words, guess)
+
+
+def _explanation_words(case: Case) -> str:
+    return (case.starter.explanation_repaired or "") if case.starter else ""
+
+
+def _row(case: Case, row: Row, explanation: str, guess: Guess | None) -> None:
+    if row.counterfactual is None:
+        text = ":gray[a question is being written …]"
+        if drop := row.dropped("repaired"):
+            text = f":gray[{plain(drop.detail if drop.reason != 'duplicate' else _text_of_call(case, row)) or '…'}]"
+    else:
+        text = marked(mark(row.counterfactual.text, shared_words(explanation, row.counterfactual.text)))
+    hidden = guess is not None and row.guess is None and row.counterfactual is not None
+    outcome = row.outcome("repaired")
+    if hidden:
+        label, icon = text, ":material/help_center:"
+    else:
+        label, icon = f"{text}  \n{_summary(row)}", _OUTCOMES.get(outcome, ("", ":material/block:"))[1]
+    key = f"row-{row.item}"
+    shown = st.expander(label, icon=icon, type="step", key=f"open-{key}", on_change="rerun")
+    if hidden and guess is not None:
+        _ask_guess(case, row, guess)
+    if shown.open and not hidden:
+        with shown:
+            _row_details(case, row)
+
+
+def _text_of_call(case: Case, row: Row) -> str:
+    return case.told.calls[row.calls[0]].text.split("\n")[0] if row.calls else ""
+
+
+def _summary(row: Row) -> str:
+    """The second line of a row: expected, said, outcome."""
+    outcome = row.outcome("repaired")
+    if outcome == "dropped":
+        drop = row.dropped("repaired")
+        reason = drop.reason if drop else ""
+        return f":gray-badge[set aside: {plain(_REASONS.get(reason, reason))}]"
+    parts = []
+    if row.simulation:
+        parts.append(f"expect **{said(row.simulation.repaired)}**")
+    if row.guess:
+        parts.append(f"you said **{said(row.guess.repaired)}**")
+    if row.answer:
+        parts.append(f"it said **{said(row.answer.repaired)}**")
+    if drop := row.dropped("repaired"):
+        parts.append(f":orange-badge[{plain(_REASONS.get(drop.reason, drop.reason))}]") if drop.reason == "error" else None
+    parts.append(_OUTCOMES[outcome][0])
+    if row.by_hand:
+        parts.append(":violet-badge[added by hand, not counted]")
+    return " · ".join(part for part in parts if part)
+
+
+def _ask_guess(case: Case, row: Row, guess: Guess) -> None:
+    options = ["yes", "no", "unknown"] if case.spec is None or case.spec.task == "strategyqa" else ["1", "2", "unknown"]
+    chosen = st.segmented_control(
+        "Your guess", options, format_func=said, key=f"guess-{row.item}", label_visibility="collapsed"
+    )
+    if chosen:
+        guess(row.item, chosen)
+
+
+def _row_details(case: Case, row: Row) -> None:
+    """The calls behind one row: what it said, what was expected and by whom, and who wrote the question."""
+    if drop := row.dropped("repaired") or row.dropped("paper"):
+        which = f" (only under the {drop.rules} rules)" if drop.rules else ""
+        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(drop.detail)}")
+    calls = [case.told.calls[name] for name in row.calls]
+    names = {"answerer": "What it said", "simulator": "What was expected", "generator": "Who wrote the question"}
+    present = [role for role in names if any(call.asked.role == role for call in calls)]
+    if not present:
+        return
+    for tab, role in zip(st.tabs([names[role] for role in present]), present, strict=True):
+        with tab:
+            for call in calls:
+                if call.asked.role == role:
+                    inspector(call, _readings(case, row, call))
+
+
+def _readings(case: Case, row: Row, call: Call) -> dict[str, str]:
+    """How each set of rules read one call's raw answer."""
+    if case.spec is None or call.answered is None:
+        return {}
+    rules: tuple[Rules, Rules] = ("paper", "repaired")
+    if call.asked.role == "answerer" and row.answer:
+        return {"paper": said(row.answer.paper), "repaired": said(row.answer.repaired)}
+    if call.asked.role == "simulator":
+        return {name: said(parse.simulation(call.text, task=case.spec.task, rules=name)) for name in rules}
+    if call.asked.role == "generator":
+        found = {name: parse.counterfactual(call.text, task=case.spec.task, rules=name) for name in rules}
+        return {name: "a question" if value else "nothing usable" for name, value in found.items()}
+    return {}
+
+
+def _verdict(case: Case, active: bool) -> None:
+    score = case.told.score("precision", "repaired")
+    if score is None:
+        return
+    st.subheader("Verdict", anchor=False)
+    with st.container(border=True, key="verdict"):
+        st.markdown(f"#### {verdict(case)}")
+        _figures(case)
+        _valid_share(case, score)
+    _meaning(case)
+
+
+def _figures(case: Case) -> None:
+    columns = st.columns(2)
+    with columns[0]:
+        _figure("Precision", case.told.score("precision", "repaired"), "how often it did what its explanation led to expect")
+        if any(row.guess for row in case.rows.values()):
+            mine = case.reader_precision()
+            value = "undefined" if mine.value is None else f"{mine.value:.2f}"
+            st.markdown(f"**Your precision {value}** :gray[({mine.n} of your guesses were yes or no)]")
+    with columns[1]:
+        for similarity, name in (("bleu", "BLEU"), ("jaccard", "Jaccard"), ("cosine", "cosine")):
+            score = case.told.score(f"generality_{similarity}", "repaired")
+            if score is None:
+                st.markdown(f"Generality ({name}) :shimmer[loading the sentence encoder …]")
+                continue
+            value = "undefined" if score.value is None else f"**{score.value:.2f}**"
+            st.markdown(f"Generality {value} :gray[{name}, {plain(_made_with(score))}]")
+    paper = case.told.score("precision", "paper")
+    differing = case.differing()
+    if paper is not None:
+        value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
+        st.caption(
+            f"Read by the paper's own rules: precision {value}. "
+            f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers"
+            + (f": {', '.join(row.item for row in differing)}." if differing else ".")
+        )
+
+
+def _made_with(score: Scored) -> str:
+    """Which encoder, signature or word list stands behind a generality figure."""
+    return ", ".join(str(value) for value in score.detail.values() if isinstance(value, str))
+
+
+def _figure(name: str, score: Scored | None, help: str) -> None:
+    if score is None:
+        return
+    value = "undefined" if score.value is None else f"{score.value:.2f}"
+    st.metric(name, value, help=help)
+    interval = "" if score.low is None or score.high is None else f" · 95 % interval {score.low:.2f} to {score.high:.2f}"
+    st.caption(f"{score.n} of {score.of} questions count{interval}")
+
+
+def _valid_share(case: Case, score: Scored) -> None:
+    rows = case.counted()
+    unread = sum(row.outcome("repaired") in ("unread", "dropped") for row in rows)
+    if rows and unread / len(rows) > 0.3:
+        st.warning(
+            f"{unread} of {len(rows)} questions could not be written, asked or read. Do not lean on these figures.",
+            icon=":material/warning:",
+        )
+
+
+def _meaning(case: Case) -> None:
+    with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
+        st.markdown(
+            "An explanation is useful if it lets you predict what the model does elsewhere. A simulator read only the "
+            "explanation and said what it expects of the model on new questions. Then the model really answered them.\n\n"
+            "- **Precision** is the share of those expectations that came true. Low precision: the explanation sounds "
+            "fine and still gives you a wrong picture of the model.\n"
+            "- **Generality** tells how different the questions are that the explanation settles: near 0 they are all "
+            "alike, near 1 they have little in common.\n"
+            "- Questions that the explanation does not settle (*cannot guess*) are not held against it."
+        )
+    with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
+        st.markdown(
+            "- Not whether the answer is *right*: a model can be wrong and entirely predictable.\n"
+            "- Not what went on inside the model; only whether its words fit its behaviour.\n"
+            "- One explanation and a handful of questions: look at the interval before you say more than that.\n"
+            "- The simulator is a model too and can misread an explanation. Open a row and judge for yourself, "
+            "or guess first."
+        )
+
+
+def reader_says(value: str) -> Simulation:
+    """The record of a reader's guess."""
+    return Simulation(simulator="reader", paper=value, repaired=value)

@@ -1,0 +1,44 @@
+"""The call inspector: what was sent, what came back, and how it was read. Every number leads here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.runs.transcript import Call
+from pages.parts.text import plain
+
+
+def footnote(call: Call) -> str:
+    """Role, model and time of a call, as a caption."""
+    parts = [plain(call.asked.model)]
+    if call.answered is not None:
+        parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f} s")
+        if call.answered.usage.completion_tokens:
+            parts.append(f"{call.answered.usage.completion_tokens} tokens")
+    elif call.failed is not None:
+        parts.append(plain(call.failed.error))
+    return " · ".join(parts)
+
+
+def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
+    """Draw one call. `readings` is how each set of rules read the answer, by the rules' name."""
+    st.caption(f"{call.asked.role} · {footnote(call)} · call {call.asked.call}")
+    if call.failed is not None:
+        st.error(plain(call.failed.message), title=call.failed.error, icon=":material/error:")
+        if call.failed.hint:
+            st.caption(plain(call.failed.hint))
+    else:
+        st.markdown("**Raw answer**")
+        st.code(call.text or "(nothing yet)", language=None, wrap_lines=True)
+    if readings:
+        st.markdown(
+            "**Read as** " + ", ".join(f"{plain(value)} :gray[({name} rules)]" for name, value in readings.items())
+        )
+    st.markdown("**Exact prompt**")
+    sampling = call.asked.sampling.model_dump(exclude_defaults=True)
+    settings = ", ".join(f"{name} {value!r}" for name, value in sampling.items() if value is not None)
+    st.caption(plain(f"template {call.asked.prompt}" + (f" · {settings}" if settings else "")))
+    turns = "\n\n".join(f"[{message.role}]\n{message.content}" for message in call.asked.messages)
+    st.code(turns, language=None, wrap_lines=True, height=260)
