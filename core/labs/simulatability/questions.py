@@ -1,0 +1,57 @@
+"""The starter questions and preference pairs that ship with the lab, kept as data under `data/questions/`."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import StringConstraints
+
+from core.events import Frozen
+
+QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
+
+_Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+
+
+class Question(Frozen):
+    """A yes/no question and its true answer. `world`: the control robots can answer it too."""
+
+    id: _Slug
+    question: str
+    answer: Literal["yes", "no"]
+    topic: str
+    why: str
+    world: bool = False
+
+
+class Pair(Frozen):
+    """A post with two responses. `preferred` is the number of the more helpful one, "1" or "2"."""
+
+    id: _Slug
+    context: str
+    response_1: str
+    response_2: str
+    preferred: Literal["1", "2"]
+    topic: str
+    why: str
+
+
+@cache
+def questions() -> tuple[Question, ...]:
+    """Every shipped yes/no question, in the file's order."""
+    return tuple(Question.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+
+
+@cache
+def pairs() -> tuple[Pair, ...]:
+    """Every shipped preference pair, in the file's order."""
+    return tuple(Pair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+
+
+def _entries(file: str, table: str) -> list[dict[str, Any]]:
+    with (QUESTIONS / file).open("rb") as opened:
+        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
+    return entries
