@@ -1,0 +1,165 @@
+"""The store's tables, as numbered migrations, and which record goes into which table.
+
+Columns bear the field names of the events. Times are naive UTC. There are primary keys and no other index: DuckDB scans
+a million rows in milliseconds, and what has no index cannot have a broken one. `at` is a word of SQL's own: write
+`"at"`, or `calls.at`.
+
+To add a table: append one migration here, never change an old one, and name its records in `TABLE_OF_RECORD`.
+After a migration every journal is read again, so a new table fills itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MIGRATIONS = [
+    # 1: a run, and what every lab has
+    """
+    create table runs (
+        run varchar primary key,      -- the journal's name without .jsonl
+        lab varchar,
+        status varchar,               -- running | completed | cancelled | failed
+        "at" timestamp,               -- started
+        last_at timestamp,            -- its latest event
+        finished_at timestamp,
+        seconds double,               -- while it ran, without the pauses before it was resumed
+        seed bigint,
+        spec json,
+        versions json,
+        prompts json,
+        title varchar,                -- what was asked
+        model varchar,
+        answered bigint,              -- calls
+        failed bigint,                -- calls
+        error varchar,                -- what stopped the run itself
+        message varchar,
+        hint varchar,
+        journal varchar,              -- path of the file
+        bytes bigint,                 -- indexed so far
+        lines bigint,                 -- indexed so far
+        modified bigint,              -- the file's time when it was indexed, nanoseconds since 1970
+        head varchar                  -- sha256 of the first line
+    );
+    create table calls (
+        run varchar, call varchar, item varchar, role varchar, model varchar, prompt varchar, messages json,
+        sampling json, repeat bigint, text varchar, seconds double, first_token_seconds double, cached boolean,
+        prompt_tokens bigint, completion_tokens bigint, finish_reason varchar, error varchar, message varchar,
+        hint varchar, "at" timestamp,
+        primary key (run, call)
+    );
+    create table scores (
+        run varchar, metric varchar, rules varchar, item varchar, value double, n bigint, "of" bigint, low double,
+        high double, detail json, "at" timestamp,
+        primary key (run, metric, rules, item)
+    );
+    create table drops (
+        run varchar, item varchar, reason varchar,
+        rules varchar,                -- '' where the item counts under neither
+        detail varchar, "at" timestamp,
+        primary key (run, item, reason, rules)
+    );
+    create table records (            -- of types that have no table of their own
+        run varchar, record varchar, item varchar, data json, "at" timestamp,
+        primary key (run, record, item)
+    );
+    create table faults (             -- lines of a journal that hold no event
+        run varchar, line bigint, reason varchar,
+        primary key (run, line)
+    );
+    """,
+    # 2: what the Ask lab records; `extra` keeps the fields that have no column
+    """
+    create table explanations (
+        run varchar, item varchar, call varchar, task varchar, method varchar, question varchar, context varchar,
+        response_1 varchar, response_2 varchar, answer_paper varchar, answer_repaired varchar,
+        explanation_paper varchar, explanation_repaired varchar, gold varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table counterfactuals (
+        run varchar, item varchar, call varchar, generator varchar, operation varchar, text varchar, context varchar,
+        response_1 varchar, response_2 varchar,
+        origin varchar,               -- generated | hand
+        paper boolean,                -- whether the authors' code would keep it
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table simulations (
+        run varchar, item varchar,
+        simulator varchar,            -- a model's id, or 'reader'
+        calls json,                   -- one a vote
+        votes json, paper varchar, repaired varchar, extra json, "at" timestamp,
+        primary key (run, item, simulator)
+    );
+    create table answers (
+        run varchar, item varchar, call varchar, paper varchar, repaired varchar, explanation varchar,
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    """,
+]
+
+TABLE_OF_RECORD = {
+    "explanation": "explanations",
+    "counterfactual": "counterfactuals",
+    "simulation": "simulations",
+    "answer": "answers",
+}
+"""Record type -> table. A record of any other type goes into `records`."""
+
+TITLE_FIELDS = ("title", "question", "context", "text", "function")
+"""Where a run's title is looked for, in this order: in its spec, else in what it records first."""
+
+
+class NewerSchema(Exception):
+    """The file was written by a later version."""
+
+
+def migrate(connection: DuckDBPyConnection) -> None:
+    """Bring the tables up to date, in one transaction. Raises NewerSchema, and duckdb.Error for a broken file."""
+    connection.execute("begin")
+    connection.execute("create table if not exists migrations (number integer primary key, applied timestamp)")
+    done = _number(connection)
+    if done > len(MIGRATIONS):
+        connection.execute("rollback")
+        raise NewerSchema(f"schema {done}; this version knows {len(MIGRATIONS)}")
+    for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
+        connection.execute(statements)
+        connection.execute("insert into migrations values (?, now() at time zone 'utc')", [number])
+    if 0 < done < len(MIGRATIONS):
+        # The journals hold more than the old tables could: with no head, each is taken for a new one.
+        connection.execute("update runs set head = '', modified = 0")
+    connection.execute("commit")
+
+
+def _number(connection: DuckDBPyConnection) -> int:
+    row = connection.execute("select coalesce(max(number), 0) from migrations").fetchone()
+    return int(row[0]) if row else 0
+
+
+def drop_everything(connection: DuckDBPyConnection) -> None:
+    """Every table away; `migrate` makes them again."""
+    for (table,) in connection.execute("select table_name from duckdb_tables() where not internal").fetchall():
+        connection.execute(f'drop table "{table}"')
+
+
+class Table(NamedTuple):
+    """A table's columns (name -> SQL type, in order) and primary key, as they are in the file."""
+
+    columns: dict[str, str]
+    key: tuple[str, ...]
+
+
+def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
+    """Every table of the store."""
+    columns: dict[str, dict[str, str]] = {}
+    for table, column, kind in connection.execute(
+        "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index"
+    ).fetchall():
+        columns.setdefault(table, {})[column] = kind
+    keys = connection.execute(
+        "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
+    ).fetchall()
+    return {table: Table(columns[table], tuple(key)) for table, key in keys}

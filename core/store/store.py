@@ -1,0 +1,210 @@
+"""The DuckDB file: opening it, one writer, readers with limits.
+
+The file is an index of the journals and nothing else: it can be deleted at any time and made again from them. Only one
+process can have it open; within that process every call gets a cursor of its own, for a shared one mixes up threads.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from core.store import schema
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pandas import DataFrame
+
+ROWS = 10_000
+"""Rows that `query` returns unless told otherwise."""
+
+SECONDS = 10.0
+"""Time that `query` allows unless told otherwise."""
+
+# The person's own SQL runs here: it reaches no other file, loads no extension and cannot change these settings.
+_CONFIG: dict[str, str] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+    "memory_limit": "2GB",
+    "threads": "2",
+}
+
+_REBUILD = (
+    "It is only an index of the journals: delete it, and it is made again from them (python -m core store rebuild)."
+)
+
+
+class StoreError(Exception):
+    """Something about the store that the person can mend; the message says how."""
+
+
+class StoreBusy(StoreError):
+    """Another process has the file open. `pid` is its number, None where DuckDB does not tell."""
+
+    def __init__(self, message: str, pid: int | None) -> None:
+        super().__init__(message)
+        self.pid = pid
+
+
+class StoreUnusable(StoreError):
+    """The file is broken, of a newer version, or not a store."""
+
+
+class QueryRefused(StoreError):
+    """SQL that is wrong, that would write, or that takes too long."""
+
+
+_writers: dict[Path, threading.RLock] = {}
+_writers_lock = threading.Lock()
+
+
+class Store:
+    """The store at `path`, made if it is not there. A context manager.
+
+    Several stores of one process may open the same path: they share the database and its one writer lock.
+
+    Raises StoreBusy where another process has it open, StoreUnusable where the file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with _writers_lock:
+            self.writer = _writers.setdefault(self.path, threading.RLock())
+        with self.writer:
+            self._connection = _open(self.path)
+            self.tables: dict[str, schema.Table] = schema.tables(self._connection)
+        self.indexed = [name for name, table in self.tables.items() if "run" in table.columns]
+        """Tables that hold what the journals say."""
+
+    def close(self) -> None:
+        """Close the file. Queries that still run are broken off."""
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def write(self) -> Iterator[DuckDBPyConnection]:
+        """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time."""
+        with self.writer, self.cursor() as cursor:
+            cursor.execute("begin")
+            try:
+                yield cursor
+            except BaseException:
+                cursor.execute("rollback")
+                raise
+            cursor.execute("commit")
+
+    def empty(self) -> None:
+        """Forget everything. The next indexing reads all journals from their beginning."""
+        with self.write() as cursor:
+            schema.drop_everything(cursor)
+        with self.writer, self.cursor() as cursor:
+            schema.migrate(cursor)
+
+    def query(
+        self, sql: str, params: Sequence[object] = (), rows: int | None = ROWS, seconds: float = SECONDS
+    ) -> DataFrame:
+        """What one SELECT (or DESCRIBE, SHOW, EXPLAIN) finds, at most `rows` rows, None for all.
+
+        `.attrs["truncated"]` tells whether there were more. `?` in `sql` stand for `params`.
+        Raises QueryRefused for SQL that is wrong or would write, and after `seconds`.
+        """
+        import duckdb
+
+        with self.cursor() as cursor:
+            stop = threading.Timer(seconds, cursor.interrupt)
+            stop.daemon = True
+            stop.start()
+            try:
+                _only_one_select(cursor, sql)
+                cursor.execute("begin transaction read only")
+                return _first_rows(cursor.execute(sql, list(params)), rows)
+            except duckdb.InterruptException:
+                raise QueryRefused(f"Stopped after {seconds:g} seconds. Ask for less, or add a LIMIT.") from None
+            except duckdb.Error as error:
+                raise QueryRefused(str(error)) from None
+            finally:
+                stop.cancel()
+
+    @contextmanager
+    def cursor(self) -> Iterator[DuckDBPyConnection]:
+        """A cursor of one's own, for reading; each thread needs one."""
+        cursor = self._connection.cursor()
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+
+
+def _open(path: Path) -> DuckDBPyConnection:
+    import duckdb
+
+    connection: DuckDBPyConnection | None = None
+    config: dict[str, Any] = dict(_CONFIG)
+    try:
+        connection = duckdb.connect(str(path), config=config)
+        schema.migrate(connection)
+        return connection
+    except schema.NewerSchema as newer:
+        trouble: StoreError = StoreUnusable(
+            f"{path} was written by a newer version of this program ({newer}). Update, or: {_REBUILD}"
+        )
+    except duckdb.Error as error:
+        trouble = _explained(path, str(error))
+    if connection is not None:
+        connection.close()
+    raise trouble
+
+
+def _explained(path: Path, error: str) -> StoreError:
+    if "Conflicting lock" in error:
+        found = re.search(r"PID (\d+)", error)
+        who = f"process {found[1]}" if found else "another process"
+        return StoreBusy(
+            f"{path} is open in {who}, probably the app. It takes up new journals by itself; "
+            "close it if you want to use the store here.",
+            int(found[1]) if found else None,
+        )
+    if "Permission denied" in error:
+        return StoreUnusable(f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME.")
+    return StoreUnusable(f"{path} cannot be used ({error.splitlines()[0]}). {_REBUILD}")
+
+
+def _only_one_select(cursor: DuckDBPyConnection, sql: str) -> None:
+    import duckdb
+
+    kinds = [statement.type for statement in cursor.extract_statements(sql)]
+    if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise QueryRefused("The store is for reading: give one SELECT, DESCRIBE, SHOW or EXPLAIN.")
+
+
+def _first_rows(result: DuckDBPyConnection, rows: int | None) -> DataFrame:
+    """Results stream, so the rest of a long one is never computed."""
+    import pandas as pd
+
+    if rows is None:
+        found = result.df()
+        found.attrs["truncated"] = False
+        return found
+    chunks = [result.fetch_df_chunk()]
+    count = len(chunks[0])
+    while count <= rows and len(chunk := result.fetch_df_chunk()):
+        chunks.append(chunk)
+        count += len(chunk)
+    found = pd.concat(chunks, ignore_index=True).head(rows) if len(chunks) > 1 else chunks[0].head(rows)
+    found.attrs["truncated"] = count > rows
+    return found
