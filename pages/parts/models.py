@@ -1,0 +1,57 @@
+"""Choosing a model, for the whole run or for one role."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import session
+
+FIRST = "control/fickle"
+
+
+def _ids() -> list[str]:
+    return [info.id for info in session.catalog().describe() if not info.needs]
+
+
+def _titles() -> dict[str, str]:
+    return {info.id: f"{info.id} · {info.title}" if info.title else info.id for info in session.catalog().describe()}
+
+
+def pick(label: str, key: str) -> str:
+    """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
+    titles = _titles()
+    ids = _ids()
+    chosen = st.selectbox(
+        label,
+        ids,
+        index=ids.index(FIRST),
+        format_func=lambda one: titles.get(one, one),
+        key=key,
+        persist_state="session",
+        accept_new_options=True,
+        help="Controls are robots whose faithfulness is known. More models: see the Models page.",
+    )
+    return chosen or FIRST
+
+
+def pick_or_same(label: str, model: str, key: str) -> str:
+    """A model for one role; by default the explained model itself."""
+    chosen = st.selectbox(
+        label, _ids(), index=None, placeholder=f"the model itself ({model})", key=key, persist_state="session",
+        accept_new_options=True,
+    )  # fmt: skip
+    return chosen or model
+
+
+def pick_many(label: str, model: str, key: str, help: str) -> list[str]:
+    """At most two models for one role; none chosen: the explained model itself."""
+    return st.multiselect(
+        label,
+        _ids(),
+        key=key,
+        max_selections=2,
+        placeholder=f"the model itself ({model})",
+        persist_state="session",
+        accept_new_options=True,
+        help=help,
+    )

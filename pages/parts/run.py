@@ -1,0 +1,79 @@
+"""What stands around every run, whichever lab made it: its title, and what can be done with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import ValidationError
+
+from core import entry, home
+from core.events import CallFailed
+from core.runs.transcript import Transcript
+from pages.parts import session
+from pages.parts.text import plain
+
+_COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "interrupted": "orange", "failed": "red"}
+
+
+def title(told: Transcript, run_id: str) -> None:
+    """The question as the page's heading, and under it model, time and state of the run."""
+    spec = told.started.spec if told.started else {}
+    st.title(plain(str(spec.get("question") or spec.get("context") or run_id)), anchor=False)
+    state = told.status or ("running" if entry.jobs().active(run_id) else "interrupted")
+    when = f"{told.started.at:%d %B %Y, %H:%M} UTC · " if told.started else ""
+    st.caption(
+        f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "
+        f"{plain(str(spec.get('method', '')))} · {when}{told.seconds:.1f} s · {plain(run_id)}"
+    )
+
+
+def actions(run_id: str, told: Transcript, here: str) -> None:
+    """Links and buttons for a run that is over: case, replay, link, download. `here` is the page they stand on."""
+    with st.container(horizontal=True, vertical_alignment="center", key="actions"):
+        if here != "case":
+            st.page_link(
+                "pages/results/case.py",
+                label="Open as case",
+                icon=":material/folder_open:",
+                query_params={"run": run_id},
+            )
+        st.page_link(
+            "pages/results/case.py",
+            label="Replay",
+            icon=":material/replay:",
+            query_params={"run": run_id, "replay": "1"},
+        )
+        with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
+            st.caption("Opens this run for anyone who can reach this app.")
+            st.code(f"{(st.context.url or '').split('?')[0]}?run={run_id}", language=None, wrap_lines=True)
+        st.download_button(
+            "Download",
+            lambda: (home.journals() / f"{run_id}.jsonl").read_bytes(),
+            file_name=f"{run_id}.jsonl",
+            mime="application/jsonl",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+            key="download",
+            help="The journal: every prompt, raw answer and figure, one JSON object a line.",
+        )
+
+
+def go_on(run_id: str, told: Transcript) -> None:
+    """Offer to go on with a run that was stopped, failed, or whose process died."""
+    if told.status == "completed":
+        return
+    if told.status is None:
+        st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
+    if st.button("Go on from here", icon=":material/play_arrow:", key="go-on", help="What was answered is kept."):
+        entry.jobs().resume(run_id, session.catalog().get)
+        st.rerun()
+
+
+def problems(error: ValidationError | ValueError | CallFailed) -> None:
+    """What is wrong with what was entered, in words."""
+    if isinstance(error, ValidationError):
+        for problem in error.errors():
+            st.warning(plain(problem["msg"].removeprefix("Value error, ")), icon=":material/edit:")
+    else:
+        hint = error.hint if isinstance(error, CallFailed) else ""
+        st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

@@ -1,0 +1,43 @@
+"""What this browser session can ask: its endpoints (keys stay in the session or in secrets) and the shared runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.models.catalog import Catalog
+from core.models.settings import EndpointConfig
+
+_ADDED = "endpoints"
+
+
+def endpoints() -> dict[str, EndpointConfig]:
+    """Endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
+    found: dict[str, EndpointConfig] = {}
+    for name, values in _secret_endpoints().items():
+        found[name] = EndpointConfig(name=name, **values)
+    return {**found, **st.session_state.get(_ADDED, {})}
+
+
+def add(endpoint: EndpointConfig) -> None:
+    st.session_state.setdefault(_ADDED, {})[endpoint.name] = endpoint
+
+
+def remove(name: str) -> None:
+    st.session_state.get(_ADDED, {}).pop(name, None)
+
+
+def added() -> set[str]:
+    """Names of the endpoints that were added in this session."""
+    return set(st.session_state.get(_ADDED, {}))
+
+
+def catalog() -> Catalog:
+    return entry.catalog(tuple(endpoints().values()))
+
+
+def _secret_endpoints() -> dict[str, dict[str, object]]:
+    try:
+        return {name: dict(values) for name, values in st.secrets.get("endpoints", {}).items()}
+    except FileNotFoundError:
+        return {}

@@ -1,0 +1,101 @@
+"""Browse: every run that was made, and where it stands."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.charts import simulatability as charts
+from core.store import queries
+from core.store.store import StoreError
+from pages.parts.text import plain
+
+st.title("Browse", anchor=False)
+st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
+
+try:
+    keeper = entry.keeper()
+except StoreError as error:
+    st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
+    st.stop()
+
+seen = keeper.changes
+
+
+@st.fragment(run_every=2)
+def watch() -> None:
+    """Redraw the page once there is something new; the table itself must not sit in a fragment that polls."""
+    if keeper.changes != seen:
+        st.rerun()
+
+
+def open_case(run: str) -> None:
+    st.switch_page("pages/results/case.py", query_params={"run": run})
+
+
+watch()
+runs = queries.runs(keeper.store, limit=500, alive=entry.jobs().active)
+if runs.empty:
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
+        st.page_link("pages/labs/ask.py", label="Ask a question", icon=":material/forum:")
+    st.stop()
+
+figures = queries.ask_scatter(keeper.store)
+listed = runs.merge(figures.drop(columns=["at", "model", "question"]), on="run", how="left")
+table = pd.DataFrame(
+    {
+        "Asked": listed["at"],
+        "Question": listed["title"],
+        "Model": listed["model"],
+        "Method": listed["method"],
+        "Status": listed["status"],
+        "Precision": listed["precision"],
+        "Counted": [
+            f"{n:.0f} of {of:.0f}" if of == of else "" for n, of in zip(listed["n"], listed["of"], strict=True)
+        ],
+        "Generality": listed["generality_cosine"],
+        "Calls": listed["answered"],
+        "Failed": listed["failed"],
+    }
+)
+chosen = st.dataframe(
+    table,
+    hide_index=True,
+    on_select="rerun",
+    selection_mode="single-row",
+    key="runs",
+    alt="Table of runs, newest first; selecting a row opens the run",
+    column_config={
+        "Asked": st.column_config.DatetimeColumn(format="distance"),
+        "Question": st.column_config.TextColumn(width="large"),
+        "Precision": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
+        "Generality": st.column_config.NumberColumn(format="%.2f", help="1 minus mean cosine similarity."),
+    },
+)
+if rows := chosen["selection"]["rows"]:
+    open_case(str(listed["run"].iloc[rows[0]]))
+
+if figures["precision"].notna().any():
+    st.subheader("Precision and generality", anchor=False)
+    st.caption(
+        "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied questions."
+    )
+    similarity = st.segmented_control(
+        "Similarity",
+        ["cosine", "bleu", "jaccard"],
+        default="cosine",
+        required=True,
+        key="similarity",
+        label_visibility="collapsed",
+    )
+    picked = st.plotly_chart(
+        charts.scatter(figures, similarity or "cosine"),
+        key="scatter",
+        on_select="rerun",
+        selection_mode="points",
+        alt="Scatter plot of precision and generality, one point a run",
+    )
+    if points := picked["selection"]["points"]:
+        open_case(str(points[0]["customdata"][0]))

@@ -1,0 +1,112 @@
+"""Case: one run with everything in it; or the same run played again."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from core import entry
+from core.labs.simulatability.case import case
+from core.runs.jobs import NoSuchRun
+from core.runs.transcript import Transcript, transcript
+from pages.parts import ask_case
+from pages.parts.calls import footnote, inspector
+from pages.parts.run import actions, title
+from pages.parts.text import plain
+
+REPLAY_SECONDS = 12.0
+"""A replay takes as long as the run did, but no longer than this."""
+
+
+def replay(run_id: str) -> None:
+    """Play the journal's events at the pace they came."""
+    events, _ = entry.jobs().events(run_id)
+    began = st.session_state.setdefault(f"replay-{run_id}", time.monotonic())
+    first, last = events[0].at, events[-1].at
+    span = max((last - first).total_seconds(), 0.001)
+    pace = max(span / REPLAY_SECONDS, 1.0)
+    elapsed = (time.monotonic() - began) * pace
+    shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
+    st.progress(min(elapsed / span, 1.0), text=f"Replay of {plain(run_id)}, {pace:.0f} × as fast. No model is asked.")
+    told = transcript(shown)
+    ask_case.draw(case(told), active=told.status is None)
+    if elapsed > span:
+        del st.session_state[f"replay-{run_id}"]
+        st.query_params.pop("replay")
+        st.rerun()
+
+
+def everything(told: Transcript) -> None:
+    """The ledger of what does not count, every call, and what the run was made with."""
+    st.subheader("Set aside, and why", anchor=False)
+    if told.drops:
+        st.dataframe(
+            [
+                {"item": drop.item, "reason": drop.reason, "rules": drop.rules or "both", "detail": drop.detail}
+                for drop in told.drops
+            ],
+            hide_index=True,
+            key="drops",
+            alt="Items that do not count, with reasons",
+        )
+    else:
+        st.caption("Nothing was set aside.")
+    st.subheader("Every figure", anchor=False)
+    st.dataframe(
+        [
+            {
+                "metric": score.metric,
+                "rules": score.rules,
+                "value": score.value,
+                "n": score.n,
+                "of": score.of,
+                "low": score.low,
+                "high": score.high,
+                "made with": ", ".join(str(value) for value in score.detail.values()),
+            }
+            for score in told.scores.values()
+        ],
+        hide_index=True,
+        key="scores",
+        alt="All scores under both sets of rules",
+    )
+    st.subheader("Every call", anchor=False)
+    for name, call in told.calls.items():
+        label = f"`{name}` {plain(call.asked.role)} · {plain(call.asked.item)} · {footnote(call)}"
+        shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
+        if shown.open:
+            with shown:
+                inspector(call)
+    if told.started:
+        st.subheader("Made with", anchor=False)
+        st.json(
+            {
+                "spec": told.started.spec,
+                "prompts (hash)": told.started.prompts,
+                "versions": told.started.versions,
+            },
+            expanded=1,
+        )
+
+
+run_id = st.query_params.get("run", "")
+if not run_id:
+    st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
+    st.page_link("pages/results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.stop()
+try:
+    events, partial = entry.jobs().events(run_id)
+except NoSuchRun as error:
+    st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+    st.page_link("pages/results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.stop()
+
+told = transcript(events, partial)
+title(told, run_id)
+if st.query_params.get("replay") and len(events) > 1:
+    st.fragment(replay, run_every=0.25)(run_id)
+else:
+    actions(run_id, told, here="case")
+    ask_case.draw(case(told), active=entry.jobs().active(run_id))
+    everything(told)
