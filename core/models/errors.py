@@ -59,3 +59,27 @@ class OutsideWorld(CallFailed):
 
 class NotInReplay(CallFailed):
     """A replay was asked something that its journal does not hold; the message names the request."""
+
+
+class BadSetting(CallFailed):
+    """An endpoint's name, address or key that cannot be used."""
+
+
+class BadModelFile(CallFailed):
+    """A file that is not there, or is not a GGUF model that llama.cpp can load."""
+
+
+class LocalModelFailed(CallFailed):
+    """llama.cpp could not be started, or stopped while it answered."""
+
+
+class DownloadFailed(CallFailed):
+    """A model could not be fetched, or is not the file it should be."""
+
+
+class DownloadStopped(CallFailed):
+    """The person stopped the download; what came so far is kept."""
+
+
+class DiskFull(CallFailed):
+    """Not enough room for a model."""

@@ -1,0 +1,385 @@
+"""Models behind any server that speaks the OpenAI API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from core.events import Answer, CallFailed, OnText, Request, Usage
+from core.models import faults
+from core.models.errors import EmptyAnswer, NoSuchModel, RateLimited
+from core.models.settings import PRESETS, EndpointConfig
+from core.models.stops import StopCutter
+
+if TYPE_CHECKING:
+    import openai
+
+__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "list_models"]
+
+log = logging.getLogger(__name__)
+
+_LONGEST_WAIT = 8.0
+"""Seconds between two tries, where the server does not say how long to wait."""
+
+_LISTING_TIMEOUT = 10.0
+
+_DISPENSABLE = {
+    "max_tokens",
+    "stop",
+    "temperature",
+    "top_p",
+    "seed",
+    "stream",
+    "stream_options",
+    "response_format",
+    "top_k",
+    "repetition_penalty",
+    "repeat_penalty",
+}
+"""Parameters that a call goes on without where a server does not take them. Log probabilities are not among them: who
+asks for them needs them."""
+
+_EXTRA = {"top_k", "repetition_penalty", "repeat_penalty"}
+"""Parameters that OpenAI's own API does not have."""
+
+
+class _Bound(NamedTuple):
+    """What belongs to one event loop."""
+
+    client: openai.AsyncOpenAI
+    free: asyncio.Semaphore
+
+
+class Connection:
+    """One endpoint, shared by all its models: the calls going on at once, and what each model does not take.
+
+    May be used from several event loops; the limit of calls at once then holds in each of them.
+    """
+
+    def __init__(self, config: EndpointConfig) -> None:
+        self.config = config
+        self.not_taken: dict[str, set[str]] = {}
+        self._bound: WeakKeyDictionary[asyncio.AbstractEventLoop, _Bound] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"Connection({self.config.name!r}, {self.config.base_url!r})"
+
+    def here(self) -> _Bound:
+        """The client and the semaphore of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._bound:
+            self._bound[loop] = _Bound(_client(self.config), asyncio.Semaphore(self.config.concurrency))
+        return self._bound[loop]
+
+    async def close(self) -> None:
+        """Close the running loop's connections."""
+        bound = self._bound.pop(asyncio.get_running_loop(), None)
+        if bound is not None:
+            await bound.client.close()
+
+
+def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
+    import openai
+
+    # Their debug lines hold the headers of replies, where a careless server may repeat the key.
+    for name in ("httpx2", "httpcore2", "httpcore2.http11", "httpcore2.http2", "httpcore2.connection"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return openai.AsyncOpenAI(
+        api_key=config.secret or "none",
+        base_url=config.base_url,
+        # Left out, these would be read from the environment, where they are meant for OpenAI alone.
+        admin_api_key="",
+        organization="",
+        project="",
+        max_retries=0,
+        timeout=config.timeout,
+        # A proxy does not lead back to this machine.
+        http_client=openai.DefaultAsyncHttpxClient(timeout=config.timeout, trust_env=not config.on_this_machine),
+    )
+
+
+class Endpoint:
+    """One model of one endpoint. Its id is `<endpoint's name>/<model>`.
+
+    Stop sequences are applied on this side as well, at the first one that occurs, for servers that pass over them;
+    apart from that the text is what the server sent. A parameter that the server refuses by name is left out from
+    then on for that model (`Connection.not_taken`), and the log says so.
+
+    Raises the errors of core.models.errors.
+    """
+
+    def __init__(self, connection: Connection, model: str) -> None:
+        self.connection = connection
+        self.model = model
+        self.id = f"{connection.config.name}/{model}"
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.id!r})"
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """Ask; waits for its turn first. `seconds` counts from when the try that succeeded was sent."""
+        bound = self.connection.here()
+        config = self.connection.config
+        told = _Told(on_text)
+        async with bound.free:
+            limit = asyncio.timeout(config.timeout)
+            try:
+                async with limit:
+                    return await self._persist(bound.client, request, told)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+        raise faults.timed_out(config, began=told.anything)
+
+    async def _persist(self, client: openai.AsyncOpenAI, request: Request, told: _Told) -> Answer:
+        """Try until it succeeds, fails for good, or a further wait would pass the time limit."""
+        config = self.connection.config
+        deadline = time.monotonic() + config.timeout
+        tries = 0
+        while True:
+            parameters = self._parameters(request)
+            outcome = await self._try(client, request, parameters, told)
+            if isinstance(outcome, Answer):
+                return outcome
+            if isinstance(outcome, str):
+                self.connection.not_taken.setdefault(self.model, set()).add(outcome)
+                log.warning("%s does not take %s; going on without it", self.id, outcome)
+                continue
+            wait = _wait(outcome.failure, tries, config.backoff)
+            hopeless = not outcome.may_pass or told.anything or tries >= config.retries
+            if hopeless or time.monotonic() + wait > deadline:
+                raise await self._completed(client, outcome.failure)
+            tries += 1
+            log.info("%s: %s, try %d in %.1f s", self.id, type(outcome.failure).__name__, tries + 1, wait)
+            await asyncio.sleep(wait)
+
+    async def _try(
+        self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], told: _Told
+    ) -> Answer | faults.Fault | str:
+        """One call: its answer, its fault, or the name of a parameter that the server does not take."""
+        import openai
+
+        config = self.connection.config
+        began = time.monotonic()
+        reply = _Reply(request.sampling.stop)
+        try:
+            async with aclosing(_pieces(client, self.model, request, parameters, reply)) as pieces:
+                async for piece in pieces:
+                    if len(config.secret) >= 12 and config.secret in reply.text:
+                        return faults.Fault(faults.malformed(config, "the server repeated the key in its answer"))
+                    if piece:
+                        reply.first = reply.first if reply.first is not None else time.monotonic() - began
+                        told(piece)
+        except openai.APIStatusError as error:
+            refused = faults.refused_parameter(error, _DISPENSABLE & parameters.keys())
+            return refused or faults.of_error(error, config, self.model)
+        except (openai.OpenAIError, _Unreadable) as error:
+            return faults.of_error(error, config, self.model)
+        failure = reply.failure(config)
+        if failure is not None:
+            return faults.Fault(failure)
+        return Answer(
+            text=reply.text,
+            seconds=time.monotonic() - began,
+            first_token_seconds=reply.first,
+            usage=reply.usage,
+            finish_reason=reply.finish_reason,
+            logprobs=reply.logprobs or None,
+        )
+
+    async def _completed(self, client: openai.AsyncOpenAI, failure: CallFailed) -> CallFailed:
+        """`failure`; where the model is not there, with the names of those that are."""
+        if not isinstance(failure, NoSuchModel):
+            return failure
+        config = self.connection.config
+        try:
+            async with asyncio.timeout(_LISTING_TIMEOUT):
+                names = await _names(client, config)
+        except (CallFailed, TimeoutError):
+            return failure
+        return faults.no_such_model(config, self.model, names) if names else failure
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        """What is sent besides model and messages: what is set, less what this server does not take."""
+        sampling = request.sampling
+        preset = self.connection.config.known_server()
+        penalty = preset.penalty if preset else "repetition_penalty"
+        asked = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop": list(sampling.stop[:4]) or None,
+            "seed": sampling.seed,
+            "logprobs": True if sampling.top_logprobs is not None else None,
+            "top_logprobs": sampling.top_logprobs,
+            "response_format": request.json_schema
+            and {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.json_schema}},
+            "top_k": sampling.top_k,
+            penalty: sampling.repetition_penalty,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        not_taken = self.connection.not_taken.get(self.model, set())
+        sent = {name: value for name, value in asked.items() if value is not None and name not in not_taken}
+        if "max_tokens" in not_taken:
+            sent["max_completion_tokens"] = sampling.max_tokens
+        if "stream" in not_taken:
+            sent.pop("stream_options", None)
+        return sent
+
+
+class _Told:
+    """Hands pieces on, and remembers whether there were any: a text that was begun is not begun again."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self.anything = False
+
+    def __call__(self, piece: str) -> None:
+        self.anything = True
+        self._on_text(piece)
+
+
+class _Unreadable(Exception):
+    """What came is not what the API's description says."""
+
+
+class _Reply:
+    """What has come of an answer so far."""
+
+    def __init__(self, stops: tuple[str, ...]) -> None:
+        self._cutter = StopCutter(stops)
+        self._offsets: list[int] = []
+        self._received = 0
+        self.text = ""
+        self.first: float | None = None
+        self.usage = Usage()
+        self.finish_reason: str | None = None
+        self.logprobs: list[dict[str, Any]] = []
+        self.reasoned = False
+
+    @property
+    def stopped(self) -> bool:
+        return self._cutter.stopped
+
+    def take(self, part: dict[str, Any]) -> str:
+        """Add one chunk of a stream, or a whole reply; the text that can be shown now."""
+        if isinstance(counted := part.get("usage"), dict):
+            self.usage = Usage(
+                prompt_tokens=counted.get("prompt_tokens"), completion_tokens=counted.get("completion_tokens")
+            )
+        if not part.get("choices"):
+            return ""
+        choice = part["choices"][0]
+        said = choice.get("delta") or choice.get("message") or {}
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        self.reasoned = self.reasoned or bool(said.get("reasoning_content") or said.get("reasoning"))
+        for token in (choice.get("logprobs") or {}).get("content") or []:
+            self._offsets.append(self._received)
+            self._received += len(token["token"])
+            self.logprobs.append(token)
+        return self._keep(self._cutter.feed(said.get("content") or said.get("refusal") or ""))
+
+    def end(self) -> str:
+        """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
+        piece = self._keep(self._cutter.rest())
+        if self.stopped:
+            self.finish_reason = "stop"
+            kept = sum(offset < len(self.text) for offset in self._offsets)
+            del self.logprobs[kept:]
+        return piece
+
+    def _keep(self, piece: str) -> str:
+        self.text += piece
+        return piece
+
+    def failure(self, config: EndpointConfig) -> CallFailed | None:
+        """Why a reply that came to its end is no usable answer; None where it is one."""
+        if self.finish_reason is None:
+            return faults.malformed(config, "it broke off before the answer was whole")
+        if self.finish_reason == "content_filter":
+            return faults.filtered(config)
+        if self.text.strip():
+            return None
+        if self.reasoned and self.finish_reason == "length":
+            hint = "It used all its tokens for thinking. Allow more tokens."
+        else:
+            hint = "Ask again, with other sampling settings or fewer stop sequences, or ask another model."
+        return EmptyAnswer(f"{config.name} answered with nothing but white space.", hint)
+
+
+async def _pieces(
+    client: openai.AsyncOpenAI, model: str, request: Request, parameters: dict[str, Any], reply: _Reply
+) -> AsyncGenerator[str]:
+    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError and _Unreadable.
+
+    Leaving it early closes the connection, which tells the server to stop writing.
+    """
+    import httpx2
+
+    extra = {name: value for name, value in parameters.items() if name in _EXTRA}
+    arguments = {name: value for name, value in parameters.items() if name not in _EXTRA}
+    arguments |= {"model": model, "messages": [turn.model_dump() for turn in request.messages]}
+    try:
+        async with client.chat.completions.with_streaming_response.create(
+            **arguments, extra_body=extra or None
+        ) as response:
+            if "event-stream" not in response.headers.get("content-type", ""):
+                yield reply.take(json.loads(await response.text()))
+                yield reply.end()
+                return
+            stream: Any = await response.parse()
+            async for chunk in stream:
+                yield reply.take(chunk.model_dump(warnings=False))
+                if reply.stopped:
+                    break
+            yield reply.end()
+    except (ValueError, TypeError, AttributeError, LookupError, httpx2.RequestError) as error:
+        raise _Unreadable(type(error).__name__) from None
+
+
+def _wait(failure: CallFailed, tries: int, backoff: float) -> float:
+    """Seconds until the next try: what the server asked for, else doubling, with a little chance in it."""
+    if isinstance(failure, RateLimited) and failure.wait is not None:
+        return failure.wait
+    return min(backoff * 2.0**tries, _LONGEST_WAIT) * random.uniform(0.75, 1.0)
+
+
+def list_models(config: EndpointConfig) -> list[str]:
+    """The names of the server's models, sorted. Asks the server, and waits for it: not for use on an event loop.
+
+    Raises the errors of core.models.errors.
+    """
+    return asyncio.run(_listed(config))
+
+
+async def _listed(config: EndpointConfig) -> list[str]:
+    config = config.model_copy(update={"timeout": min(config.timeout, _LISTING_TIMEOUT)})
+    connection = Connection(config)
+    try:
+        async with asyncio.timeout(config.timeout):
+            return await _names(connection.here().client, config)
+    except TimeoutError:
+        pass
+    finally:
+        await connection.close()
+    raise faults.timed_out(config, began=False)
+
+
+async def _names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:
+    import openai
+
+    try:
+        reply = await client.models.with_raw_response.list()
+        listed = json.loads(reply.text)["data"]
+        return sorted(faults.scrub(str(model["id"]), config.secret) for model in listed)
+    except (openai.OpenAIError, ValueError, TypeError, LookupError) as error:
+        failure = faults.of_error(error, config).failure
+    raise failure

@@ -1,0 +1,143 @@
+"""What is known of an endpoint before it is asked: name, address, key, limits; and presets for common servers."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from core.models.errors import BadSetting
+
+RESERVED = ("control", "local", "replay")
+"""First parts of model ids that are not endpoints."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Preset(NamedTuple):
+    """A server people commonly run. `penalty` is the name it gives to the repetition penalty."""
+
+    title: str
+    base_url: str
+    start: str
+    penalty: str = "repetition_penalty"
+
+
+PRESETS = {
+    "openai": Preset("OpenAI", "https://api.openai.com/v1", "Check your network connection."),
+    "ollama": Preset(
+        "Ollama",
+        "http://127.0.0.1:11434/v1",
+        "Start Ollama: open its app, or run `ollama serve`; then `ollama pull <model>` fetches a model.",
+    ),
+    "lmstudio": Preset(
+        "LM Studio",
+        "http://127.0.0.1:1234/v1",
+        "Start LM Studio's server: Developer, then Start server; or run `lms server start`.",
+        "repeat_penalty",
+    ),
+    "vllm": Preset("vLLM", "http://127.0.0.1:8000/v1", "Start vLLM: run `vllm serve <model>`."),
+    "llama.cpp": Preset(
+        "llama.cpp",
+        "http://127.0.0.1:8080/v1",
+        "Start llama.cpp's server: run `llama-server -m <file>.gguf`.",
+        "repeat_penalty",
+    ),
+}
+
+
+class EndpointConfig(BaseModel):
+    """One server that speaks the OpenAI API. Raises BadSetting for a name, address or key that cannot be used.
+
+    `concurrency` calls go on at once, over all models of the endpoint. `timeout`, in seconds, is for one whole call
+    with its retries; `retries` further tries follow a failure that may pass, the first after about `backoff` seconds.
+    `models` are the names the server listed when it was last asked. The key is never printed.
+    """
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    name: str
+    base_url: str
+    key: SecretStr = SecretStr("")
+    concurrency: int = Field(8, ge=1)
+    timeout: float = Field(120.0, gt=0)
+    retries: int = Field(2, ge=0)
+    backoff: float = Field(0.5, ge=0)
+    preset: str = ""
+    models: tuple[str, ...] = ()
+
+    @field_validator("name")
+    @classmethod
+    def _usable_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name) or name in RESERVED:
+            raise BadSetting(
+                f"{name!r} cannot be an endpoint's name.",
+                f"Use letters, digits, dots, dashes and underscores, and none of {', '.join(RESERVED)}.",
+            )
+        return name
+
+    @field_validator("base_url")
+    @classmethod
+    def _usable_address(cls, address: str) -> str:
+        return checked_address(address)
+
+    @field_validator("key")
+    @classmethod
+    def _usable_key(cls, key: SecretStr) -> SecretStr:
+        text = key.get_secret_value().strip()
+        if not (text.isascii() and text.isprintable()):
+            raise BadSetting(
+                "The key holds characters that no key has.",
+                "Copy it again, from the page that issued it: perhaps dots or a line's end came along.",
+            )
+        return SecretStr(text)
+
+    @property
+    def secret(self) -> str:
+        return self.key.get_secret_value()
+
+    @property
+    def port(self) -> int | None:
+        return urlsplit(self.base_url).port
+
+    @property
+    def on_this_machine(self) -> bool:
+        return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+
+    def known_server(self) -> Preset | None:
+        """The preset this endpoint was made from, or the one whose port it has."""
+        if self.preset in PRESETS:
+            return PRESETS[self.preset]
+        if self.port is None:
+            return None
+        return next((preset for preset in PRESETS.values() if urlsplit(preset.base_url).port == self.port), None)
+
+
+def checked_address(address: str) -> str:
+    """`address` as it is used: no spaces around it, no slash and no route at its end. Raises BadSetting.
+
+    The messages do not repeat an address that may hold a password or key.
+    """
+    address = address.strip().rstrip("/").removesuffix("/chat/completions")
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise BadSetting("This is not an address of a server.", "It looks like http://127.0.0.1:11434/v1") from None
+    if "@" in parts.netloc or parts.password:
+        raise BadSetting(
+            "The address holds a user name or password.",
+            "Addresses are shown on pages and kept in journals. Write it without, and put the key into the key field.",
+        )
+    if parts.query or parts.fragment:
+        raise BadSetting(
+            "The address holds a question mark or a number sign, and something behind it.",
+            "Addresses are shown on pages and kept in journals. Write it without, and put a key into the key field.",
+        )
+    if parts.scheme not in ("http", "https"):
+        raise BadSetting("The address does not begin with http:// or https://.", f"Did you mean http://{address} ?")
+    if not host or any(c.isspace() for c in address):
+        raise BadSetting("The address names no server.", "It looks like http://127.0.0.1:11434/v1")
+    return address
