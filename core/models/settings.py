@@ -10,9 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from core.models.errors import BadSetting
 
-RESERVED = ("control", "local", "replay")
-"""First parts of model ids that are not endpoints."""
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -61,20 +58,19 @@ class EndpointConfig(BaseModel):
     name: str
     base_url: str
     key: SecretStr = SecretStr("")
-    concurrency: int = Field(8, ge=1)
-    timeout: float = Field(120.0, gt=0)
-    retries: int = Field(2, ge=0)
-    backoff: float = Field(0.5, ge=0)
+    concurrency: int = Field(default=8, ge=1)
+    timeout: float = Field(default=120.0, gt=0)
+    retries: int = Field(default=2, ge=0)
+    backoff: float = Field(default=0.5, ge=0)
     preset: str = ""
     models: tuple[str, ...] = ()
 
     @field_validator("name")
     @classmethod
     def _usable_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name) or name in RESERVED:
+        if not _NAME.fullmatch(name):
             raise BadSetting(
-                f"{name!r} cannot be an endpoint's name.",
-                f"Use letters, digits, dots, dashes and underscores, and none of {', '.join(RESERVED)}.",
+                f"{name!r} cannot be an endpoint's name.", "Use letters, digits, dots, dashes, underscores."
             )
         return name
 

