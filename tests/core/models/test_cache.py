@@ -1,0 +1,199 @@
+"""The response cache: between threads, between processes, and with a broken file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.events import Answer, Message, OnText, Request, Sampling, Usage
+from core.models.cache import Cached, ResponseCache, key_of
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Counting:
+    """Answers with the number of times it was asked."""
+
+    id = "endpoint/model"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        self.asked += 1
+        on_text(f"answer {self.asked}")
+        return Answer(text=f"answer {self.asked}", seconds=9.0, first_token_seconds=1.0, finish_reason="stop")
+
+
+def request(text: str = "Can penguins fly?", **changes: Any) -> Request:
+    sampling = Sampling(**changes.pop("sampling", {}))
+    turns = (Message(role="system", content="Be brief."), Message(role="user", content=text))
+    return Request(role="explainer", model="endpoint/model", messages=turns, sampling=sampling, **changes)
+
+
+def test_a_second_time_is_a_hit_and_marked(tmp_path: Path) -> None:
+    model = Counting()
+    cached = Cached(model, ResponseCache(tmp_path / "deep" / "cache.sqlite"), "http://a/v1")
+    pieces: list[str] = []
+    first = asyncio.run(cached.answer(request(), pieces.append))
+    second = asyncio.run(cached.answer(request(), pieces.append))
+    assert cached.id == model.id
+    assert not first.cached and second.cached
+    assert second.text == first.text == "answer 1" and second.finish_reason == "stop"
+    assert second.seconds < 1 and second.first_token_seconds is None
+    assert pieces == ["answer 1", "answer 1"] and model.asked == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        request("Can owls fly?"),
+        request(repeat=1),
+        request(json_schema={"type": "object"}),
+        *(
+            request(sampling=change)
+            for change in (
+                {"top_p": 0.9},
+                {"top_k": 5},
+                {"repetition_penalty": 1.2},
+                {"max_tokens": 7},
+                {"stop": ("x",)},
+                {"seed": 1},
+                {"top_logprobs": 2},
+                {"temperature": 0.5, "seed": 1},
+            )
+        ),
+    ],
+)
+def test_whatever_can_change_an_answer_is_part_of_the_key(other: Request) -> None:
+    assert key_of(other, "m", "u") != key_of(request(), "m", "u")
+
+
+def test_model_and_address_are_part_of_the_key_and_the_role_is_not() -> None:
+    assert len({key_of(request(), *at) for at in (("m", "u"), ("n", "u"), ("m", "v"))}) == 3
+    simulator = request().model_copy(update={"role": "simulator", "slots": {"a": "b"}, "prompt": "p"})
+    assert key_of(simulator, "m", "u") == key_of(request(), "m", "u")
+
+
+def test_every_field_of_a_request_is_in_the_key_or_known_not_to_matter() -> None:
+    in_key = {"messages", "sampling", "json_schema", "repeat", "model"}
+    assert set(Request.model_fields) - in_key == {"role", "slots", "prompt"}
+
+
+def test_drawn_answers_are_not_kept_unless_seeded(tmp_path: Path) -> None:
+    model = Counting()
+    cached = Cached(model, ResponseCache(tmp_path / "cache.sqlite"), "u")
+    for sampling in ({"temperature": 0.7}, {"temperature": 0.7, "seed": 1}):
+        for _ in range(2):
+            asyncio.run(cached.answer(request(sampling=sampling), lambda text: None))
+    assert model.asked == 3
+
+
+def test_everything_of_an_answer_is_kept(tmp_path: Path) -> None:
+    answer = Answer(
+        text="é\u2028\x00",
+        usage=Usage(prompt_tokens=3, completion_tokens=4),
+        finish_reason="length",
+        logprobs=[{"token": "a", "logprob": -0.5, "top_logprobs": []}],
+    )
+    cache = ResponseCache(tmp_path / "cache.sqlite")
+    cache.put("k", answer)
+    cache.close()
+    assert ResponseCache(tmp_path / "cache.sqlite").get("k") == answer
+    assert cache.get("other") is None
+
+
+_WORKER = """
+import sys
+from pathlib import Path
+from core.events import Answer
+from core.models.cache import ResponseCache
+cache, me = ResponseCache(Path(sys.argv[1])), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(100):
+    cache.put(f"{me}-{n}", Answer(text=f"{me} {n}"))
+    cache.put("shared", Answer(text=me))
+    assert cache.get(f"{me}-{n}").text == f"{me} {n}"
+"""
+
+
+def test_several_processes_and_threads_write_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WORKER, str(path), str(n)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(3)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
+    cache = ResponseCache(path)
+    threads = [
+        threading.Thread(target=lambda me=me: [cache.put(f"t{me}-{n}", Answer(text="t")) for n in range(50)])  # type: ignore[misc]
+        for me in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for worker in workers:
+        _, errors = worker.communicate("go\n", timeout=60)
+        assert worker.returncode == 0 and "cannot be used" not in errors, errors
+    for thread in threads:
+        thread.join()
+    for me in range(3):
+        assert all(cache.get(f"{me}-{n}") == Answer(text=f"{me} {n}") for n in range(100))
+    assert all(cache.get(f"t{me}-{n}") for me in range(4) for n in range(50))
+
+
+@pytest.mark.parametrize("when", ["before", "while open"])
+def test_a_broken_file_is_moved_aside_and_said_once(
+    tmp_path: Path, when: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "cache.sqlite"
+    cache = ResponseCache(path)
+    if when == "while open":
+        cache.put("old", Answer(text="old"))
+        cache.close()
+    path.write_bytes(b"this is no database, only some text that is long enough" * 100)
+    model = Counting()
+    cached = Cached(model, cache, "u")
+    assert asyncio.run(cached.answer(request(), lambda text: None)).text == "answer 1"
+    assert asyncio.run(cached.answer(request(), lambda text: None)).cached, "it was begun anew"
+    assert (tmp_path / "cache.sqlite.broken").exists()
+    assert [record.levelname for record in caplog.records if record.name == "core.models.cache"] == ["WARNING"]
+
+
+def test_a_locked_or_unreachable_file_loses_no_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.models.cache._PATIENCE", 0.05)
+    path = tmp_path / "cache.sqlite"
+    cache = ResponseCache(path)
+    cache.put("k", Answer(text="before"))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin exclusive")
+    cached = Cached(Counting(), cache, "u")
+    with caplog.at_level(logging.WARNING):
+        for expected in ("answer 1", "answer 2"):
+            assert asyncio.run(cached.answer(request(), lambda text: None)).text == expected
+    other.execute("rollback")
+    other.close()
+    assert len(caplog.records) == 1
+    assert cache.get("k") == Answer(text="before"), "once it is free it is used again, and nothing was thrown away"
+
+    (tmp_path / "file").write_text("")
+    nowhere = Cached(Counting(), ResponseCache(tmp_path / "file" / "cache.sqlite"), "u")
+    assert asyncio.run(nowhere.answer(request(), lambda text: None)).text == "answer 1"

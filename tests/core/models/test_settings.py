@@ -1,0 +1,68 @@
+"""What an endpoint may be called, and where it may lie."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from core.models.errors import BadSetting
+from core.models.faults import did_you_mean
+from core.models.settings import PRESETS, EndpointConfig
+
+
+@pytest.mark.parametrize(
+    ("address", "used"),
+    [
+        (" http://127.0.0.1:11434/v1/ ", "http://127.0.0.1:11434/v1"),
+        ("https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1"),
+        ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
+    ],
+)
+def test_addresses_are_tidied(address: str, used: str) -> None:
+    assert EndpointConfig(name="mine", base_url=address).base_url == used
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("localhost:11434/v1", "Did you mean http://localhost:11434/v1"),
+        ("ftp://example.org", "does not begin with http"),
+        ("https://ann:sk-secret@example.org/v1", "user name or password"),
+        ("https://example.org/v1?key=sk-secret", "question mark"),
+        ("https://example.org/v1#sk-secret", "number sign"),
+        ("http://", "names no server"),
+        ("http://a b/v1", "names no server"),
+        ("http://example.org:99999/v1", "not an address"),
+        ("", "does not begin with http"),
+    ],
+)
+def test_addresses_that_cannot_be_used_are_told_without_their_secrets(address: str, words: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        EndpointConfig(name="mine", base_url=address)
+    told = f"{caught.value.message} {caught.value.hint}"
+    assert words in told and "sk-secret" not in told
+
+
+def test_names_and_keys_that_cannot_be_used() -> None:
+    for name in ("", "a/b", "a b", "-"):
+        with pytest.raises(BadSetting, match="cannot be an endpoint's name"):
+            EndpointConfig(name=name, base_url="http://a/v1")
+    with pytest.raises(BadSetting) as caught:
+        EndpointConfig(name="mine", base_url="http://a/v1", key=SecretStr("sk-planted…"))
+    assert "planted" not in caught.value.message + caught.value.hint
+    assert EndpointConfig(name="mine", base_url="http://a/v1", key=SecretStr(" sk-1\n")).secret == "sk-1"
+
+
+def test_the_presets_can_be_used_and_are_known_by_their_ports() -> None:
+    for name, preset in PRESETS.items():
+        config = EndpointConfig(name="mine", base_url=preset.base_url, preset=name)
+        assert config.known_server() == preset
+        if config.port is not None:
+            assert EndpointConfig(name="mine", base_url=preset.base_url).known_server() == preset
+    assert EndpointConfig(name="mine", base_url="http://example.org/v1").known_server() is None
+
+
+def test_did_you_mean() -> None:
+    assert did_you_mean("x", []) == ""
+    assert did_you_mean("GPT-5-min", ["gpt-5", "gpt-5-mini"]).startswith("Did you mean gpt-5-mini")
+    assert did_you_mean("zzz", [f"m{n}" for n in range(12)]).endswith("m8, m9, and 2 more.")
