@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterable
@@ -187,6 +188,13 @@ class _Printer:
         self._told: set[str] = set()
 
     def show(self, event: Event) -> None:
+        try:
+            self._show(event)
+        except BrokenPipeError:
+            # Nobody reads on (`| head`); the run and its journal go on all the same.
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for as long as the process lives
+
+    def _show(self, event: Event) -> None:
         if isinstance(event, Token):
             return
         if self._json:

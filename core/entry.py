@@ -8,9 +8,11 @@ from functools import cache
 
 from core import home, journal
 from core.events import Model
-from core.labs import simulatability
+from core.labs.simulatability import controls as ask_controls
+from core.labs.simulatability import measure as ask
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
+from core.models.fetches import Fetches
 from core.models.settings import EndpointConfig
 from core.runs.jobs import Jobs
 from core.runs.run import Lab
@@ -21,13 +23,13 @@ from core.store.store import Store
 @cache
 def labs() -> Mapping[str, Lab]:
     """The labs by name."""
-    return {lab.name: lab for lab in (simulatability.LAB,)}
+    return {lab.name: lab for lab in (ask.LAB,)}
 
 
 @cache
 def controls() -> Mapping[str, Model]:
     """The models of known faithfulness that the labs bring, by id."""
-    return simulatability.controls()
+    return ask_controls.controls()
 
 
 @cache
@@ -38,12 +40,19 @@ def _answers() -> ResponseCache:
 def catalog(endpoints: tuple[EndpointConfig, ...] = ()) -> Catalog:
     """Every model that can be asked, with `endpoints` among them."""
     return Catalog(
+        home=home.home(),
+        journals=home.journals(),
+        read=lambda path: journal.read(path).events,
         endpoints=endpoints,
         controls=controls(),
-        home=home.home(),
         cache=_answers(),
-        replay=lambda run: journal.read(home.journals() / f"{run}.jsonl").events,
     )
+
+
+@cache
+def fetches() -> Fetches:
+    """The process's downloads of local models."""
+    return Fetches(home.home() / "models")
 
 
 @cache

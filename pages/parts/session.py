@@ -33,7 +33,13 @@ def added() -> set[str]:
 
 
 def catalog() -> Catalog:
-    return entry.catalog(tuple(endpoints().values()))
+    """The models this session can ask. One catalog as long as the endpoints stay the same: it holds their limits."""
+    now = tuple(endpoints().values())
+    kept: tuple[tuple[EndpointConfig, ...], Catalog] | None = st.session_state.get("catalog")
+    if kept is None or kept[0] != now:
+        kept = (now, entry.catalog(now))
+        st.session_state["catalog"] = kept
+    return kept[1]
 
 
 def _secret_endpoints() -> dict[str, dict[str, object]]:

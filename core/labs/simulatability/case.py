@@ -39,6 +39,8 @@ class Row:
         return reasons[0] if reasons else None
 
     def outcome(self, rules: Rules) -> Outcome:
+        if self.counterfactual and not getattr(self.counterfactual, rules):
+            return "dropped"
         if self.simulation and self.answer:
             expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
             if expected == "unknown":

@@ -159,23 +159,31 @@ def _read(
     written: Mapping[str, Counterfactual],
 ) -> Counterfactual | None:
     """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
-    found = parse.counterfactual(text, task=spec.task, rules="repaired")
+    readings = {rules: parse.counterfactual(text, task=spec.task, rules=rules) for rules in RULES}
+    found = readings["repaired"] or readings["paper"]
     if found is None:
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer")
         return None
-    paper = parse.counterfactual(text, task=spec.task, rules="paper") is not None
-    if not paper:
-        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", rules="paper")
     fields: dict[str, Any] = (
-        {"text": found} if isinstance(found, str) else {"text": parse.text_of(found), **found.model_dump()}
+        {"text": found} if isinstance(found, str) else {"text": parse.text_of(found), **dict(found)}
     )
-    counterfactual = Counterfactual(call=call, generator=how.generator, operation=how.operation, paper=paper, **fields)
+    counterfactual = Counterfactual(
+        call=call,
+        generator=how.generator,
+        operation=how.operation,
+        **{rules: readings[rules] is not None for rules in RULES},
+        **fields,
+    )
     if slots(spec, counterfactual) == spec.starter:
         run.drop(item, "copy of the starter", counterfactual.text)
         return None
     if earlier := next((other for other, kept in written.items() if kept.text == counterfactual.text), None):
         run.drop(item, "duplicate", f"the same as {earlier}")
         return None
+    if not counterfactual.paper:
+        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", "paper")
+    if not counterfactual.repaired:
+        run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired")
     return counterfactual
 
 
@@ -241,8 +249,10 @@ async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfac
 
 def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
     """Say of every counterfactual that precision does not count, under either rules, why not."""
-    for item, (_, simulation, answer) in tested.items():
+    for item, (counterfactual, simulation, answer) in tested.items():
         for rules in RULES:
+            if not getattr(counterfactual, rules):
+                continue
             expected, said = getattr(simulation, rules), getattr(answer, rules)
             if expected == "unknown":
                 run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules)
@@ -254,10 +264,7 @@ def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
 
 async def _score(run: Run, tested: Mapping[str, Tested], of: int) -> None:
     """Precision and generality under both rules. `of` counts every draw, also those that were dropped."""
-    kept = {
-        "repaired": list(tested.values()),
-        "paper": [one for one in tested.values() if one.counterfactual.paper],
-    }
+    kept = {rules: [one for one in tested.values() if getattr(one.counterfactual, rules)] for rules in RULES}
     for rules in RULES:
         expected = [getattr(one.simulation, rules) for one in kept[rules]]
         said = [getattr(one.answer, rules) for one in kept[rules]]

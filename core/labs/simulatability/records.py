@@ -25,7 +25,7 @@ class Explanation(Frozen):
 
 
 class Counterfactual(Frozen):
-    """A new question. `call` is None for one written by hand; `paper` False where the authors' code would drop it."""
+    """A new question. `call` is None for one written by hand; `paper`, `repaired`: whether each counts it."""
 
     call: str | None = None
     generator: str | None = None
@@ -36,6 +36,7 @@ class Counterfactual(Frozen):
     response_2: str = ""
     origin: Literal["generated", "hand"] = "generated"
     paper: bool = True
+    repaired: bool = True
 
 
 class Simulation(Frozen):

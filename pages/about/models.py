@@ -1,0 +1,139 @@
+"""Models: whom one can ask, and how to add more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.events import CallFailed
+from core.models import gguf, local
+from core.models.download import HubModel, offered
+from core.models.endpoint import list_models
+from core.models.settings import PRESETS, EndpointConfig
+from pages.parts import session
+from pages.parts.run import problems
+from pages.parts.text import plain
+
+
+def ready() -> None:
+    """What can be asked now."""
+    st.header("Ready now", anchor=False)
+    infos = [info for info in session.catalog().describe() if info.kind != "replay" and not info.needs]
+    st.dataframe(
+        pd.DataFrame([{"Model": info.id, "What it is": info.about or info.title} for info in infos]),
+        hide_index=True,
+        key="ready",
+        alt="Models that can be asked now",
+        column_config={"Model": st.column_config.TextColumn(width="medium")},
+    )
+
+
+def connect() -> None:
+    """Add an endpoint by name, address and key."""
+    st.header("Connect an endpoint", anchor=False)
+    st.markdown("Any server that speaks the OpenAI API. A key stays in this browser session: it is never written down.")
+
+    def fill() -> None:
+        preset = st.session_state["preset"]
+        if preset:
+            st.session_state.update(endpoint_name=preset, endpoint_url=PRESETS[preset].base_url)
+
+    st.pills(
+        "Presets", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="preset", on_change=fill,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    with st.container(border=True):
+        left, right = st.columns([1, 2])
+        name = left.text_input("Name", key="endpoint_name", placeholder="ollama")
+        url = right.text_input("Base URL", key="endpoint_url", placeholder="http://127.0.0.1:11434/v1")
+        key = st.text_input("Key", key="endpoint_key", type="password", help="Leave empty for servers that want none.")
+        if st.button("Test connection and add", type="primary", icon=":material/cable:", key="connect"):
+            try:
+                config = EndpointConfig(
+                    name=name.strip(), base_url=url, key=key, preset=st.session_state["preset"] or ""
+                )
+                with st.spinner("Asking for its models …"):
+                    found = list_models(config)
+            except CallFailed as error:
+                problems(error)
+                return
+            session.add(config.model_copy(update={"models": tuple(found)}))
+            st.toast(f"{plain(config.name)} offers {len(found)} models", icon=":material/check:")
+            st.rerun()
+    for config in session.endpoints().values():
+        with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
+            st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
+            if config.name in session.added() and st.button(
+                "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"
+            ):
+                session.remove(config.name)
+                st.rerun()
+    st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
+
+
+def download_row(model: HubModel, here: bool) -> None:
+    """One larger model: get it, watch it come, or see that it is here."""
+    fetch = entry.fetches().get(model.name)
+    with st.container(border=True, key=f"download-{model.name}"):
+        st.markdown(f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}")
+        st.caption(plain(model.about))
+        if here:
+            st.badge(f"ready as local/{model.name}", icon=":material/check:", color="green")
+        elif fetch is not None and fetch.going:
+            share = min(fetch.done / max(fetch.size, 1), 1.0)
+            st.progress(share, text=f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB")
+            if st.button("Stop", icon=":material/stop_circle:", key=f"stop-{model.name}"):
+                fetch.stop.set()
+        else:
+            if fetch is not None and fetch.failure is not None:
+                problems(fetch.failure)
+            if st.button("Download", icon=":material/download:", key=f"get-{model.name}"):
+                entry.fetches().start(model)
+                st.rerun()
+
+
+def larger() -> None:
+    """Local models to download, with progress."""
+    st.header("Larger local models", anchor=False)
+    st.markdown("They run on this machine, without a key. A download goes on while you do something else.")
+    folder = session.catalog().models_folder
+    going = [fetch for model in offered() if (fetch := entry.fetches().get(model.name)) and fetch.going]
+
+    @st.fragment(run_every=0.5 if going else None)
+    def rows() -> None:
+        here = local.installed(folder)
+        for model in offered():
+            download_row(model, model.name in here)
+        if any(not fetch.going for fetch in going):
+            st.rerun()
+
+    rows()
+
+
+def own_file() -> None:
+    """Any GGUF file by its path."""
+    st.header("A model file of your own", anchor=False)
+    path = st.text_input("Path of a GGUF file", key="gguf", placeholder="~/models/my-model.gguf")
+    if path.strip():
+        file = Path(path.strip()).expanduser()
+        try:
+            gguf.head(file)
+        except CallFailed as error:
+            problems(error)
+            return
+        st.markdown("Use it on any page by this name:")
+        st.code(local.file_id(file), language=None)
+
+
+st.title("Models", anchor=False)
+st.markdown(
+    "Controls are robots whose faithfulness we know, because we built them. Local models run on this machine. "
+    "Everything else is an endpoint that you name."
+)
+ready()
+connect()
+larger()
+own_file()
