@@ -54,7 +54,11 @@ class Refused(CallFailed):
 
 
 class OutsideWorld(CallFailed):
-    """A control was asked about something that is not in its world; the hint offers questions it knows."""
+    """A control was asked about something that is not in its world; `questions` it knows, and the hint offers them."""
+
+    def __init__(self, message: str, hint: str = "", questions: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.questions = questions
 
 
 class NotInReplay(CallFailed):

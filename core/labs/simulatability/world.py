@@ -1,0 +1,317 @@
+"""The small world of the controls: things, their kinds, what each can do, and questions about it.
+
+`data/controls/world.toml` says it all; its head explains the form. What it does not say, the world does not know.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+CONTROLS = Path(__file__).resolve().parents[3] / "data" / "controls"
+
+_ARTICLES = frozenset({"a", "an", "the", "any", "all", "every", "each", "most"})
+_INSERTED = frozenset({"really", "actually", "usually", "normally", "generally", "please"})
+_ORDINARY = frozenset({"typical", "ordinary", "normal", "common", "healthy", "adult", "grown"})
+_IDLE = _ARTICLES | _INSERTED | _ORDINARY
+"""Words that leave a question about this world what it was."""
+
+_PREAMBLE = re.compile(r"(?:is it (?:true|so|case|correct|possible)|do you think|would you say)(?: that)? ")
+_ASKING = re.compile(r"(?:can|could|would|will|do|does) (?P<rest>.+)")
+_ABLE = re.compile(r"(?:is|are) (?P<thing>.+) able to (?P<ability>.+)")
+_STATING = re.compile(r"(?P<thing>.+?) (?:can|could) (?P<ability>.+)")
+
+_LONGEST_ASKED = 200
+"""Characters of a text that count when the nearest known questions are looked for."""
+
+
+class WorldError(ValueError):
+    """A world file that cannot be used; the message says what in it is wrong."""
+
+
+class _Entry(BaseModel):
+    """A table of the world file. A misspelt key is an error, not a fact lost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Claiming(_Entry):
+    can: tuple[str, ...] = ()
+    cannot: tuple[str, ...] = ()
+
+
+class _Thing(_Claiming):
+    """What the file says of one thing: its forms, and where it differs from its kind."""
+
+    plural: str = ""
+    article: str | None = None
+    also: tuple[str, ...] = ()
+
+
+class _Kind(_Claiming):
+    """A kind: its rules, and the things that are of it."""
+
+    plural: str
+    things: dict[str, _Thing]
+
+
+class _File(_Entry):
+    abilities: dict[str, tuple[str, ...]]
+    kinds: dict[str, _Kind]
+
+
+class Question(NamedTuple):
+    """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot."""
+
+    thing: str
+    ability: str
+    negated: bool = False
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in lower case, negations apart: "Can't it?" -> ["can", "not", "it"]."""
+    text = text.lower().replace("’", "'").replace("-", " ")
+    text = text.replace("cannot", "can not").replace("can't", "can not").replace("n't", " not")
+    return re.findall(r"[\w']+", text)
+
+
+def plain(text: str) -> str:
+    """`text` as it is looked up: lower case, without punctuation and idle words."""
+    return " ".join(word for word in words(text) if word not in _IDLE)
+
+
+def sentence_case(text: str) -> str:
+    """`text` with its first letter large: "iPod" and "Mars" keep what else is large in them."""
+    return text[:1].upper() + text[1:]
+
+
+class World:
+    """A checked world. `things` gives each thing's kind, `kinds` each kind's members, all as the file spells them."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """Raises WorldError where `data`, the content of a world file, contradicts itself or lacks something."""
+        try:
+            file = _File.model_validate(data)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            where = ".".join(str(part) for part in wrong["loc"])
+            raise WorldError(f"{where}: {wrong['msg']}") from None
+        self.abilities = tuple(file.abilities)
+        self.kinds = {name: tuple(kind.things) for name, kind in file.kinds.items()}
+        self.things = {thing: name for name, kind in file.kinds.items() for thing in kind.things}
+        self._plural_kinds = {name: kind.plural for name, kind in file.kinds.items()}
+        self._entries = {thing: entry for kind in file.kinds.values() for thing, entry in kind.things.items()}
+        _check(file)
+        self._rules = {
+            (name, ability): can for name, kind in file.kinds.items() for ability, can in _claims(name, kind)
+        }
+        self._own = {
+            (thing, ability): can for thing, entry in self._entries.items() for ability, can in _claims(thing, entry)
+        }
+        self._check_exceptions()
+        self._thing_forms = _forms({thing: self._forms_of(thing) for thing in self.things}, "things")
+        self._ability_forms = _forms({name: [name, *also] for name, also in file.abilities.items()}, "abilities")
+        self._kind_forms = _forms({name: [name, kind.plural] for name, kind in file.kinds.items()}, "kinds")
+
+    def _check_exceptions(self) -> None:
+        for (thing, ability), can in self._own.items():
+            if self.rule(self.things[thing], ability) is can:
+                says = "can" if can else "cannot"
+                raise WorldError(f"{thing}: that it {says} {ability!r} is the rule of {self.things[thing]!r} already")
+
+    def _forms_of(self, thing: str) -> list[str]:
+        return [thing, self.plural(thing), *self._entries[thing].also]
+
+    # What is so
+
+    def rule(self, kind: str, ability: str) -> bool | None:
+        """What holds of the kind's members as a rule; None where the world knows no rule."""
+        return self._rules.get((kind, ability))
+
+    def fact(self, thing: str, ability: str) -> bool | None:
+        """Whether `thing` can do `ability`: its own entry first, then its kind's rule; None where neither says."""
+        own = self._own.get((thing, ability))
+        return self.rule(self.things[thing], ability) if own is None else own
+
+    def truth(self, question: Question) -> bool | None:
+        """Whether yes is the true answer; None where the world does not know."""
+        can = self.fact(question.thing, question.ability)
+        return None if can is None else can != question.negated
+
+    def exceptions(self, kind: str, ability: str) -> tuple[str, ...]:
+        """The members of `kind` that differ from its rule for `ability`; none where it has no rule."""
+        rule = self.rule(kind, ability)
+        return tuple(thing for thing in self.kinds[kind] if rule is not None and self.fact(thing, ability) is not rule)
+
+    def known(self) -> Iterator[Question]:
+        """Every question whose answer the world knows, not negated."""
+        for thing in self.things:
+            yield from self.known_of(thing)
+
+    def known_of(self, thing: str) -> list[Question]:
+        """What the world knows of one thing."""
+        return [Question(thing, ability) for ability in self.abilities if self.fact(thing, ability) is not None]
+
+    def known_to(self, ability: str) -> list[Question]:
+        """Of which things the world knows whether they can do `ability`."""
+        return [Question(thing, ability) for thing in self.things if self.fact(thing, ability) is not None]
+
+    # What it is called
+
+    def plural(self, thing: str) -> str:
+        """The thing's plural: "ostriches"; what takes no article is its own plural."""
+        entry = self._entries[thing]
+        return entry.plural or (thing if entry.article == "" else thing + "s")
+
+    def plural_kind(self, kind: str) -> str:
+        return self._plural_kinds[kind]
+
+    def one(self, name: str, adjective: str = "") -> str:
+        """A thing or a kind with its indefinite article: "an ostrich", "a typical ostrich", "a bird"; but "Paris"."""
+        entry = self._entries.get(name)
+        article = entry.article if entry else None
+        told = f"{adjective} {name}".strip()
+        if article is None or (article and adjective):
+            article = "an" if told[0].lower() in "aeiou" else "a"
+        return f"{article} {told}".strip()
+
+    def the(self, thing: str) -> str:
+        """A thing with its definite article: "the ostrich", "Paris"."""
+        return thing if self._entries[thing].article == "" else f"the {thing}"
+
+    # Questions
+
+    def write(self, question: Question) -> str:
+        """ "Can an ostrich fly?"; negated "Is it true that an ostrich cannot fly?"."""
+        thing, ability, negated = question
+        if negated:
+            return f"Is it true that {self.one(thing)} cannot {ability}?"
+        return f"Can {self.one(thing)} {ability}?"
+
+    def read(self, text: str) -> Question | None:
+        """What `text` asks, or None where it does not ask what a thing of this world can do.
+
+        A question may be negated ("Can't a penguin fly?", "Is it true that penguins cannot fly?"); then yes means that
+        the thing cannot.
+        """
+        asked = _PREAMBLE.sub("", plain(text) + " ", count=1).split()
+        negated = "not" in asked
+        if asked.count("not") > 1:
+            return None
+        told = " ".join(word for word in asked if word != "not")
+        if match := _ASKING.fullmatch(told):
+            rest = match["rest"].split()
+        elif match := _ABLE.fullmatch(told) or _STATING.fullmatch(told):
+            rest = [*match["thing"].split(), *match["ability"].split()]
+        else:
+            return None
+        for end in range(1, len(rest)):
+            thing = self.thing_called(" ".join(rest[:end]))
+            ability = self.ability_called(" ".join(rest[end:]))
+            if thing and ability:
+                return Question(thing, ability, negated)
+        return None
+
+    def thing_called(self, text: str) -> str | None:
+        """The thing that `text` names in any of its forms, articles allowed."""
+        return self._thing_forms.get(plain(text))
+
+    def kind_called(self, text: str) -> str | None:
+        """The kind that `text` names, in the singular or the plural."""
+        return self._kind_forms.get(plain(text))
+
+    def ability_called(self, text: str) -> str | None:
+        """The ability that `text` names, as it follows "can"."""
+        return self._ability_forms.get(plain(text))
+
+    def suggestions(self, text: str) -> tuple[str, ...]:
+        """Three questions the world knows: the nearest to `text`, then the nearest about other kinds and abilities.
+
+        Only what splits a kind is offered (some birds can fly, some cannot): there an explanation may go wrong.
+        """
+        text = plain(text[:_LONGEST_ASKED])
+        named = {
+            name for forms in (self._kind_forms, self._ability_forms) for form, name in forms.items() if form in text
+        }
+        matcher = difflib.SequenceMatcher(autojunk=False)
+        matcher.set_seq2(text)
+
+        def nearness(question: Question) -> tuple[int, float]:
+            told = {question.ability, self.things[question.thing]}
+            matcher.set_seq1(f"can {plain(question.thing)} {plain(question.ability)}")
+            telling = set(plain(question.thing).split()) - set(plain(question.ability).split())
+            shared = len(told & named) + (not telling.isdisjoint(text.split()))
+            return shared, matcher.ratio()
+
+        chosen: list[Question] = []
+        told: set[str] = set()
+        for question in sorted(filter(self._splits_its_kind, self.known()), key=nearness, reverse=True):
+            kind = self.things[question.thing]
+            if len(chosen) < 3 and told.isdisjoint((kind, question.ability)):
+                chosen.append(question)
+                told |= {kind, question.ability}
+        return tuple(self.write(question) for question in chosen)
+
+    def _splits_its_kind(self, question: Question) -> bool:
+        members = self.kinds[self.things[question.thing]]
+        return len({self.fact(member, question.ability) for member in members} - {None}) == 2
+
+
+def _claims(name: str, entry: _Claiming) -> list[tuple[str, bool]]:
+    """What an entry says, as (ability, can). Raises WorldError where it says both."""
+    if both := set(entry.can) & set(entry.cannot):
+        raise WorldError(f"{name}: it both can and cannot {min(both)!r}")
+    return [(ability, True) for ability in entry.can] + [(ability, False) for ability in entry.cannot]
+
+
+def _check(file: _File) -> None:
+    """Raises WorldError for an ability without an entry or without use, an empty kind, a thing of two kinds."""
+    used: set[str] = set()
+    seen: dict[str, str] = {}
+    for name, kind in file.kinds.items():
+        if not kind.things:
+            raise WorldError(f"{name}: no thing is of this kind")
+        for thing in kind.things:
+            if thing in seen:
+                raise WorldError(f"{thing}: it stands under both {seen[thing]!r} and {name!r}")
+            seen[thing] = name
+        entries: list[tuple[str, _Claiming]] = [(name, kind), *kind.things.items()]
+        for owner, entry in entries:
+            for ability in (*entry.can, *entry.cannot):
+                if ability not in file.abilities:
+                    near = difflib.get_close_matches(ability, file.abilities, n=1)
+                    hint = f"; did you mean {near[0]!r}?" if near else ""
+                    raise WorldError(f"{owner}: the ability {ability!r} is not among [abilities]{hint}")
+                used.add(ability)
+    if idle := set(file.abilities) - used:
+        raise WorldError(f"abilities: nothing can or cannot {min(idle)!r}")
+
+
+def _forms(spelt: Mapping[str, list[str]], what: str) -> dict[str, str]:
+    """From each way to say a name to the name. Raises WorldError where two names are said alike."""
+    found: dict[str, str] = {}
+    for name, forms in spelt.items():
+        for form in map(plain, forms):
+            if not form:
+                raise WorldError(f"{what}: {name!r} has a form in which no word is left")
+            if found.setdefault(form, name) != name:
+                raise WorldError(f"{what}: {form!r} may mean {found[form]!r} or {name!r}")
+    return found
+
+
+@lru_cache(maxsize=4)
+def load(path: Path = CONTROLS / "world.toml") -> World:
+    """The world of a world file, by default the one that ships. Raises WorldError, naming the file."""
+    try:
+        return World(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise WorldError(f"no world file at {path}") from None
+    except (tomllib.TOMLDecodeError, WorldError) as error:
+        raise WorldError(f"the world file {path.name} cannot be used: {error}") from error
