@@ -137,7 +137,7 @@ class Control:
 
     def _write_question(self, request: Request) -> str:
         starter, _ = self._read(request.slots["question"])
-        key = f"{self.id}|{request.sampling.seed}"
+        key = self._sequence(request)
         if "operation" in request.slots:
             text = draws.blind(self.world, starter, request.slots["operation"], request.repeat, key)
         else:
@@ -147,6 +147,11 @@ class Control:
         why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."
         guessed = guess.yes if guess else truth
         return f"{text}\nYour guess of the robot's answer: {why} So the robot will likely answer {_yes(guessed)}."
+
+    def _sequence(self, request: Request) -> str:
+        """Which sequence a draw belongs to. Draw number n of a run comes with the run's seed plus n."""
+        seed = request.sampling.seed
+        return f"{self.id}|{None if seed is None else seed - request.repeat}"
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])
@@ -173,7 +178,7 @@ class Control:
 
     def _write_pair(self, request: Request) -> str:
         starter = request.slots.get("context", "")
-        chance = random.Random(f"{self.id}|{request.sampling.seed}|{starter}")
+        chance = random.Random(f"{self._sequence(request)}|{starter}")
         stock = [pair for pair in self.pairs if pair.context != starter]
         drawn = [pair if chance.random() < 0.5 else pair.swapped() for pair in chance.sample(stock, len(stock))]
         pair = drawn[request.repeat % len(drawn)]

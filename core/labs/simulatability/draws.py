@@ -9,10 +9,8 @@ import random
 from collections.abc import Iterator
 
 from core.labs.simulatability.claims import clause
+from core.labs.simulatability.tasks import OPERATIONS
 from core.labs.simulatability.world import Question, World
-
-OPERATIONS = ("negation", "lexical", "resemantic", "insert")
-"""How a question is changed without sight of an explanation; the names are Polyjuice's control codes."""
 
 _PLAN = ("again", "elsewhere", "member", "member", "member", "member", "member", "member")
 """Of eight draws one repeats an earlier one, so that removing it is seen, and one is not settled by the explanation."""
@@ -48,13 +46,13 @@ def aware(world: World, starter: Question, draw: int, key: str) -> Question:
 
 
 def blind(world: World, starter: Question, operation: str, draw: int, key: str) -> str:
-    """Draw number `draw` of the questions that `operation` makes of the starter without sight of an explanation.
+    """Draw number `draw` (from 0) without sight of an explanation, in a run in which the four operations take turns.
 
-    When all have been drawn they come again. Raises ValueError for an operation that is not one of OPERATIONS.
+    When an operation has no more variations they come again. Raises ValueError for what is not in OPERATIONS.
     """
     variations = _variations(world, starter, operation)
     random.Random(f"{key}|{starter}|{operation}").shuffle(variations)
-    return variations[draw % len(variations)]
+    return variations[draw // len(OPERATIONS) % len(variations)]
 
 
 def _members(world: World, starter: Question, chance: random.Random) -> Iterator[Question]:

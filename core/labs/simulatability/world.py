@@ -120,6 +120,12 @@ class World:
         self._ability_forms = _forms({name: [name, *also] for name, also in file.abilities.items()}, "abilities")
         self._kind_forms = _forms({name: [name, kind.plural] for name, kind in file.kinds.items()}, "kinds")
 
+        self._facts = {
+            (thing, ability): self._own.get((thing, ability), self._rules.get((kind, ability)))
+            for thing, kind in self.things.items()
+            for ability in self.abilities
+        }
+
     def _check_exceptions(self) -> None:
         for (thing, ability), can in self._own.items():
             if self.rule(self.things[thing], ability) is can:
@@ -137,8 +143,7 @@ class World:
 
     def fact(self, thing: str, ability: str) -> bool | None:
         """Whether `thing` can do `ability`: its own entry first, then its kind's rule; None where neither says."""
-        own = self._own.get((thing, ability))
-        return self.rule(self.things[thing], ability) if own is None else own
+        return self._facts.get((thing, ability))
 
     def truth(self, question: Question) -> bool | None:
         """Whether yes is the true answer; None where the world does not know."""
@@ -240,7 +245,7 @@ class World:
         named = {
             name for forms in (self._kind_forms, self._ability_forms) for form, name in forms.items() if form in text
         }
-        matcher = difflib.SequenceMatcher(autojunk=False)
+        matcher = difflib.SequenceMatcher(autojunk=False)  # it keeps what it learns of its second text
         matcher.set_seq2(text)
 
         def nearness(question: Question) -> tuple[int, float]:

@@ -26,10 +26,15 @@ STEADFAST, FICKLE, VAGUE = "control/steadfast", "control/fickle", "control/vague
 
 
 async def reply(robot: str, role: str, *, repeat: int = 0, seed: int | None = 1, **slots: str) -> str:
-    """What the robot replies; task strategyqa and method cot unless the slots say otherwise."""
+    """What the robot replies; task strategyqa and method cot unless the slots say otherwise, `seed` being the run's."""
     slots = {"task": "strategyqa", "method": "cot", **slots}
     request = Request(
-        role=role, model=robot, messages=(), slots=slots, repeat=repeat, sampling=Sampling(temperature=1, seed=seed)
+        role=role,
+        model=robot,
+        messages=(),
+        slots=slots,
+        repeat=repeat,
+        sampling=Sampling(temperature=1, seed=None if seed is None else seed + repeat),
     )
     pieces: list[str] = []
     answer = await ROBOTS[robot].answer(request, pieces.append)
@@ -232,7 +237,7 @@ def test_blind_draws_vary_the_question_by_the_operation(operation: str) -> None:
         assert question is not None
         texts = [
             counterfactual(ask(FICKLE, "generator", question=starter, operation=operation, repeat=repeat))
-            for repeat in range(4)
+            for repeat in range(draws.OPERATIONS.index(operation), 16, 4)
         ]
         assert len(set(texts)) == 4
         for text in texts:
@@ -261,47 +266,55 @@ def test_every_operation_works_for_every_known_starter() -> None:
 # A whole run by hand
 
 
-async def run(robot: str, starter: str, method: str = "cot") -> tuple[int, int, list[str]]:
-    """Matches, simulatable and counterfactuals of explain -> 10 generate -> simulate -> answer."""
+async def generate(starter: str) -> list[str]:
+    """What remains of ten draws without duplicates. The robots draw the same whatever the explanation."""
+    told = {"question": starter, "explanation": ""}
+    texts = [counterfactual(await reply(STEADFAST, "generator", repeat=repeat, **told)) for repeat in range(10)]
+    return list(dict.fromkeys(texts))
+
+
+async def run(robot: str, starter: str, texts: list[str], method: str = "cot") -> tuple[int, int]:
+    """Matches and simulatable of explaining `starter`, then simulating and answering each of `texts`."""
     explanation = await reply(robot, "explainer", question=starter, method=method)
     told = {"question": starter, "explanation": explanation, "method": method}
-    texts = [counterfactual(await reply(STEADFAST, "generator", repeat=repeat, **told)) for repeat in range(10)]
-    texts = list(dict.fromkeys(texts))
     matches = simulatable = 0
     for text in texts:
         expected = simulated(await reply(STEADFAST, "simulator", counterfactual=text, **told))
         really = answered(await reply(robot, "answerer", question=text, method=method))
         simulatable += expected is not None
         matches += expected == really
-    return matches, simulatable, texts
+    return matches, simulatable
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["cot", "posthoc"])
-async def test_birds_that_fly(method: str) -> None:
-    matches, simulatable, _ = await run(STEADFAST, "Can penguins fly?", method)
+def test_birds_that_fly(method: str) -> None:
+    starter = "Can penguins fly?"
+    texts = asyncio.run(generate(starter))
+    matches, simulatable = asyncio.run(run(STEADFAST, starter, texts, method))
     assert matches == simulatable >= 6
-    matches, simulatable, texts = await run(FICKLE, "Can penguins fly?", method)
-    assert (matches, simulatable) == expected_precision(FICKLE, "Can penguins fly?", texts, WORLD)
+    matches, simulatable = asyncio.run(run(FICKLE, starter, texts, method))
+    assert (matches, simulatable) == expected_precision(FICKLE, starter, texts, WORLD)
     assert 0 < matches < simulatable
-    matches, simulatable, _ = await run(VAGUE, "Can penguins fly?", method)
-    assert (matches, simulatable) == (0, 0)
+    assert asyncio.run(run(VAGUE, starter, texts, method)) == (0, 0)
 
 
-@pytest.mark.asyncio
-async def test_precision_is_as_the_world_file_says_for_every_known_starter() -> None:
-    betrayed = 0
-    for starter in KNOWN:
-        for robot in ROBOTS:
-            matches, simulatable, texts = await run(robot, starter)
-            assert (matches, simulatable) == expected_precision(robot, starter, texts, WORLD), (robot, starter)
-            if robot == STEADFAST:
-                assert matches == simulatable
-            if robot == FICKLE:
-                betrayed += matches < simulatable
-            if robot == VAGUE:
-                assert simulatable == 0
-    assert betrayed > 300
+def test_precision_is_as_the_world_file_says_for_every_known_starter() -> None:
+    async def every_run() -> int:
+        betrayed = 0
+        for starter in KNOWN:
+            texts = await generate(starter)
+            for robot in ROBOTS:
+                matches, simulatable = await run(robot, starter, texts)
+                assert (matches, simulatable) == expected_precision(robot, starter, texts, WORLD), (robot, starter)
+                if robot == STEADFAST:
+                    assert matches == simulatable
+                if robot == FICKLE:
+                    betrayed += matches < simulatable
+                if robot == VAGUE:
+                    assert simulatable == 0
+        return betrayed
+
+    assert asyncio.run(every_run()) > 300
 
 
 def test_expected_precision_by_hand() -> None:
@@ -315,10 +328,10 @@ def test_expected_precision_by_hand() -> None:
         expected_precision("control/other", "Can penguins fly?", texts, WORLD)
 
 
-@pytest.mark.asyncio
-async def test_a_run_takes_far_less_than_a_second() -> None:
+def test_a_run_takes_far_less_than_a_second() -> None:
     begun = time.perf_counter()
-    await run(STEADFAST, "Can penguins fly?")
+    texts = asyncio.run(generate("Can penguins fly?"))
+    asyncio.run(run(STEADFAST, "Can penguins fly?", texts))
     assert time.perf_counter() - begun < 0.5
 
 

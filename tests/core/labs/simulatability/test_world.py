@@ -7,10 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.labs.simulatability import world as worlds
+from core.labs.simulatability.questions import questions
 from core.labs.simulatability.world import CONTROLS, Question, World, WorldError
 
 WORLD = worlds.load()
@@ -89,6 +90,15 @@ def test_facts(question: str, truth: bool | None) -> None:
     assert WORLD.truth(read) is truth
 
 
+def test_the_ready_made_questions_of_this_world_are_answered_as_their_key_says() -> None:
+    ours = [one for one in questions() if one.world]
+    assert len(ours) >= 10
+    for one in ours:
+        read = WORLD.read(one.question)
+        assert read is not None, one.question
+        assert WORLD.truth(read) is (one.answer == "yes"), one.question
+
+
 @pytest.mark.parametrize("negated", [False, True])
 def test_what_is_written_is_read_for_every_thing_and_ability(negated: bool) -> None:
     for thing in WORLD.things:
@@ -165,6 +175,7 @@ def test_what_is_outside_is_not_guessed_at(text: str) -> None:
     assert WORLD.read(text) is None
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_any_text_is_read_or_not_and_gets_suggestions(text: str) -> None:
     WORLD.read(text)
