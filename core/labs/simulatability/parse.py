@@ -1,0 +1,79 @@
+"""Raw answers to values, under either set of rules. Pure functions that take any text and never raise.
+
+`paper` reads exactly as the authors' scripts did (Chen et al. 2023, their oddities are named in `reading/paper.py`);
+`repaired` reads what today's chat models write (`reading/yes_no.py`, `choice.py`, `parts.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+from core.events import Rules
+from core.labs.simulatability.reading import choice, paper, parts, yes_no
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN, Method, Pair, Task
+
+__all__ = [
+    "GUESSES",
+    "NEITHER",
+    "UNKNOWN",
+    "Method",
+    "Pair",
+    "Task",
+    "answer",
+    "counterfactual",
+    "explanation",
+    "simulation",
+    "text_of",
+]
+
+
+def answer(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str:
+    """The answer in an explainer's reply: "yes" | "no" (shp: "1" | "2"), or "neither" where it cannot be read.
+
+    A forced reply is read as a post-hoc one; under paper rules it must repeat the given answer as its first line, the
+    repaired rules also read it from the justification's last sentence.
+    """
+    if task == "shp":
+        if rules == "repaired":
+            return choice.answer(text, method)
+        return paper.choice_after_reasoning(text) if method == "cot" else paper.choice_before_justification(text)
+    if rules == "repaired":
+        return yes_no.answer(text, method)
+    return paper.yes_no_after_reasoning(text) if method == "cot" else paper.yes_no_before_justification(text)
+
+
+def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str | None:
+    """The part of an explainer's reply that is shown to generator and simulator; None where there is none.
+
+    cot: the whole reply, answer sentence included. posthoc and forced: the justification. shp: the whole reply.
+    """
+    if rules == "repaired":
+        return parts.explanation(text, method, task)
+    return paper.explanation(text, method, task)
+
+
+def simulation(text: str, task: Task = "strategyqa", rules: Rules = "repaired") -> str:
+    """A simulator's guess: "yes" | "no" (shp: "1" | "2"), "unknown" where it says it cannot guess, else "neither"."""
+    if task == "shp":
+        return choice.simulation(text) if rules == "repaired" else paper.simulated_choice(text)
+    return yes_no.simulation(text) if rules == "repaired" else paper.simulated_yes_no(text)
+
+
+@overload
+def counterfactual(text: str, task: Literal["strategyqa"] = ..., rules: Rules = ...) -> str | None: ...
+@overload
+def counterfactual(text: str, task: Literal["shp"], rules: Rules = ...) -> Pair | None: ...
+@overload
+def counterfactual(text: str, task: Task, rules: Rules = ...) -> str | Pair | None: ...
+def counterfactual(text: str, task: Task = "strategyqa", rules: Rules = "repaired") -> str | Pair | None:
+    """The counterfactual in a generator's reply: a question (shp: a Pair), or None where there is none."""
+    if task == "shp":
+        return parts.pair(text) if rules == "repaired" else paper.pair(text)
+    return parts.question(text) if rules == "repaired" else paper.question(text)
+
+
+def text_of(pair: Pair) -> str:
+    """The pair as the one text that generality compares (shp/calculate_generality.py:31-36: no space after Context)."""
+    return (
+        f"Context:{pair.context}\n\nCandidate Response 1: {pair.response_1}\n\nCandidate Response 2: {pair.response_2}"
+    )

@@ -1,0 +1,110 @@
+"""Claims found in a reply, and what they come to: the part of reading that strategyqa and shp share.
+
+A claim is firm where the reply commits itself: its first words, a label ("Answer: .."), a closing line, a sentence that
+concludes. A reply that is firm on two sides, or that takes its conclusion back, comes to nothing: never a guess.
+Quantifiers are bounded, so that hostile text cannot make reading slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from core.labs.simulatability.reading.values import NEITHER
+from core.text.reply import fields, own_turn, plain, spoken
+
+ADVERBS = (
+    r"(?:(?:most|very|quite|a|an|the|still|just|likely|indeed|also|again|thus|then|resounding|definite|firm|clear|"
+    r"simple|[a-z]{2,15}ly),? ){0,3}"
+)
+OPENING = r"[\s\"'(\[:=]{0,4}"
+LABEL_START = (
+    r"(?:^|(?<=[.!?;:)\n\"]) ?)[\W_]{0,4}(?:\d{1,2}[.)] )?"
+    r"(?:(?:my|the|your|its|final|short|correct|overall|robot's|predicted|likely|best|so|thus|therefore) ){0,4}"
+)
+LABEL_WORDS = (
+    r"final answer|answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|"
+    r"response|simulation|ans|a"
+)
+LABEL_END = r"(?: (?:to|for|about|of|in) [^.:?\n]{1,120})?(?: ?\([^)\n]{0,40}\))?\"? ?(?:[:=→–—]|->|=>|-(?= )){1,2}>?"
+BE = r"(?: is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
+
+_ANSWER_KEYS = (
+    *("final_answer", "answer", "verdict", "prediction", "guess", "simulation", "choice", "decision", "label"),
+    *("preferred_response", "more_helpful_response", "more_helpful", "response", "result", "output"),
+)
+_JSON_WORDS = {"True": "yes", "False": "no", "None": "unknown"}
+
+_CONCLUDES = re.compile(
+    r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"
+    r"in short|in summary|to sum up|all in all|as a result)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?;\n]")
+_CLAUSE_END = re.compile(
+    r"[,:()–—\"]|\b(?:but|so|thus|therefore|hence|because|however|conclude|overall|ultimately|finally)\b", re.IGNORECASE
+)
+_DOUBTED = re.compile(
+    r"\b(?:not|never|neither|nor|whether|some|many|few|people|others?|might|may|could|cannot|unlikely|rather than|"
+    r"instead of|doubt)\b|n't\b|\b(?:one|you|they|anyone|someone) (?:would|will|can|think)",
+    re.IGNORECASE,
+)
+_CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:not|n't|never|unlikely to|rather than|instead of|neither|nor|without) (?:\w{1,15} ){0,2}$", re.IGNORECASE
+)
+
+
+class Claim(NamedTuple):
+    """That the reply says `value`, at character `at`."""
+
+    value: str
+    at: int
+    firm: bool
+
+
+def settle(claims: Iterable[Claim]) -> str:
+    """What the claims come to; neither where there is none or they do not agree.
+
+    Firm claims outweigh loose ones, except a loose one of another value that comes after them all.
+    """
+    claims = list(claims)
+    last = max((claim.at for claim in claims if claim.firm), default=-1)
+    values = {claim.value for claim in claims if claim.firm or claim.at > last}
+    return values.pop() if len(values) == 1 else NEITHER
+
+
+def said(matches: Iterable[re.Match[str]], text: str, values: dict[str, str], doubts: bool) -> Iterator[Claim]:
+    """Claims of sentences that state a value in group `v`; denied ones are left out.
+
+    `values` maps what `v` may hold, lower case, to the value. With `doubts`, a statement that is doubted, ascribed to
+    others or hangs on a condition is left out too.
+    """
+    for match in matches:
+        at = match.start()
+        sentence = _SENTENCE_END.split(text[max(0, at - 200) : at])[-1]
+        clause = _CLAUSE_END.split(sentence)[-1]
+        statement = text[at : match.start("v")]
+        if _DENIED.search(clause) or _DENIED.search(statement):
+            continue
+        firm = bool(_CONCLUDES.search(sentence + statement))
+        if doubts and (_DOUBTED.search(clause) or (not firm and _CONDITIONAL.search(sentence))):
+            continue
+        yield Claim(values[match["v"].lower()], at, firm)
+
+
+def keyed(text: str, keys: Iterable[str]) -> Any:
+    """What the JSON object in `text` holds under the first of `keys` that it has; "" where it has none."""
+    found = fields(text)
+    return next((found[key] for key in keys if key in found), "")
+
+
+def reply(text: str) -> str:
+    """The model's own words without their wrapping; the answer of a JSON reply as a line "Answer: ..".
+
+    null is unknown, true is yes.
+    """
+    own = own_turn(spoken(text))
+    value = str(keyed(own, _ANSWER_KEYS))
+    return f"Answer: {plain(_JSON_WORDS.get(value, value))}" if value else plain(own)

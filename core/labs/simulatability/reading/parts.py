@@ -1,0 +1,191 @@
+"""Explanations and counterfactuals, as today's chat models write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from core.labs.simulatability.reading import paper
+from core.labs.simulatability.reading.claims import keyed
+from core.labs.simulatability.reading.values import Method, Pair, Task
+from core.labs.simulatability.reading.yes_no import lead
+from core.text.reply import own_turn, plain, spoken
+
+# The explanation
+
+_EXPLANATION_KEYS = ("justification", "explanation", "reasoning", "rationale", "reason", "analysis", "thoughts")
+_JUSTIFICATION = re.compile(
+    r"(?:^|(?<=[.!?]) )[\W_]{0,6}(?:my )?(?:justification|explanation|reasoning|rationale|reason)[*_ ]{0,4}"
+    r"[:–—-][*_]{0,3}[ \n]?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANSWER_LINE = re.compile(r"[\W_]{0,6}(?:(?:final )?answer\W{1,6})?(?:yes|no)[\W_]{0,6}", re.IGNORECASE)
+
+
+def explanation(text: str, method: Method, task: Task) -> str | None:
+    """The explanation in the model's own words, markdown kept; None where there is none.
+
+    cot and shp: the whole reply. posthoc and forced: what follows the label, else what follows an answer that has a
+    line of its own, else the whole reply ("No, because .."). A bare answer explains nothing.
+    """
+    own = own_turn(spoken(text))
+    if value := keyed(own, _EXPLANATION_KEYS):
+        return str(value).strip() or None
+    if task == "shp":
+        return own or None
+    if method != "cot":
+        label = _JUSTIFICATION.search(own)
+        if label:
+            return own[label.end() :].strip() or None
+        first, _, rest = own.partition("\n")
+        if _ANSWER_LINE.fullmatch(first):
+            return rest.strip() or None
+    begins = lead(plain(own))
+    bare = _ANSWER_LINE.fullmatch(own) or (begins and not begins[1] and "\n" not in own and len(own.split()) < 3)
+    return None if bare else own or None
+
+
+# The counterfactual question
+
+_QUESTION_KEYS = (
+    *("follow_up_question", "followup_question", "counterfactual_question", "question", "counterfactual"),
+    *("follow_up", "questions", "follow_up_questions", "counterfactuals"),
+)
+_NUMBER = re.compile(r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]|\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE)
+_OTHER_LINE = re.compile(
+    r"^\W{0,3}(?:(?:your |my )?guess|answer|robot|the robot|explanation|reason|justification|starter|original|note|"
+    r"expected|prediction)\b(?!['\w ]{0,30}\?$)[^:?]{0,60}:",
+    re.IGNORECASE,
+)
+_QUESTION_LABEL = re.compile(
+    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow-?up|followup|follow up|counterfactual|related) ?){0,6}"
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2} ?[:–—][\s\"]{0,3}",
+    re.IGNORECASE,
+)
+_INTRODUCTION = re.compile(
+    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright)[!.,]{1,2}\s?|"
+    r"(?:here is|here's|here are|a follow-?up|one|my|possible|how about|what about)\b[^:?]{0,80}: ?)",
+    re.IGNORECASE,
+)
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(])))")
+_TO_US = re.compile(
+    r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
+    r"how may i|is there anything else|does (?:that|this) help|what would you like|(?:can|could) you (?:please )?"
+    r"(?:clarify|provide|share|tell me|give me))\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^(?:is|are|was|were|am|can|could|do|does|did|will|would|should|shall|may|might|must|has|have|had)\b",
+    re.IGNORECASE,
+)
+
+
+def _only(value: Any) -> str:
+    """The first text in a JSON value: a list's first item, an object's question."""
+    while isinstance(value, list | dict) and value:
+        value = value[0] if isinstance(value, list) else next(iter(value.values()))
+    return value if isinstance(value, str) else ""
+
+
+def _unquoted(question: str) -> str:
+    question = question.strip(" \t")
+    while len(question) > 1 and question[0] in "\"'([" and question[-1] in "\"')]":
+        question = question[1:-1].strip()
+    if question[:1] in ('"', "'") and question.count(question[0]) == 1:
+        question = question[1:].lstrip()
+    return question
+
+
+def _questions(lines: list[str]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        line = _NUMBER.sub("", line)
+        if _OTHER_LINE.match(line):
+            continue
+        line = _QUESTION_LABEL.sub("", _INTRODUCTION.sub("", _INTRODUCTION.sub("", line)))
+        line = _unquoted(_NUMBER.sub("", line))
+        if end := _QUESTION_END.search(line):
+            asked = _unquoted(line[: end.end()])
+            if len(asked) > 1 and not _TO_US.search(asked):
+                yield asked
+        # A question without its mark is whole only where something follows it: the last line may have been cut.
+        elif _ASKS.match(line) and index + 1 < len(lines) and len(line.split()) > 2:
+            yield line.rstrip(".;,:") + "?"
+
+
+def question(text: str) -> str | None:
+    """The first counterfactual question in the reply, or None.
+
+    Bullets, numbers, quotes, labels and introductions are taken off; one line is enough; the generator's guess, the
+    starter question and questions put to the reader are passed over.
+    """
+    spoke = spoken(text)
+    lines = plain(_only(keyed(spoke, _QUESTION_KEYS)) or spoke).split("\n")
+    labelled = [
+        index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
+    ]
+    return next(_questions(lines[labelled[0] :] if labelled else lines), None)
+
+
+# The counterfactual pair
+
+_LEFT = r"^[\W_]{0,6}(?:\d[.)] ?)?(?:follow-?up |new )?"
+_RIGHT = r"[*_ ]{0,4}:[*_]{0,3}[ \t]?"
+_NOUN = r"(?:candidate[ _]?)?(?:response|option|reply|answer|candidate)[ _]?#?"
+_MULTILINE = re.IGNORECASE | re.MULTILINE
+_CONTEXT = re.compile(rf"{_LEFT}(?:context|post|context post|scenario){_RIGHT}", _MULTILINE)
+_FIRST = re.compile(rf"{_LEFT}{_NOUN}(?:1|a|one){_RIGHT}", _MULTILINE)
+_SECOND = re.compile(rf"{_LEFT}{_NOUN}(?:2|b|two){_RIGHT}", _MULTILINE)
+_AFTER_PAIR = re.compile(
+    r"^[\W_]{0,6}(?:human|user|assistant|(?:the )?robot's (?:likely )?(?:choice|explanation)|(?:your |my )?guess|"
+    r"(?:your |expected )?choice|explanation|starter example|follow-up example(?: \d)?|note|(?:-{3,}|\*{3,}|_{3,})$)"
+    r"[^\n]{0,60}?(?::|$)|^\W{0,4}(?:context|candidate response 1)\W{0,4}:",
+    _MULTILINE,
+)
+_PAIR_KEYS = (
+    ("context", "post"),
+    ("candidate_response_1", "response_1", "response1", "candidate_response_a", "response_a"),
+    ("candidate_response_2", "response_2", "response2", "candidate_response_b", "response_b"),
+)
+
+
+def _part(text: str) -> str:
+    """One part without fences, rules and emphasis around it."""
+    text = re.sub(r"\A(?:```\w*\s*)|\s*(?:```|-{3,}|\*{3,})\s*\Z", "", text.strip()).strip()
+    wrapped = re.fullmatch(r"(\*\*|__|[\"“])(.*?)(\*\*|__|[\"”])", text, re.DOTALL)
+    return wrapped[2].strip() if wrapped else text.strip("*_ \n")
+
+
+def _loose_pair(text: str) -> Pair | None:
+    context = _CONTEXT.search(text)
+    first = _FIRST.search(text, context.end() if context else 0)
+    second = _SECOND.search(text, first.end()) if first else None
+    if not first or not second:
+        return None
+    begins = context.end() if context else 0
+    return Pair(
+        context=text[begins : first.start()],
+        response_1=text[first.end() : second.start()],
+        response_2=text[second.end() :],
+    )
+
+
+def pair(text: str) -> Pair | None:
+    """The first counterfactual pair in the reply, or None where one of its three parts is missing or empty.
+
+    Labels may be bold, numbered, or say Post, Response A, Option 1; the label of the post may be missing; what is
+    written after the second response (a guess, a choice, a further example) is cut.
+    """
+    spoke = spoken(text)
+    values = [keyed(spoke, keys) for keys in _PAIR_KEYS]
+    if all(isinstance(value, str) and value for value in values):
+        found: Pair | None = Pair(context=values[0], response_1=values[1], response_2=values[2])
+    else:
+        found = paper.pair(spoke) or _loose_pair(spoke)
+    if found is None:
+        return None
+    rest = found.response_2
+    if after := _AFTER_PAIR.search(rest, 1):
+        rest = rest[: after.start()]
+    parts = [_part(part) for part in (found.context, found.response_1, rest)]
+    return Pair(context=parts[0], response_1=parts[1], response_2=parts[2]) if all(parts) else None

@@ -1,0 +1,27 @@
+"""What an answer, a simulation and a counterfactual can be once they are read."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from core.events import Frozen
+
+Task = Literal["strategyqa", "shp"]
+Method = Literal["cot", "posthoc", "forced"]
+
+GUESSES = frozenset({"yes", "no", "1", "2"})
+"""What commits itself: the answers of strategyqa and of shp."""
+
+UNKNOWN = "unknown"
+"""The simulator says that it cannot guess."""
+
+NEITHER = "neither"
+"""The authors' word for a reply that could not be read."""
+
+
+class Pair(Frozen):
+    """A counterfactual of shp: a post and the two responses to choose from."""
+
+    context: str
+    response_1: str
+    response_2: str

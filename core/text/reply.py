@@ -1,0 +1,71 @@
+"""What a chat model wraps around what it says: thinking, markdown, JSON, a second example it was not asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
+_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>")
+_PREFIX = re.compile(r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*)?", re.IGNORECASE)
+_NEXT_TURN = re.compile(
+    r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question)\s*:", re.IGNORECASE
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
+_LATEX = re.compile(r"\$*\\(?:boxed|text[a-z]{0,8}|math[a-z]{0,8}) ?\{([^{}\n]{0,200})\}\$*")
+_LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-][ \t]+)", re.MULTILINE)
+_EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
+_SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
+
+
+def spoken(text: str) -> str:
+    """`text` without thinking blocks, special tokens and the words a prompt put in the model's mouth.
+
+    A closing tag alone ends thinking that began in the prompt; a block that never ends hides all that follows it.
+    """
+    text = text.rpartition(_FINAL_CHANNEL)[2]
+    kept: list[str] = []
+    at, thinking = 0, False
+    for tag in _THINKING.finditer(text):
+        closing = bool(tag[1])
+        if closing and not thinking:
+            kept.clear()
+        elif not closing and not thinking:
+            kept.append(text[at : tag.start()])
+        at, thinking = tag.end(), not closing
+    if not thinking:
+        kept.append(text[at:])
+    return _PREFIX.sub("", _SPECIAL.sub("", "".join(kept))).strip()
+
+
+def own_turn(text: str) -> str:
+    """`text` up to where the model began to write a further question of its own, as small models do."""
+    turn = _NEXT_TURN.search(text)
+    return text[: turn.start()].rstrip() if turn else text
+
+
+def plain(text: str) -> str:
+    """`text` without markdown, fences, LaTeX boxes and typographic quotes; spaces and line ends are single."""
+    text = _INVISIBLE.sub("", text).translate(_QUOTES).replace("\r\n", "\n").replace("\r", "\n")
+    text = _FENCE.sub("", text)
+    for _ in range(2):
+        text = _LATEX.sub(r"\1", text)
+    text = _EMPHASIS.sub("", _LINE_START.sub("", text))
+    lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def fields(text: str) -> dict[str, Any]:
+    """The JSON object that `text` holds, alone or among other words, its keys lower case; {} where it holds none."""
+    start = text.find("{")
+    if start < 0:
+        return {}
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return {}
+    return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in found.items()}
