@@ -59,7 +59,8 @@ _OTHER_LINE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_LABEL = re.compile(
-    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow-?up|followup|follow up|counterfactual|related) ?){0,6}"
+    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow-?up|followup|follow up|counterfactual|related) "
+    r"?){0,6}"
     r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2} ?[:–—][\s\"]{0,3}",
     re.IGNORECASE,
 )
