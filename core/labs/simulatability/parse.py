@@ -10,15 +10,14 @@ from typing import Literal, overload
 
 from core.events import Rules
 from core.labs.simulatability.reading import choice, paper, parts, yes_no
-from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN, Method, Pair, Task
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN, Pair
+from core.labs.simulatability.tasks import Method, Task
 
 __all__ = [
     "GUESSES",
     "NEITHER",
     "UNKNOWN",
-    "Method",
     "Pair",
-    "Task",
     "answer",
     "counterfactual",
     "explanation",

@@ -18,8 +18,9 @@ from core.labs.simulatability.reading.claims import (
     settle,
 )
 from core.labs.simulatability.reading.unknown import not_guessed
-from core.labs.simulatability.reading.values import UNKNOWN, Method
+from core.labs.simulatability.reading.values import UNKNOWN
 from core.labs.simulatability.reading.yes_no import lead
+from core.labs.simulatability.tasks import Method
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _VALUES = {"1": "1", "2": "2", "a": "1", "b": "2", "one": "1", "two": "2", "first": "1", "second": "2"}

@@ -8,8 +8,9 @@ from typing import Any
 
 from core.labs.simulatability.reading import paper
 from core.labs.simulatability.reading.claims import keyed
-from core.labs.simulatability.reading.values import Method, Pair, Task
+from core.labs.simulatability.reading.values import Pair
 from core.labs.simulatability.reading.yes_no import lead
+from core.labs.simulatability.tasks import Method, Task
 from core.text.reply import own_turn, plain, spoken
 
 # The explanation
@@ -59,8 +60,7 @@ _OTHER_LINE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_LABEL = re.compile(
-    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow-?up|followup|follow up|counterfactual|related) "
-    r"?){0,6}"
+    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related) ?){0,6}"
     r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2} ?[:–—][\s\"]{0,3}",
     re.IGNORECASE,
 )

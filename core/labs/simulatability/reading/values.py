@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from core.events import Frozen
-
-Task = Literal["strategyqa", "shp"]
-Method = Literal["cot", "posthoc", "forced"]
 
 GUESSES = frozenset({"yes", "no", "1", "2"})
 """What commits itself: the answers of strategyqa and of shp."""

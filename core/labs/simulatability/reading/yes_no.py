@@ -19,7 +19,8 @@ from core.labs.simulatability.reading.claims import (
     settle,
 )
 from core.labs.simulatability.reading.unknown import not_guessed
-from core.labs.simulatability.reading.values import NEITHER, UNKNOWN, Method
+from core.labs.simulatability.reading.values import NEITHER, UNKNOWN
+from core.labs.simulatability.tasks import Method
 from core.text.reply import own_turn, spoken
 
 _FLAGS = re.IGNORECASE | re.MULTILINE

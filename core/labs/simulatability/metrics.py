@@ -1,0 +1,327 @@
+"""Precision, generality and what compares them: pure functions, after Chen et al. 2023 and the authors' scripts."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.events import Rules
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
+from core.text.overlap import content_words, words
+from core.text.stopwords import english, shipped
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Similarity = Literal["bleu", "cosine", "jaccard"]
+
+_Z = 1.959963984540054  # the normal distribution's 97.5 % point
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric's value, None where undefined, with `n` things used of `of`, and a 95 % interval where one can be had.
+
+    `detail` says what stands behind the number: counts, encoder, signature, or the `reason` why there is none.
+    """
+
+    value: float | None
+    n: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+    matches: int | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def __float__(self) -> float:
+        """The value; nan where undefined."""
+        return math.nan if self.value is None else self.value
+
+
+# Precision
+
+
+def simulatable(
+    simulations: Sequence[str | None], rules: Rules, metric: Literal["precision", "generality"]
+) -> list[bool]:
+    """Which counterfactuals a metric counts, by their simulations; shape as `simulations`.
+
+    Paper rules, precision: guesses only (calculate_precision.py:22-31). Paper rules, generality: all but "unknown", so
+    that a simulation that could not be read counts there and not here (shp/calculate_generality.py:36-37).
+    Repaired rules: guesses only, in both.
+    """
+    if rules == "paper" and metric == "generality":
+        return [simulation != UNKNOWN for simulation in simulations]
+    return [simulation in GUESSES for simulation in simulations]
+
+
+def precision(simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired") -> Score:
+    """The share of simulatable counterfactuals whose simulation is what the model really answered, in [0, 1].
+
+    Paper rules: an answer that could not be read ("neither", None) stays in as a mismatch
+    (calculate_precision.py:22-31). Repaired rules: it is left out and counted in `detail`, for what was not read is
+    neither right nor wrong. Undefined where nothing is left. Interval: Wilson score, 95 %.
+    Raises ValueError where the two differ in length.
+    """
+    if len(simulations) != len(answers):
+        raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
+    guessed = [
+        (simulation, answer)
+        for simulation, answer, counts in zip(
+            simulations, answers, simulatable(simulations, rules, "precision"), strict=True
+        )
+        if counts
+    ]
+    used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
+    matches = sum(simulation == answer for simulation, answer in used)
+    detail: dict[str, Any] = {
+        "simulatable": len(guessed),
+        "cannot_guess": sum(simulation == UNKNOWN for simulation in simulations),
+        "unread_simulations": sum(simulation in (None, NEITHER) for simulation in simulations),
+        "unread_answers": sum(answer in (None, NEITHER) for _, answer in guessed),
+        "interval": "wilson",
+    }
+    if not used:
+        detail["reason"] = "no counterfactual was simulatable" if not guessed else "no answer could be read"
+        return Score(None, 0, len(simulations), matches=0, detail=detail)
+    low, high = wilson(matches, len(used))
+    return Score(matches / len(used), len(used), len(simulations), low, high, matches, detail)
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """The Wilson score interval, 95 %, of `hits` in `n` > 0 (Wilson 1927), as scipy's binomtest gives it.
+
+    Written out, for importing scipy.stats would hold up a run for longer than the run lasts.
+    """
+    share = hits / n
+    middle = share + _Z * _Z / (2 * n)
+    reach = _Z * math.sqrt(share * (1 - share) / n + _Z * _Z / (4 * n * n))
+    scale = 1 + _Z * _Z / n
+    low = 0.0 if hits == 0 else (middle - reach) / scale
+    high = 1.0 if hits == n else (middle + reach) / scale
+    return low, high
+
+
+def majority(votes: Sequence[str], seed: int | str) -> str:
+    """The most frequent vote; a tie is drawn, the same way for the same seed (strategyqa/simulate_qa.py:117-123).
+
+    As in the original every reading is a vote, "unknown" and "neither" too. Raises ValueError without votes.
+    """
+    if not votes:
+        raise ValueError("there are no votes to count")
+    counts = Counter(votes)
+    most = max(counts.values())
+    return random.Random(seed).choice(sorted(vote for vote, count in counts.items() if count == most))
+
+
+# Generality
+
+
+def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired") -> Score:
+    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], with cosine [0, 2].
+
+    `texts` are the counterfactuals that `simulatable(.., "generality")` keeps; shp's as `parse.text_of` writes them.
+    bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets of words.
+    Undefined for fewer than two texts, where no encoder is installed, and where the original would divide by zero.
+
+    Interval, 95 %: jackknife over texts, for pairs that share a text are not independent, and a bootstrap would draw
+    a text twice and count it as its own likeness. t distribution with n - 1 degrees of freedom, cut to the possible
+    range. None for two texts, and where leaving out any one text changes nothing.
+    """
+    count = len(texts)
+    if count < 2:
+        return Score(None, count, count, detail={"reason": "generality compares texts, and there are fewer than two"})
+    if similarity == "bleu":
+        matrix, detail = _bleu(texts)
+    elif similarity == "cosine":
+        matrix, detail = _cosine(texts)
+    else:
+        matrix, detail = _jaccard(texts, rules)
+    if matrix is None:
+        return Score(None, count, count, detail=detail)
+    total = float(matrix.sum())
+    value = 1 - total / (count * (count - 1))
+    low, high = _jackknife(matrix, total, value, 2.0 if similarity == "cosine" else 1.0)
+    detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
+    return Score(value, count, count, low, high, detail=detail)
+
+
+_Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
+"""Similarities, shape (n, n), the diagonal 0; None where undefined. And what to say about them."""
+
+
+def _bleu(texts: Sequence[str]) -> _Matrix:
+    import numpy as np
+    from sacrebleu.metrics.bleu import BLEU
+
+    bleu = BLEU(effective_order=True)
+    matrix = np.zeros((len(texts), len(texts)))
+    for row, hypothesis in enumerate(texts):
+        for column, reference in enumerate(texts):
+            if row != column:
+                # Equal texts score a hair above 100.
+                matrix[row, column] = min(bleu.sentence_score(hypothesis, [reference]).score / 100, 1.0)
+    return matrix, {"signature": str(bleu.get_signature())}
+
+
+def _cosine(texts: Sequence[str]) -> _Matrix:
+    import numpy as np
+
+    from core.text.embed import NoEncoder, encoder
+
+    try:
+        chosen = encoder()
+    except NoEncoder as error:
+        return None, {"reason": str(error)}
+    vectors = chosen.encode(texts).astype(np.float64)
+    matrix = np.clip(vectors @ vectors.T, -1.0, 1.0)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix, {"encoder": chosen.name}
+
+
+def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
+    import numpy as np
+
+    if rules == "paper":
+        stopwords = english()
+        bags = [_paper_bag(text, stopwords.words) for text in texts]
+    else:
+        stopwords = shipped()
+        bags = [content_words(text) for text in texts]
+    detail: dict[str, Any] = {"stopwords": stopwords.source}
+    matrix = np.zeros((len(texts), len(texts)))
+    for row in range(len(texts)):
+        for column in range(row):
+            both = bags[row] | bags[column]
+            if both:
+                alike = len(bags[row] & bags[column]) / len(both)
+            elif rules == "paper":
+                detail["reason"] = (
+                    "two texts hold nothing but stopwords; the original stops with a division by zero here"
+                )
+                return None, detail
+            else:
+                alike = float(words(texts[row]) == words(texts[column]))
+            matrix[row, column] = matrix[column, row] = alike
+    return matrix, detail
+
+
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
+    """The words that the original compares (utils/diversity_util.py).
+
+    Oddities: nothing is lower-cased, so "Is" and "The" survive as content; only ASCII punctuation goes, apostrophes
+    included ("isnt" is no stopword); only spaces separate, so a line end joins two words; a text without a word has
+    the empty word.
+    """
+    bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
+    return {word for word in bare.split(" ") if word not in stopwords}
+
+
+def _jackknife(
+    matrix: NDArray[np.float64], total: float, value: float, most: float
+) -> tuple[float | None, float | None]:
+    count = len(matrix)
+    if count < 3:
+        return None, None
+    import numpy as np
+
+    without = 1 - (total - matrix.sum(axis=0) - matrix.sum(axis=1)) / ((count - 1) * (count - 2))
+    error = math.sqrt((count - 1) / count * float(np.sum((without - without.mean()) ** 2)))
+    if error < 1e-9:
+        return None, None
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(count - 1, 0.975)) * error
+    return max(0.0, value - reach), min(most, value + reach)
+
+
+# Comparisons
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two settings over the items that both have: means, their difference a - b with a 95 % interval, and the test."""
+
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    t: float | None
+    p: float | None
+    n: int
+    of: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+def compare(
+    a: Mapping[str, float | None],
+    b: Mapping[str, float | None],
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+) -> Comparison:
+    """The paper's paired t test over items (calculate_precision.py:34-52, scipy ttest_rel).
+
+    `a` and `b` map an item (a starter question) to its precision under one setting, None where undefined. Only items
+    defined in both count (`n` of the `of` items in either). No correction for several tests, as in the paper. Without
+    two items, or where all differences are equal, there is no test; `detail` says so.
+    """
+    shared = sorted(item for item in a.keys() & b.keys() if a[item] is not None and b[item] is not None)
+    of = len(a.keys() | b.keys())
+    left = [float(a[item] or 0.0) for item in shared]
+    right = [float(b[item] or 0.0) for item in shared]
+    if not shared:
+        return Comparison(None, None, None, None, None, None, None, 0, of, {"reason": "no item is in both settings"})
+    mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
+    difference = mean_a - mean_b
+    gaps = [x - y for x, y in zip(left, right, strict=True)]
+    if len(shared) < 2 or max(gaps) - min(gaps) < 1e-12:
+        reason = "a paired test needs two items" if len(shared) < 2 else "the difference is the same on every item"
+        return Comparison(mean_a, mean_b, difference, None, None, None, None, len(shared), of, {"reason": reason})
+    from scipy.stats import ttest_rel
+
+    test = ttest_rel(left, right, alternative=alternative)
+    interval = ttest_rel(left, right).confidence_interval(0.95)
+    return Comparison(
+        mean_a,
+        mean_b,
+        difference,
+        float(interval.low),
+        float(interval.high),
+        float(test.statistic),
+        float(test.pvalue),
+        len(shared),
+        of,
+        {"test": "paired t", "alternative": alternative},
+    )
+
+
+def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
+    """Cohen's kappa between two who simulated the same counterfactuals (Cohen 1960; the paper's section 5.1).
+
+    (agreement - agreement by chance) / (1 - agreement by chance), in [-1, 1]. What either left out (None) does not
+    count. Undefined without items and where both always say the same one thing. Raises ValueError for unequal lengths.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")
+    both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    n = len(both)
+    if not n:
+        return Score(None, 0, len(a), detail={"reason": "there is nothing that both have simulated"})
+    agreed = sum(x == y for x, y in both) / n
+    first, second = Counter(x for x, _ in both), Counter(y for _, y in both)
+    chance = sum(first[label] * second[label] for label in first) / (n * n)
+    detail: dict[str, Any] = {"agreement": agreed, "by_chance": chance}
+    if chance == 1:
+        detail["reason"] = "both always said the same, so chance alone would make them agree"
+        return Score(None, n, len(a), detail=detail)
+    return Score((agreed - chance) / (1 - chance), n, len(a), detail=detail)

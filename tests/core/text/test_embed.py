@@ -1,0 +1,107 @@
+"""The sentence encoder: by path, without a network, one for the process."""
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from core.text import embed
+
+pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    """Loaded while every connection is refused."""
+    patch = pytest.MonkeyPatch()
+
+    def refuse(*_):
+        raise AssertionError("the encoder asked for the network")
+
+    patch.setattr(socket.socket, "connect", refuse)
+    patch.setattr(socket, "getaddrinfo", refuse)
+    embed._load.cache_clear()
+    try:
+        made = embed.encoder()
+        made.encode(["warm"])
+        yield made
+    finally:
+        patch.undo()
+
+
+def test_vectors_have_length_one_and_mean_something(encoder):
+    vectors = encoder.encode(["How do I log in?", "I forgot my password.", "The cat sleeps."])
+    assert vectors.shape[0] == 3
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+
+
+def test_it_is_named_and_there_is_one(encoder):
+    assert encoder.name in (embed.PAPER, embed.SMALL)
+    assert embed.encoder() is encoder
+
+
+def test_nothing_gives_an_empty_array_of_the_same_width(encoder):
+    assert encoder.encode([]).shape == (0, encoder.encode(["a"]).shape[1])
+
+
+def test_order_and_repeats_are_kept(encoder):
+    vectors = encoder.encode(["a dog", "a cat", "a dog"])
+    assert np.array_equal(vectors[0], vectors[2])
+    assert not np.array_equal(vectors[0], vectors[1])
+
+
+class Counting:
+    """A model that counts what it encodes."""
+
+    def __init__(self):
+        self.encoded = []
+
+    def get_embedding_dimension(self):
+        return 2
+
+    def encode(self, texts, **_):
+        self.encoded += texts
+        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
+
+
+def test_what_was_encoded_is_remembered_and_the_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(embed, "REMEMBERED", 3)
+    model = Counting()
+    encoder = embed.Encoder("counting", model)
+    encoder.encode(["a", "bb", "a"])
+    encoder.encode(["a"])
+    assert model.encoded == ["a", "bb"]
+    assert encoder.encode(["c" * n for n in range(1, 6)])[:, 0].tolist() == [1, 2, 3, 4, 5]
+    encoder.encode(["ccccc"])
+    assert len(model.encoded) == 7
+    encoder.encode(["a"])
+    assert len(model.encoded) == 8
+
+
+def test_threads_may_share_it():
+    model = Counting()
+    encoder = embed.Encoder("counting", model)
+    results = {}
+
+    def work(name):
+        results[name] = [encoder.encode([f"{name}-{n % 5}", "same"]).shape for n in range(50)]
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(shape == (2, 2) for shapes in results.values() for shape in shapes)
+    assert len(model.encoded) == 21
+
+
+def test_a_half_downloaded_paper_encoder_is_passed_over(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
+    assert embed._paper_folder() is None
+    (tmp_path / "modules.json").write_text("[]")
+    (tmp_path / "model.safetensors").write_text("")
+    assert embed._paper_folder() == tmp_path

@@ -1,0 +1,81 @@
+"""Shared words and where they stand; the stopword list."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text import stopwords
+from core.text.overlap import mark, shared_words, words
+
+
+def test_shared_words_are_content_words_in_lower_case():
+    assert shared_words("All birds can fly. A penguin is a bird.", "Can BIRDS fly over the sea?") == {"birds", "fly"}
+    assert shared_words("It is.", "Is it?") == set()
+    assert shared_words("", "birds") == set()
+
+
+def test_words_keep_their_marks_and_joiners():
+    assert words("Don’t re-do the café's 2 plans - now!") == ["don't", "re-do", "the", "café's", "2", "plans", "now"]
+    assert words("cafe\u0301") == ["café"]
+    assert words("हिन्दी 😀 ok") == ["हिन्दी", "ok"]
+
+
+def test_marking():
+    assert mark("Can birds fly, or Birds?", {"birds", "fly"}) == [
+        ("Can ", False),
+        ("birds", True),
+        (" ", False),
+        ("fly", True),
+        (", or ", False),
+        ("Birds", True),
+        ("?", False),
+    ]
+    assert mark("birdsong", {"birds"}) == [("birdsong", False)]
+    assert mark("", {"birds"}) == []
+
+
+def test_a_word_in_two_spellings_of_the_same_letters_is_shared():
+    composed, apart = "café", "cafe\u0301"
+    assert shared_words(composed, apart) == {"café"}
+    assert mark(apart, {"café"}) == [(apart, True)]
+
+
+@given(st.text(), st.text())
+def test_the_pieces_are_the_text(a, b):
+    pieces = mark(a, shared_words(a, b))
+    assert "".join(piece for piece, _ in pieces) == a
+    assert all(piece for piece, _ in pieces)
+    marked = [piece for piece, chosen in pieces if chosen]
+    assert {word for piece in marked for word in words(piece)} == shared_words(a, b)
+
+
+def test_a_list_has_comments_and_several_words_a_line():
+    assert stopwords.words_of("# a heading\nthe a\n\nisn't # and more\n") == {"the", "a", "isn't"}
+
+
+def test_the_shipped_list_is_lower_case():
+    shipped = stopwords.shipped()
+    assert shipped.source == "stopwords_english.txt"
+    assert {"the", "is", "not", "don't"} <= shipped.words
+    assert all(word == word.lower() for word in shipped.words)
+
+
+def test_the_shipped_list_has_nltks_words(datasets):
+    path = datasets / "nltk" / "stopwords_english.txt"
+    if not path.is_file():
+        pytest.skip(f"no NLTK list at {path}")
+    assert stopwords.shipped().words == stopwords.words_of(path.read_text(encoding="utf-8"))
+
+
+def test_nltks_data_is_found_packed_too(tmp_path, monkeypatch):
+    import zipfile
+
+    (tmp_path / "corpora").mkdir()
+    with zipfile.ZipFile(tmp_path / "corpora" / "stopwords.zip", "w") as archive:
+        archive.writestr("stopwords/english", "the\nof\n")
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    stopwords.english.cache_clear()
+    try:
+        assert stopwords.english() == stopwords.Stopwords(frozenset({"the", "of"}), "nltk")
+    finally:
+        stopwords.english.cache_clear()

@@ -1,0 +1,71 @@
+"""What is taken off a chat model's reply before it is read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.reply import fields, own_turn, plain, spoken
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Yes.", "Yes."),
+        ("<think>a</think> Yes.", "Yes."),
+        ("<Thinking>a</Thinking>Yes. <think>b</think>No.", "Yes. No."),
+        ("a</think>Yes.", "Yes."),
+        ("<think>a", ""),
+        ("Yes. <think>a", "Yes."),
+        ("<think><think>a</think>Yes.", "Yes."),
+        ("<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>Yes.<|return|>", "Yes."),
+        ("Yes.<|im_end|>", "Yes."),
+        ("Assistant: here is my response. Yes.", "Yes."),
+        ("a < b and b > c", "a < b and b > c"),
+    ],
+)
+def test_spoken(text, said):
+    assert spoken(text) == said
+
+
+def test_own_turn_ends_where_the_model_asks_itself_the_next_question():
+    assert own_turn("Yes.\n\nQ: Is it?\nA: No.") == "Yes."
+    assert own_turn("Question: Is it?\nAnswer: Yes.") == "Question: Is it?\nAnswer: Yes."
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("**Yes**, _really_.", "Yes, really."),
+        ("# Answer\n\n> * `yes`", "Answer\nyes"),
+        ("```\nyes\n```", "yes"),
+        ("$\\boxed{\\text{yes}}$", "yes"),
+        ("“Yes,” it’s", '"Yes," it\'s'),
+        ("a  b\u00a0c\r\n\r\n\r\nd", "a b c\nd"),
+        ("snake_case costs $5", "snake_case costs $5"),
+    ],
+)
+def test_plain(text, bare):
+    assert plain(text) == bare
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"Answer": "yes"}', {"answer": "yes"}),
+        ('```json\n{"final answer": 1}\n```', {"final_answer": 1}),
+        ('So: {"a": {"b": 2}} and more}', {"a": {"b": 2}}),
+        ("{not json}", {}),
+        ("[1, 2]", {}),
+        ("{" * 100_000, {}),
+        ('{"a":' * 50_000, {}),
+        ("", {}),
+    ],
+)
+def test_fields(text, found):
+    assert fields(text) == found
+
+
+@given(st.text())
+def test_any_text_is_taken(text):
+    assert isinstance(plain(own_turn(spoken(text))), str)
+    assert isinstance(fields(text), dict)
