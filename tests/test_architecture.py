@@ -1,0 +1,188 @@
+"""The house keeps its order: who may import whom, and what no start may cost. The order is design's, bottom first."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FLOORS: list[set[str]] = [
+    {"core", "core.events", "core.home"},
+    {"core.text"},
+    {"core.charts", "core.datasets"},
+    {"core.journal"},
+    {"core.store"},
+    {"core.runs"},
+    {"core.models"},
+    {"core.labs"},
+    {"core.batch"},
+    {"core.__main__", "core.entry"},
+    {"pages.parts"},
+    {"pages"},
+    {"app"},
+]
+"""A package or file belongs to the longest name here that it begins with."""
+
+HEAVY = (
+    *("torch", "transformers", "sentence_transformers", "nltk", "scipy", "sklearn", "sacrebleu"),
+    *("duckdb", "xllamacpp", "openai", "streamlit"),
+)
+
+
+class Import(NamedTuple):
+    importer: str
+    imported: str
+    where: str
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def files() -> list[Path]:
+    found = [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
+    return sorted(path for path in found if path.exists())
+
+
+MODULES = {module_of(path): path for path in files()}
+
+
+def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> Iterator[tuple[str, int]]:
+    """Every import in the file, also those inside functions: (full name of the module, line)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield name.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+                outer = package[: len(package) - node.level + 1]
+                base = ".".join([*outer, *([node.module] if node.module else [])])
+            for name in node.names:
+                inner = f"{base}.{name.name}"
+                yield (inner if inner in known else base), node.lineno
+
+
+def imports_of(modules: dict[str, Path]) -> list[Import]:
+    return [
+        Import(module, imported, f"{path.relative_to(ROOT)}:{line}")
+        for module, path in modules.items()
+        for imported, line in imported_names(module, path, ast.parse(path.read_text(encoding="utf-8")), set(modules))
+    ]
+
+
+IMPORTS = imports_of(MODULES)
+OURS = [one for one in IMPORTS if one.imported.split(".")[0] in {"core", "pages", "app"}]
+
+
+def within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def place(module: str) -> tuple[int, str]:
+    """The floor a module stands on, counted from the bottom, and its package there."""
+    held = [(len(name), floor, name) for floor, names in enumerate(FLOORS) for name in names if within(module, name)]
+    _, floor, name = max(held, default=(0, -1, ""))
+    return floor, name
+
+
+def test_every_file_stands_on_a_floor_of_its_own():
+    """A new package of `core/` needs its place in FLOORS; `core` itself holds nothing but its `__init__`."""
+    homeless = [
+        module for module in MODULES if place(module)[0] < 0 or (place(module)[1] == "core" and module != "core")
+    ]
+    assert not homeless
+
+
+def test_a_file_imports_only_from_floors_below_or_from_its_own_package():
+    wrong = []
+    for importer, imported, where in OURS:
+        (from_floor, from_package), (to_floor, to_package) = place(importer), place(imported)
+        composes = from_package in ("core.__main__", "core.entry") and to_floor == from_floor
+        if to_floor > from_floor or (to_floor == from_floor and to_package != from_package and not composes):
+            wrong.append(f"{where} imports {imported}")
+    assert not wrong
+
+
+def test_a_lab_imports_no_other_lab():
+    def lab(module: str) -> str:
+        return module.split(".")[2] if module.startswith("core.labs.") else ""
+
+    wrong = [
+        f"{where} imports {imported}"
+        for importer, imported, where in OURS
+        if lab(importer) and lab(imported) not in ("", lab(importer))
+    ]
+    assert not wrong
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """One circle in the graph, its first node again at the end; [] where there is none."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_there_are_no_circles():
+    edges: dict[str, set[str]] = {}
+    for importer, imported, _ in OURS:
+        if imported in MODULES and imported != importer:
+            edges.setdefault(importer, set()).add(imported)
+    assert circle(edges) == []
+
+
+def test_core_imports_no_streamlit():
+    assert not [one.where for one in IMPORTS if within(one.importer, "core") and within(one.imported, "streamlit")]
+
+
+def test_importing_all_of_core_stays_cheap():
+    """Heavy libraries are imported by the functions that use them, so that no page and no command waits for one."""
+    names = [module for module in MODULES if within(module, "core")]
+    code = (
+        "import importlib, json, sys\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+# The checks themselves
+
+
+def test_a_circle_is_found():
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
+    assert circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
+    assert circle({"a": {"a2"}, "a2": {"a"}}) != []
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("import core.text.reply", ["core.text.reply"]),
+        ("from core import events, journal", ["core.events", "core.journal"]),
+        ("from core.events import Rules", ["core.events"]),
+        ("def f():\n    from core.store import store", ["core.store.store"]),
+        ("from . import reply", ["core.text.reply"]),
+        ("from .reply import plain", ["core.text.reply"]),
+        ("from ..events import Rules", ["core.events"]),
+    ],
+)
+def test_every_form_of_import_is_seen(line, names):
+    known = {"core.events", "core.journal", "core.text.reply", "core.store.store"}
+    path = ROOT / "core" / "text" / "x.py"
+    assert [name for name, _ in imported_names("core.text.x", path, ast.parse(line), known)] == names
