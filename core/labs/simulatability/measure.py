@@ -164,15 +164,14 @@ def _read(
     if found is None:
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer")
         return None
-    fields: dict[str, Any] = (
-        {"text": found} if isinstance(found, str) else {"text": parse.text_of(found), **dict(found)}
-    )
     counterfactual = Counterfactual(
         call=call,
         generator=how.generator,
         operation=how.operation,
-        **{rules: readings[rules] is not None for rules in RULES},
-        **fields,
+        paper=readings["paper"] is not None,
+        repaired=readings["repaired"] is not None,
+        text=found if isinstance(found, str) else parse.text_of(found),
+        **({} if isinstance(found, str) else dict(found)),
     )
     if slots(spec, counterfactual) == spec.starter:
         run.drop(item, "copy of the starter", counterfactual.text)
