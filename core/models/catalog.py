@@ -204,7 +204,7 @@ class Catalog:
         for name, connection in self._connections.items():
             config = connection.config
             title = PRESETS[config.preset].title if config.preset in PRESETS else name
-            no_key = config.base_url == PRESETS["openai"].base_url and not config.secret
+            no_key = config.at_openai and not config.secret
             needs = "A key: OPENAI_API_KEY, or the Models page" if no_key else ""
             for model in config.models:
                 left_out = ", ".join(sorted(connection.not_taken.get(model, ())))

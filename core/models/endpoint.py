@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 _LONGEST_WAIT = 8.0
 """Seconds between two tries, where the server does not say how long to wait."""
 
+_CONNECTING_TIMEOUT = 10.0
 _LISTING_TIMEOUT = 10.0
 
 _DISPENSABLE = {
@@ -91,17 +92,18 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
     # Their debug lines hold the headers of replies, where a careless server may repeat the key.
     for name in ("httpx2", "httpcore2", "httpcore2.http11", "httpcore2.http2", "httpcore2.connection"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # Of the environment, and meant for OpenAI alone.
+    left_out: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
+    timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
     return openai.AsyncOpenAI(
         api_key=config.secret or "none",
         base_url=config.base_url,
-        # Left out, these would be read from the environment, where they are meant for OpenAI alone.
         admin_api_key="",
-        organization="",
-        project="",
+        default_headers=left_out,
         max_retries=0,
-        timeout=config.timeout,
+        timeout=timeout,
         # A proxy does not lead back to this machine.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=config.timeout, trust_env=not config.on_this_machine),
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=not config.on_this_machine),
     )
 
 

@@ -23,6 +23,8 @@ def main() -> None:
     params.api_keys = [settings["key"]]
     params.n_ctx = settings["context"]
     params.n_parallel = 1
+    # Between batches it looks whether anyone still waits: small ones let a cancelled long prompt go soon.
+    params.n_batch = params.n_ubatch = 256
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
     params.cache_ram_mib = settings["prompt_cache_mib"]

@@ -102,6 +102,10 @@ class EndpointConfig(BaseModel):
     def on_this_machine(self) -> bool:
         return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
 
+    @property
+    def at_openai(self) -> bool:
+        return urlsplit(self.base_url).hostname == "api.openai.com"
+
     def known_server(self) -> Preset | None:
         """The preset this endpoint was made from, or the one whose port it has."""
         if self.preset in PRESETS:

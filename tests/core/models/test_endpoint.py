@@ -61,6 +61,17 @@ def test_pieces_join_to_the_text_and_everything_is_measured() -> None:
     assert body.keys() == {"model", "messages", "stream", "stream_options", "temperature", "max_tokens"}
 
 
+def test_nothing_of_the_openai_account_is_sent_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "planted-for-openai")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with StubServer("Yes.") as server:
+        ask(server.config())
+        headers = server.seen[0].headers
+    assert "planted-for-openai" not in str(headers)
+    assert headers["authorization"] == "Bearer none" and "openai-organization" not in headers
+
+
 def test_every_sampling_setting_is_sent() -> None:
     sampling = Sampling(
         temperature=0.1,

@@ -92,13 +92,14 @@ def test_first_users_at_once_start_one_server_and_do_not_hold_up_the_loop(weight
         import openai  # noqa: F401  its own import, half a second, is not what is measured
 
         beat = asyncio.create_task(heartbeat())
+        began = time.monotonic()
         models = [LocalModel("local/smollm2-135m", weights) for _ in range(3)]
         await asyncio.gather(*(model.answer(question(), lambda text: None) for model in models))
         beat.cancel()
+        assert longest < (time.monotonic() - began) / 2
 
     asyncio.run(go())
     assert local.running() == [weights] and len(_children()) == 1
-    assert longest < 0.4
 
 
 @pytest.mark.local_model

@@ -1,0 +1,238 @@
+"""Downloads, against a small server that speaks the hub's resolve route."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.models import download, errors
+from core.models.download import HubModel
+
+FILE = b"GGUF" + bytes(range(256)) * 20_000
+"""About 5 MB: five blocks and a bit."""
+
+DIGEST = hashlib.sha256(FILE).hexdigest()
+
+
+class Hub:
+    """`https://hub/<repo>/resolve/main/<file>` redirects to `/cdn/<file>`, as the real one does."""
+
+    def __init__(self) -> None:
+        self.file = FILE
+        self.linked_etag: str | None = f'"{DIGEST}"'
+        self.cut_after: list[int] = []  # bytes after which the next connections are cut
+        self.status = 0
+        self.ranges: list[str | None] = []
+        self.takes_ranges = True
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                hub.answer(self)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def answer(self, http: BaseHTTPRequestHandler) -> None:
+        if http.path == "/ann/tiny-GGUF/resolve/main/tiny%20q4.gguf":
+            if self.status:
+                http.send_response(self.status)
+                http.end_headers()
+                return
+            http.send_response(302)
+            http.send_header("Location", f"{self.url}/cdn/tiny")
+            if self.linked_etag is not None:
+                http.send_header("X-Linked-Etag", self.linked_etag)
+            http.send_header("X-Linked-Size", str(len(self.file)))
+            http.send_header("Content-Length", "0")
+            http.end_headers()
+        elif http.path == "/cdn/tiny":
+            self.send_bytes(http)
+        else:
+            http.send_error(404)
+
+    def send_bytes(self, http: BaseHTTPRequestHandler) -> None:
+        asked = http.headers.get("Range")
+        self.ranges.append(asked)
+        start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and self.takes_ranges else 0
+        if start >= len(self.file):
+            http.send_response(416)
+            http.send_header("Content-Range", f"bytes */{len(self.file)}")
+            http.send_header("Content-Length", "0")
+            http.end_headers()
+            return
+        body = self.file[start:]
+        http.send_response(206 if asked and self.takes_ranges else 200)
+        if asked and self.takes_ranges:
+            http.send_header("Content-Range", f"bytes {start}-{len(self.file) - 1}/{len(self.file)}")
+        http.send_header("Content-Length", str(len(body)))
+        http.send_header("ETag", '"of-the-cdn"')
+        http.end_headers()
+        if self.cut_after:
+            body = body[: self.cut_after.pop(0)]
+            http.wfile.write(body)
+            http.wfile.flush()
+            http.connection.shutdown(2)
+            return
+        http.wfile.write(body)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    hub = Hub()
+    thread = threading.Thread(target=hub.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", hub.url + "/")
+    yield hub
+    hub.server.shutdown()
+    hub.server.server_close()
+    thread.join()
+
+
+def model(sha256: str | None = DIGEST) -> HubModel:
+    return HubModel(
+        name="tiny",
+        title="Tiny",
+        licence="MIT",
+        repo="ann/tiny-GGUF",
+        file="tiny q4.gguf",
+        size_bytes=len(FILE),
+        sha256=sha256,
+    )
+
+
+def test_a_download_is_whole_checked_and_followed(hub: Hub, tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    done = download.download(model(), tmp_path / "models", lambda here, size: steps.append((here, size)))
+    assert done == (tmp_path / "models" / "tiny.gguf", "list")
+    assert done.path.read_bytes() == FILE
+    assert list(done.path.parent.iterdir()) == [done.path]
+    assert steps[0] == (0, len(FILE)) and steps[-1] == (len(FILE), len(FILE)) and len(steps) > 5
+    assert steps == sorted(steps)
+
+
+def test_without_a_digest_of_ours_the_hubs_is_taken_and_without_that_the_size(hub: Hub, tmp_path: Path) -> None:
+    assert download.download(model(None), tmp_path / "a").checked == "hub"
+    hub.linked_etag = '"0123456789abcdef0123456789abcdef01234567"'  # of a small file: git's, not a sha256
+    assert download.download(model(None), tmp_path / "b").checked == "size"
+    hub.linked_etag = f'"{"0" * 64}"'
+    with pytest.raises(errors.DownloadFailed, match="sha256"):
+        download.download(model(None), tmp_path / "c")
+
+
+def test_a_wrong_digest_is_told_and_the_file_removed(hub: Hub, tmp_path: Path) -> None:
+    hub.file = FILE[:-1] + b"?"
+    with pytest.raises(errors.DownloadFailed, match=r"sha256 is .* instead of"):
+        download.download(model(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_model_is_removed(hub: Hub, tmp_path: Path) -> None:
+    hub.file = b"<html>" + FILE
+    with pytest.raises(errors.DownloadFailed, match="not a GGUF model"):
+        download.download(model(hashlib.sha256(hub.file).hexdigest()), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cut_connection_is_taken_up_again(hub: Hub, tmp_path: Path) -> None:
+    hub.cut_after = [2_000_000, 1_000_000]
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert hub.ranges[0] is None and all(asked and asked.startswith("bytes=") for asked in hub.ranges[1:])
+    assert len(hub.ranges) == 3
+
+
+def test_a_connection_that_is_always_cut_is_told_and_what_came_is_kept(hub: Hub, tmp_path: Path) -> None:
+    hub.cut_after = [1_500_000, 0, 0, 0]
+    with pytest.raises(errors.DownloadFailed) as caught:
+        download.download(model(), tmp_path)
+    assert "goes on where it stopped" in caught.value.hint
+    kept = (tmp_path / "tiny.gguf.part").stat().st_size
+    assert 1_000_000 <= kept <= 1_500_000
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert hub.ranges[-1] == f"bytes={kept}-"
+
+
+def test_a_server_that_passes_over_range_is_read_from_the_start(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "tiny.gguf.part").write_bytes(FILE[:3_000_000])
+    hub.takes_ranges = False
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+
+
+@pytest.mark.parametrize("extra", [b"", b"too much"])
+def test_a_part_that_is_whole_or_too_long(hub: Hub, tmp_path: Path, extra: bytes) -> None:
+    (tmp_path / "tiny.gguf.part").write_bytes(FILE + extra)
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert hub.ranges == [f"bytes={len(FILE + extra)}-", *([None] if extra else [])]
+
+
+def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def progress(here: int, size: int) -> None:
+        if here > 2_000_000:
+            stop.set()
+
+    with pytest.raises(errors.DownloadStopped, match="stopped at 2 MB"):
+        download.download(model(), tmp_path, progress, stop)
+    assert (tmp_path / "tiny.gguf.part").stat().st_size > 2_000_000
+    assert not (tmp_path / "tiny.gguf").exists()
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert len(hub.ranges) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(404, "has no file ann/tiny-GGUF/tiny q4.gguf"), (401, "without an account"), (503, "503")]
+)
+def test_what_the_hub_refuses_is_told(hub: Hub, tmp_path: Path, status: int, words: str) -> None:
+    hub.status = status
+    with pytest.raises(errors.DownloadFailed) as caught:
+        download.download(model(), tmp_path)
+    assert words in caught.value.message and caught.value.hint
+
+
+def test_no_hub_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(errors.DownloadFailed, match=r"could not be fetched from http://127\.0\.0\.1:9"):
+        download.download(model(), tmp_path)
+
+
+def test_a_full_disk_is_told_before_anything_is_written(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = type(shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 10**9, 10**6))
+    with pytest.raises(errors.DiskFull, match="needs"):
+        download.download(model(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_file_is_not_fetched_twice_at_once(hub: Hub, tmp_path: Path) -> None:
+    def progress(here: int, size: int) -> None:
+        if not seen:
+            seen.append(here)
+            with pytest.raises(errors.DownloadFailed, match="being downloaded already"):
+                download.download(model(), tmp_path)
+
+    seen: list[int] = []
+    download.download(model(), tmp_path, progress)
+    assert seen
+
+
+def test_the_list_that_ships() -> None:
+    models = download.offered()
+    assert 5 <= len(models) <= 7
+    assert len({entry.name for entry in models}) == len(models)
+    assert [entry.size_bytes for entry in models] == sorted(entry.size_bytes for entry in models)
+    for entry in models:
+        assert entry.file.endswith(".gguf") and entry.repo.count("/") == 1 and entry.licence and entry.about
+        assert entry.sha256 is None or len(bytes.fromhex(entry.sha256)) == 32
