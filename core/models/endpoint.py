@@ -90,7 +90,7 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
     import openai
 
     # Their debug lines hold the headers of replies, where a careless server may repeat the key.
-    for name in ("httpx2", "httpcore2", "httpcore2.http11", "httpcore2.http2", "httpcore2.connection"):
+    for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # Of the environment, and meant for OpenAI alone.
     left_out: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())

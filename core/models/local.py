@@ -42,6 +42,10 @@ _STAMP = re.compile(r"^[\d.]+ [A-Z] +")
 """Time and level at the beginning of a line of llama.cpp's log."""
 
 _LARGEST_CONTEXT = 8192
+_LARGEST_CONTEXT_OF_LARGE = 4096
+_LARGE_BYTES = 10**9
+"""From this file size on the memory for a context counts: 8192 tokens of a 3.8B model take 3.2 GB."""
+
 _PROMPT_CACHE_MIB = 512
 _TIMEOUT = 600.0
 """Seconds for one answer; its turn comes first, as one answer is written at a time."""
@@ -115,10 +119,11 @@ class _Server:
         self._path = path
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
         key = secrets.token_urlsafe(32)
+        most = _LARGEST_CONTEXT if path.stat().st_size < _LARGE_BYTES else _LARGEST_CONTEXT_OF_LARGE
         settings = {
             "path": str(path),
             "key": key,
-            "context": min(gguf.head(path).context, _LARGEST_CONTEXT),
+            "context": min(gguf.head(path).context, most),
             "threads": max(1, (os.cpu_count() or 2) - 1),
             "prompt_cache_mib": _PROMPT_CACHE_MIB,
         }
