@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -98,15 +98,23 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[DuckDBPyConnection]:
-        """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time."""
+        """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time.
+
+        Raises StoreUnusable where the file turns out to be broken.
+        """
+        import duckdb
+
         with self.writer, self.cursor() as cursor:
             cursor.execute("begin")
             try:
                 yield cursor
-            except BaseException:
-                cursor.execute("rollback")
+                cursor.execute("commit")
+            except BaseException as error:
+                with suppress(duckdb.Error):
+                    cursor.execute("rollback")
+                if _is_broken(error):
+                    raise _explained(self.path, str(error)) from None
                 raise
-            cursor.execute("commit")
 
     def empty(self) -> None:
         """Forget everything. The next indexing reads all journals from their beginning."""
@@ -121,7 +129,7 @@ class Store:
         """What one SELECT (or DESCRIBE, SHOW, EXPLAIN) finds, at most `rows` rows, None for all.
 
         `.attrs["truncated"]` tells whether there were more. `?` in `sql` stand for `params`.
-        Raises QueryRefused for SQL that is wrong or would write, and after `seconds`.
+        Raises QueryRefused for SQL that is wrong or would write, and after `seconds`; StoreUnusable for a broken file.
         """
         import duckdb
 
@@ -136,6 +144,8 @@ class Store:
             except duckdb.InterruptException:
                 raise QueryRefused(f"Stopped after {seconds:g} seconds. Ask for less, or add a LIMIT.") from None
             except duckdb.Error as error:
+                if _is_broken(error):
+                    raise _explained(self.path, str(error)) from None
                 raise QueryRefused(str(error)) from None
             finally:
                 stop.cancel()
@@ -168,6 +178,13 @@ def _open(path: Path) -> DuckDBPyConnection:
     if connection is not None:
         connection.close()
     raise trouble
+
+
+def _is_broken(error: BaseException) -> bool:
+    """Whether DuckDB found the file damaged (every block has a checksum), or gave up on it."""
+    import duckdb
+
+    return isinstance(error, duckdb.FatalException) or (isinstance(error, duckdb.Error) and "Corrupt" in str(error))
 
 
 def _explained(path: Path, error: str) -> StoreError:

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.store import schema
+from core.store.store import QueryRefused, Store, StoreBusy, StoreUnusable
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "deep" / "store.duckdb") as store:
+        yield store
+
+
+def test_another_process_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, pathlib; from core.store.store import Store\n"
+            "store = Store(pathlib.Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()",
+            str(path),
+        ],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "open\n"
+        with pytest.raises(StoreBusy, match=f"is open in process {holder.pid}") as busy:
+            Store(path)
+        assert busy.value.pid == holder.pid
+    finally:
+        holder.kill()
+        holder.communicate()
+    Store(path).close()
+
+
+def test_two_stores_of_one_process_share_the_writer(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with Store(path) as one, Store(path) as other:
+        assert one.writer is other.writer
+        with one.write() as cursor:
+            cursor.execute("insert into faults values ('r', 1, 'why')")
+        assert len(other.query("from faults")) == 1
+        one.close()
+        assert len(other.query("from faults")) == 1
+
+
+def test_a_failed_write_is_undone_and_frees_the_lock(store: Store) -> None:
+    with pytest.raises(RuntimeError), store.write() as cursor:
+        cursor.execute("insert into faults values ('r', 1, 'why')")
+        raise RuntimeError
+    assert store.query("from faults").empty
+    with store.write() as cursor:
+        cursor.execute("insert into faults values ('r', 1, 'why')")
+    assert len(store.query("from faults")) == 1
+
+
+@pytest.mark.parametrize("content", [b"not a database at all", b"\0" * 20_000, b"DUCK" * 5_000])
+def test_a_file_that_is_no_store(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "store.duckdb"
+    path.write_bytes(content)
+    with pytest.raises(StoreUnusable, match="delete it, and it is made again"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_store_with_a_broken_middle(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with Store(path) as store, store.write() as cursor:
+        cursor.execute("insert into faults select 'r', range, md5(range::varchar) from range(50000)")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 4 : len(data) * 3 // 4] = b"\xff" * (len(data) * 3 // 4 - len(data) // 4)
+    path.write_bytes(data)
+    with Store(path) as store:
+        with pytest.raises(StoreUnusable, match="delete it"):
+            store.query("select max(reason) from faults")
+        with pytest.raises(StoreUnusable, match="delete it"), store.write() as cursor:
+            cursor.execute("update faults set reason = upper(reason)")
+
+
+def test_a_newer_schema(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with Store(path) as store, store.write() as cursor:
+        cursor.execute("insert into migrations values (99, null)")
+    with pytest.raises(StoreUnusable, match=r"newer version of this program \(schema 99.*delete it"):
+        Store(path)
+
+
+def test_an_older_schema_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.duckdb"
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        Store(path).close()
+    with Store(path) as store:
+        assert "explanations" in store.tables
+
+
+def test_a_folder_in_the_way(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnusable):
+        Store(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from runs",
+        "insert into faults values ('r', 1, 'why')",
+        "drop table runs",
+        "create table more (a int)",
+        "create temp table more (a int)",
+        "update runs set lab = 'x'",
+        "select 1; delete from runs",
+        "commit; delete from runs",
+        "copy runs to 'runs.csv'",
+        "attach 'other.duckdb'",
+        "set threads = 8",
+        "set enable_external_access = true",
+        "install httpfs",
+        "load httpfs",
+        "call force_checkpoint()",
+        "vacuum",
+        "with gone as (delete from runs returning *) from gone",
+        "select * from read_text('/etc/hostname')",
+        "from '/etc/hostname'",
+        "select * from glob('/*')",
+        "from read_csv('/etc/passwd')",
+        "selekt",
+        "",
+        "-- nothing",
+    ],
+)
+def test_a_query_neither_writes_nor_leaves_the_store(store: Store, sql: str) -> None:
+    with store.write() as cursor:
+        cursor.execute("insert into runs (run) values ('kept')")
+    with pytest.raises(QueryRefused):
+        store.query(sql)
+    assert store.query("select run from runs").run.tolist() == ["kept"]
+
+
+@pytest.mark.parametrize("sql", ["from runs", "describe runs", "show tables", "explain from runs", "values (1)"])
+def test_a_query_reads(store: Store, sql: str) -> None:
+    assert store.query(sql).attrs["truncated"] is False
+
+
+def test_parameters(store: Store) -> None:
+    assert store.query("select ? + 1 as a, ? as b", [2, "x';--"]).to_dict("records") == [{"a": 3, "b": "x';--"}]
+
+
+def test_a_query_returns_no_more_rows_than_asked(store: Store) -> None:
+    for rows, there, truncated in [(10, 10, False), (10, 11, True), (5000, 5000, False), (5000, 5001, True), (3, 0, False)]:
+        found = store.query("select range as a, 'x' as b from range(?)", [there], rows=rows)
+        assert len(found) == min(rows, there)
+        assert found.attrs["truncated"] is truncated
+        assert list(found.columns) == ["a", "b"]
+    assert len(store.query("from range(30000)", rows=None)) == 30000
+
+
+def test_an_endless_query_is_stopped_and_others_go_on(store: Store) -> None:
+    endless = "select count(*) from range(100000000) a, range(1000000) b where a.range % 7 = b.range % 11"
+    begun = time.monotonic()
+    with pytest.raises(QueryRefused, match=r"after 0\.3 seconds"):
+        store.query(endless, seconds=0.3)
+    assert time.monotonic() - begun < 5
+    assert len(store.query("select 1 as one")) == 1
+
+
+def test_many_threads_get_their_own_rows(store: Store) -> None:
+    wrong: list[object] = []
+
+    def read(number: int) -> None:
+        for _ in range(20):
+            if store.query("select ? as number", [number]).number.tolist() != [number]:
+                wrong.append(number)
+
+    def write(number: int) -> None:
+        for line in range(20):
+            with store.write() as cursor:
+                cursor.execute("insert into faults values (?, ?, '')", [str(number), line])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4) for work in (read, write)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert store.query("select count(*) as n from faults").n.tolist() == [80]
+
+
+def test_importing_the_store_is_cheap() -> None:
+    script = (
+        "import sys, core.store.index, core.store.queries\n"
+        "assert not {'duckdb', 'pandas', 'pyarrow'} & set(sys.modules), 'heavy'"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)

@@ -1,0 +1,71 @@
+"""The columns are a contract: whoever changes one has to change this table too."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from core.store import schema
+
+COLUMNS = {
+    "migrations": "number applied",
+    "runs": "run lab status at last_at finished_at seconds seed spec versions prompts title model answered failed error "
+    "message hint journal bytes lines modified head",
+    "calls": "run call item role model prompt messages sampling repeat text seconds first_token_seconds cached "
+    "prompt_tokens completion_tokens finish_reason error message hint at",
+    "scores": "run metric rules item value n of low high detail at",
+    "drops": "run item reason rules detail at",
+    "records": "run record item data at",
+    "faults": "run line reason",
+    "explanations": "run item call task method question context response_1 response_2 answer_paper answer_repaired "
+    "explanation_paper explanation_repaired gold extra at",
+    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper extra at",
+    "simulations": "run item simulator calls votes paper repaired extra at",
+    "answers": "run item call paper repaired explanation extra at",
+}
+KEYS = {
+    "migrations": "number",
+    "runs": "run",
+    "calls": "run call",
+    "scores": "run metric rules item",
+    "drops": "run item reason rules",
+    "records": "run record item",
+    "faults": "run line",
+    "explanations": "run item",
+    "counterfactuals": "run item",
+    "simulations": "run item simulator",
+    "answers": "run item",
+}
+
+
+def test_columns_and_keys_after_all_migrations() -> None:
+    connection = duckdb.connect()
+    schema.migrate(connection)
+    found = schema.tables(connection)
+    assert {name: " ".join(table.columns) for name, table in found.items()} == COLUMNS
+    assert {name: " ".join(table.key) for name, table in found.items()} == KEYS
+    assert connection.execute("select count(*) from duckdb_indexes()").fetchone() == (0,)
+
+
+def test_every_record_has_a_table_with_room_for_unknown_fields() -> None:
+    for table in schema.TABLE_OF_RECORD.values():
+        assert {"run", "item", "extra", "at"} <= set(COLUMNS[table].split())
+
+
+def test_migrating_twice_changes_nothing() -> None:
+    connection = duckdb.connect()
+    schema.migrate(connection)
+    before = connection.execute("select * from migrations").fetchall()
+    schema.migrate(connection)
+    assert connection.execute("select * from migrations").fetchall() == before
+    assert [number for number, _ in before] == list(range(1, len(schema.MIGRATIONS) + 1))
+
+
+def test_a_broken_migration_leaves_the_tables_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = duckdb.connect()
+    schema.migrate(connection)
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"])
+    with pytest.raises(duckdb.Error):
+        schema.migrate(connection)
+    connection.execute("rollback")
+    assert "more" not in schema.tables(connection)
