@@ -39,7 +39,7 @@ def index(store: Store, journals: Path) -> list[str]:
     changed: set[str] = set()
     with store.writer:
         known = _known(store)
-        files = {path.stem: path.resolve() for path in sorted(journals.glob("*.jsonl"))}
+        files = {path.stem: path.resolve() for path in sorted(journals.glob("*.jsonl")) if path.is_file()}
         gone = {run for run, seen in known.items() if run not in files and not os.path.exists(seen.journal)}
         replaced = {run for run, path in files.items() if run in known and _is_another(path, known[run])}
         _forget(store, gone | replaced)

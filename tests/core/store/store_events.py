@@ -79,7 +79,9 @@ def whole_run(run: str, precision: float | None = 0.5, second: float = 0) -> lis
         record("counterfactual", "cf-02", call="c0003", text="Can a trout swim?", origin="generated", paper=True),
         record("simulation", "cf-01", simulator="control/fickle", votes=["yes"], paper="yes", repaired="yes"),
         record("simulation", "cf-01", simulator="reader", paper="no", repaired="no"),
-        record("simulation", "cf-02", simulator="control/fickle", votes=["unknown"], paper="unknown", repaired="unknown"),
+        record(
+            "simulation", "cf-02", simulator="control/fickle", votes=["unknown"], paper="unknown", repaired="unknown"
+        ),
         record("answer", "cf-01", call="c0004", paper="no", repaired="no"),
         record("answer", "cf-02", call="c0005", paper="yes", repaired="yes"),
         Dropped(run=run, at=at(second + 7), item="cf-02", reason="not simulatable", rules="repaired"),

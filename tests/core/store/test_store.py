@@ -161,7 +161,13 @@ def test_parameters(store: Store) -> None:
 
 
 def test_a_query_returns_no_more_rows_than_asked(store: Store) -> None:
-    for rows, there, truncated in [(10, 10, False), (10, 11, True), (5000, 5000, False), (5000, 5001, True), (3, 0, False)]:
+    for rows, there, truncated in [
+        (10, 10, False),
+        (10, 11, True),
+        (5000, 5000, False),
+        (5000, 5001, True),
+        (3, 0, False),
+    ]:
         found = store.query("select range as a, 'x' as b from range(?)", [there], rows=rows)
         assert len(found) == min(rows, there)
         assert found.attrs["truncated"] is truncated

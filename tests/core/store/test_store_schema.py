@@ -64,7 +64,9 @@ def test_migrating_twice_changes_nothing() -> None:
 def test_a_broken_migration_leaves_the_tables_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = duckdb.connect()
     schema.migrate(connection)
-    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"])
+    monkeypatch.setattr(
+        schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"]
+    )
     with pytest.raises(duckdb.Error):
         schema.migrate(connection)
     connection.execute("rollback")
