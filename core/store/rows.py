@@ -95,7 +95,7 @@ class Rows:
 
 def new_run(name: str) -> Row:
     """The row of a run of which nothing is known yet."""
-    return {"run": name, "status": "running", "seconds": 0.0, "bytes": 0, "lines": 0}
+    return {"run": name, "status": "running", "seconds": 0.0, "answered": 0, "failed": 0, "bytes": 0, "lines": 0}
 
 
 def _carry_on(run: Row, event: Event, at: datetime) -> None:

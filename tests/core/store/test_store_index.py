@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import tempfile
@@ -465,55 +464,63 @@ def test_indexed_in_pieces_or_at_once_is_the_same(events: list[Event], cuts: lis
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "journals"
         folder.mkdir()
-        with Store(Path(name) / "pieces.duckdb") as pieces, Store(Path(name) / "whole.duckdb") as whole:
+        with Store(Path(name) / "store.duckdb") as store:
             for cut in [*sorted(int(cut * len(data)) for cut in cuts), len(data)]:
                 (folder / "r.jsonl").write_bytes(data[:cut])
-                index(pieces, folder)
-            rebuild(whole, folder)
-            assert content(pieces) == content(whole)
-            rebuild(pieces, folder)
-            assert content(pieces) == content(whole)
+                index(store, folder)
+            pieces = content(store)
+            rebuild(store, folder)
+            assert content(store) == pieces
 
 
-KILLED = """
+DYING = """
 import os, pathlib, signal, sys
+import duckdb, pandas, pyarrow.dataset  # once for all children
 from core.store import index as indexing
 from core.store.store import Store
+
+folder, journals, deaths = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
 indexing.BLOCK = 25
-insert, left = indexing._Batch._insert, int(sys.argv[3])
+insert, left = indexing._Batch._insert, 0
+
 def insert_or_die(*args):
     global left
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     left -= 1
     insert(*args)
+
 indexing._Batch._insert = insert_or_die
-with Store(pathlib.Path(sys.argv[1])) as store:
-    indexing.index(store, pathlib.Path(sys.argv[2]))
+for left in range(deaths):
+    child = os.fork()
+    if child == 0:
+        indexing.index(Store(folder / f"{left}.duckdb"), journals)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), left
 """
 
 
-def test_killed_between_any_two_writes_rows_and_bytes_agree(folder: Path, tmp_path: Path) -> None:
-    """Three journals that grow; an indexer that dies before its first, second … insert."""
-    path = tmp_path / "store.duckdb"
-    runs = {name: [*whole_run(name)[:-1], *[asked(name, f"d{n}") for n in range(90)]] for name in ("a", "b", "c")}
-    partly = 0
-    for death in range(10):
-        for name, events in runs.items():
-            write(folder, name, events[: 12 * (death + 1)])
-        command = [sys.executable, "-c", KILLED, str(path), str(folder), str(death)]
-        died = subprocess.run(command, cwd=ROOT, check=False)
-        assert died.returncode == -signal.SIGKILL
-        with Store(path) as store:
-            for run, size, told in store.query("select run, bytes, lines from runs").itertuples(index=False):
-                assert size == len(lines(runs[run][:told]))
-                partly += told < 12 * (death + 1)
+def test_killed_between_any_two_inserts_rows_and_bytes_agree(folder: Path, tmp_path: Path) -> None:
+    deaths = 15
+    runs = {name: [*whole_run(name)[:-1], *[asked(name, f"d{n}") for n in range(60)]] for name in ("a", "b", "c")}
+    for name, events in runs.items():
+        write(folder, name, events)
+    subprocess.run([sys.executable, "-c", DYING, str(tmp_path), str(folder), str(deaths)], cwd=ROOT, check=True)
+    with Store(tmp_path / "whole.duckdb") as whole:
+        index(whole, folder)
+        expected = content(whole)
+    told = []
+    for death in range(deaths):
+        with Store(tmp_path / f"{death}.duckdb") as store:
+            indexed = store.query("select run, bytes, lines from runs").set_index("run")
             for run, events in runs.items():
-                told = sum(store.query("select lines from runs where run = ?", [run]).lines)
-                calls = sum(event.kind == "asked" for event in events[:told])
+                size, count = indexed.loc[run] if run in indexed.index else (0, 0)
+                assert size == len(lines(events[:count]))
+                calls = sum(event.kind == "asked" for event in events[:count])
                 assert len(store.query("select call from calls where run = ?", [run])) == calls
-    assert partly
-    with Store(path) as store, Store(tmp_path / "whole.duckdb") as whole:
-        index(store, folder)
-        rebuild(whole, folder)
-        assert content(store) == content(whole)
+            told.append(int(indexed.lines.sum()))
+            index(store, folder)
+            assert content(store) == expected
+    assert told == sorted(told)
+    assert len(set(told)) > 2

@@ -9,8 +9,8 @@ from core.store import schema
 
 COLUMNS = {
     "migrations": "number applied",
-    "runs": "run lab status at last_at finished_at seconds seed spec versions prompts title model answered failed error "
-    "message hint journal bytes lines modified head",
+    "runs": "run lab status at last_at finished_at seconds seed spec versions prompts title model answered failed "
+    "error message hint journal bytes lines modified head",
     "calls": "run call item role model prompt messages sampling repeat text seconds first_token_seconds cached "
     "prompt_tokens completion_tokens finish_reason error message hint at",
     "scores": "run metric rules item value n of low high detail at",
