@@ -18,20 +18,21 @@ SYMBOLS = {"cot": "circle", "posthoc": "diamond", "forced": "x"}
 
 AS_EXPECTED, MISLED, UNCOUNTED = "#0072B2", "#D55E00", "#8A8A8A"
 
-VALID = 0.7
-"""A figure that fewer than this share of the items count for is drawn faint."""
+VALID, FAINT = 0.7, 0.4
+"""A figure that fewer than this share of the items count for is drawn with this opacity."""
 
 VERDICTS = {"yes": "yes", "no": "no", "1": "response 1", "2": "response 2", "unknown": "cannot guess"}
 """A reading -> the word on the axis. Any other reading is `unread`."""
 
-_LABEL = 38
+_LABEL = 30
+"""Characters of a question beside its line; the whole of it shows on hovering."""
 
 
 def scatter(points: DataFrame, similarity: Literal["bleu", "cosine", "jaccard"] = "cosine") -> Figure:
     """Precision (x, 0 to 1) against generality (y), one point a run; colour for the model, symbol for the method.
 
     `points` as `core.store.queries.ask_scatter` gives them. A point's `customdata[0]` is its run. Runs where either is
-    undefined are not drawn, and a line under the picture says how many those are.
+    undefined are not drawn, and the axis says how many those are.
     """
     import plotly.graph_objects as go
 
@@ -41,32 +42,37 @@ def scatter(points: DataFrame, similarity: Literal["bleu", "cosine", "jaccard"] 
     figure = go.Figure()
     models = sorted(points["model"].unique())
     for (model, method), group in drawn.groupby(["model", "method"]):
-        figure.add_scatter(
-            x=group["precision"],
-            y=group[generality],
-            mode="markers",
-            name=", ".join(word for word in (model, method) if word) or "unnamed",
-            marker={
-                "color": COLOURS[models.index(model) % len(COLOURS)],
-                "symbol": SYMBOLS.get(method, "square"),
-                "size": 11,
-                "opacity": [_opacity(n, of) for n, of in zip(group["n"], group["of"], strict=True)],
-            },
-            customdata=[[run] for run in group["run"]],
-            text=[_point(row) for row in group.to_dict("records")],
-            hovertemplate="%{text}<br>generality %{y:.2f} (" + similarity + ")<extra></extra>",
-        )
+        faint = group["n"] < VALID * group["of"]
+        name = ", ".join(word for word in (model, method) if word) or "unnamed"
+        for some, opacity in ((group[~faint], 1.0), (group[faint], FAINT)):
+            if len(some):
+                figure.add_scatter(
+                    x=some["precision"],
+                    y=some[generality],
+                    mode="markers",
+                    name=name,
+                    legendgroup=name,
+                    showlegend=opacity == 1.0 or bool(faint.all()),
+                    marker={
+                        "color": COLOURS[models.index(model) % len(COLOURS)],
+                        "symbol": SYMBOLS.get(method, "square"),
+                        "size": 11,
+                        "opacity": opacity,
+                    },
+                    customdata=[[run] for run in some["run"]],
+                    text=[_point(row) for row in some.to_dict("records")],
+                    hovertemplate="%{text}<br>generality %{y:.2f} (" + similarity + ")<extra></extra>",
+                )
+    missing = len(points) - len(drawn)
+    undrawn = f"<br>{missing} undefined, not drawn" if missing else ""
     figure.update_layout(
-        xaxis={"title": "precision", "range": [-0.04, 1.04]},
-        yaxis={"title": f"generality ({similarity})"},
+        xaxis={"title": f"precision{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
+        yaxis={"title": f"generality ({similarity})", "rangemode": "tozero", "zeroline": False},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         margin={"l": 10, "r": 10, "t": 40, "b": 60},
         hovermode="closest",
         dragmode="select",
     )
-    if missing := len(points) - len(drawn):
-        runs = "1 run is" if missing == 1 else f"{missing} runs are"
-        _note(figure, f"{runs} not drawn: precision or generality is undefined there")
     return figure
 
 
@@ -85,24 +91,28 @@ def precision_bar(value: float | None, low: float | None, high: float | None, n:
         margin={"l": 10, "r": 10, "t": 30, "b": 30},
         showlegend=False,
     )
+    figure.add_scatter(
+        x=[0, 1], y=[0, 0], mode="lines", line={"color": UNCOUNTED, "width": 1}, opacity=FAINT, hoverinfo="skip"
+    )
     if value is None:
-        _note(figure, f"undefined: none of {of} counterfactuals is settled by the explanation", y=0.5, anchor="middle")
+        text = f"undefined: none of {of} counterfactuals is settled"
+        figure.add_annotation(text=text, x=0.5, y=0.5, showarrow=False)
         return figure
-    faint = _opacity(n, of)
+    opacity = 1.0 if n >= VALID * of else FAINT
     if low is not None and high is not None:
         figure.add_scatter(
             x=[low, high],
             y=[0, 0],
             mode="lines",
             line={"color": AS_EXPECTED, "width": 8},
-            opacity=0.4 * faint,
+            opacity=0.4 * opacity,
             hovertemplate=f"95 % interval {low:.2f} to {high:.2f}<extra></extra>",
         )
     figure.add_scatter(
         x=[value],
         y=[0],
         mode="markers+text",
-        marker={"color": AS_EXPECTED, "size": 16, "symbol": "diamond", "opacity": faint},
+        marker={"color": AS_EXPECTED, "size": 16, "symbol": "diamond", "opacity": opacity},
         text=[f"{value:.2f}"],
         textposition="top center",
         hovertemplate=f"precision {value:.2f}, {n} of {of} counterfactuals used<extra></extra>",
@@ -138,20 +148,34 @@ def expected_and_said(case: DataFrame) -> Figure:
             showlegend=False,
             hoverinfo="skip",
         )
-        for end, symbol, size in (("expected", "circle-open", 17), ("said", "circle", 9)):
+        legend_is_due = True
+        for end, symbol, size in (("said", "circle", 11), ("expected", "circle-open", 19)):
             there = [(place, row) for place, row in of_outcome if isinstance(row[end], str)]
-            figure.add_scatter(
-                x=[columns.index(_word(row[end])) for _, row in there],
-                y=[place for place, _ in there],
-                mode="markers",
-                name=f"{outcome}: {end}",
-                marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 3}},
-                customdata=[[row["item"]] for _, row in there],
-                text=[_told(row) for _, row in there],
-                hovertemplate="%{text}<extra></extra>",
-            )
+            if there:
+                figure.add_scatter(
+                    x=[columns.index(_word(row[end])) for _, row in there],
+                    y=[place for place, _ in there],
+                    mode="markers",
+                    name=outcome,
+                    legendgroup=outcome,
+                    showlegend=legend_is_due,
+                    meta=end,
+                    marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 3, "color": colour}},
+                    customdata=[[row["item"]] for _, row in there],
+                    text=[_told(row) for _, row in there],
+                    hovertemplate="%{text}<extra></extra>",
+                )
+                legend_is_due = False
     figure.update_layout(
-        xaxis={"tickvals": list(range(len(columns))), "ticktext": columns, "side": "top", "zeroline": False},
+        xaxis={
+            "tickvals": list(range(len(columns))),
+            "ticktext": [word.replace(" ", "<br>") for word in columns],
+            "tickangle": 0,
+            "title": "○ expected   ● said",
+            "side": "top",
+            "zeroline": False,
+            "range": [-0.4, len(columns) - 0.6],
+        },
         yaxis={
             "tickvals": list(range(len(rows))),
             "ticktext": [_safe(textwrap.shorten(row["text"], _LABEL, placeholder=" …")) for row in rows],
@@ -159,17 +183,12 @@ def expected_and_said(case: DataFrame) -> Figure:
             "zeroline": False,
             "automargin": True,
         },
-        height=120 + 34 * len(rows),
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        height=170 + 34 * len(rows),
+        margin={"l": 10, "r": 10, "t": 80, "b": 10},
         legend={"orientation": "h", "yanchor": "top", "y": -0.02, "x": 0},
         hovermode="closest",
     )
-    figure.update_xaxes(range=[-0.4, len(columns) - 0.6])
     return figure
-
-
-def _opacity(n: float, of: float) -> float:
-    return 1.0 if of and n / of >= VALID else 0.4
 
 
 def _word(reading: object) -> str:
@@ -213,9 +232,3 @@ def _wrapped(text: str, lines: int = 4) -> str:
 def _safe(text: str) -> str:
     """Plotly reads some HTML in labels; a model's words are shown as they are."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _note(figure: Figure, text: str, y: float = -0.2, anchor: str = "top") -> None:
-    figure.add_annotation(
-        text=text, xref="paper", yref="paper", x=0, y=y, yanchor=anchor, xanchor="left", showarrow=False
-    )

@@ -136,13 +136,12 @@ def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
     nothing_wrong: Row = dict.fromkeys(("error", "message", "hint"))
     if isinstance(event, Asked):
         asked = {"item": event.item, "prompt": event.prompt, "repeat": whole(event.repeat), "at": at}
-        messages = as_json([message.model_dump() for message in event.messages])
         return {
             **unanswered,
             **nothing_wrong,
             **who,
             **asked,
-            "messages": messages,
+            "messages": as_json(event.messages),
             "sampling": as_json(event.sampling),
         }
     if isinstance(event, Answered):

@@ -69,14 +69,15 @@ def test_scatter_says_how_many_runs_it_cannot_draw() -> None:
     points = pd.DataFrame([point("a"), point("b", None, low=None, high=None), point("c", generality_cosine=None)])
     figure = charts.scatter(points)
     assert [list(trace.x) for trace in figure.data] == [[0.5]]
-    assert "2 runs are not drawn" in figure.layout.annotations[0].text
-    assert "1 run is not drawn" in charts.scatter(points.head(2)).layout.annotations[0].text
-    assert not charts.scatter(points.head(1)).layout.annotations
+    assert "2 undefined, not drawn" in figure.layout.xaxis.title.text
+    assert charts.scatter(points.head(1)).layout.xaxis.title.text == "precision"
 
 
 def test_scatter_is_faint_where_few_items_count() -> None:
-    figure = charts.scatter(pd.DataFrame([point("a", n=7), point("b", n=6), point("c", n=0, of=0)]))
-    assert list(figure.data[0].marker.opacity) == [1.0, 0.4, 0.4]
+    figure = charts.scatter(pd.DataFrame([point("a", n=7), point("b", n=6), point("c", n=10)]))
+    drawn = [(trace.marker.opacity, [data[0] for data in trace.customdata], trace.showlegend) for trace in figure.data]
+    assert drawn == [(1.0, ["a", "c"], True), (0.4, ["b"], False)]
+    assert charts.scatter(pd.DataFrame([point("b", n=6)])).data[0].showlegend
 
 
 def test_scatter_of_nothing_and_of_the_unknown() -> None:
@@ -99,26 +100,27 @@ def test_a_model_s_words_are_shown_as_they_are() -> None:
 
 def test_precision_bar() -> None:
     figure = charts.precision_bar(0.4, 0.12, 0.77, 5, 6)
-    assert list(figure.data[0].x) == [0.12, 0.77]
-    assert list(figure.data[1].x) == [0.4]
-    assert "5 of 6" in figure.data[1].hovertemplate
-    assert figure.data[1].marker.opacity == 1.0
-    assert charts.precision_bar(0.4, 0.12, 0.77, 2, 6).data[1].marker.opacity < 1.0
-    assert len(charts.precision_bar(0.4, None, None, 5, 6).data) == 1
+    assert [list(trace.x) for trace in figure.data] == [[0, 1], [0.12, 0.77], [0.4]]
+    assert "5 of 6" in figure.data[2].hovertemplate
+    assert figure.data[2].marker.opacity == 1.0
+    assert charts.precision_bar(0.4, 0.12, 0.77, 2, 6).data[2].marker.opacity < 1.0
+    assert len(charts.precision_bar(0.4, None, None, 5, 6).data) == 2
 
 
 def test_an_undefined_precision_draws_nothing_and_says_so() -> None:
     figure = charts.precision_bar(None, None, None, 0, 6)
-    assert len(figure.data) == 0
+    assert [list(trace.x) for trace in figure.data] == [[0, 1]]
     assert "undefined" in figure.layout.annotations[0].text
 
 
 def test_expected_and_said() -> None:
     figure = charts.expected_and_said(CASE)
-    assert list(figure.layout.xaxis.ticktext) == ["yes", "no", "cannot guess"]
+    assert list(figure.layout.xaxis.ticktext) == ["yes", "no", "cannot<br>guess"]
     assert list(figure.layout.yaxis.ticktext) == [f"Question cf-0{n}?" for n in (1, 2, 3, 4)]
     places = {
-        trace.name: [(x, y, data[0]) for x, y, data in zip(trace.x, trace.y, trace.customdata, strict=True)]
+        f"{trace.name}: {trace.meta}": [
+            (x, y, data[0]) for x, y, data in zip(trace.x, trace.y, trace.customdata, strict=True)
+        ]
         for trace in figure.data
         if trace.mode == "markers"
     }
@@ -135,8 +137,8 @@ def test_expected_and_said() -> None:
 @pytest.mark.parametrize(
     ("expected", "said", "words"),
     [
-        ("1", "2", ["response 1", "response 2"]),
-        ("unknown", "1", ["response 1", "response 2", "cannot guess"]),
+        ("1", "2", ["response<br>1", "response<br>2"]),
+        ("unknown", "1", ["response<br>1", "response<br>2", "cannot<br>guess"]),
         ("yes", "neither", ["yes", "no", "unread"]),
         (None, "yes", ["yes", "no"]),
     ],
@@ -150,8 +152,8 @@ def test_an_unread_answer_counts_against_the_explanation_only_if_it_was_not_drop
     """The authors' code keeps it in the denominator as a mismatch; the repaired rules drop it."""
     kept = charts.expected_and_said(pd.DataFrame([row("i", "yes", "neither")]))
     dropped = charts.expected_and_said(pd.DataFrame([row("i", "yes", "neither", "unparsed")]))
-    assert kept.data[1].name == "misled: expected"
-    assert dropped.data[1].name == "not counted: expected"
+    assert kept.data[1].name == "misled"
+    assert dropped.data[1].name == "not counted"
 
 
 @pytest.mark.parametrize(
