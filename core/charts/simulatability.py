@@ -18,7 +18,7 @@ SYMBOLS = {"cot": "circle", "posthoc": "diamond", "forced": "x"}
 
 AS_EXPECTED, MISLED, UNCOUNTED = "#0072B2", "#D55E00", "#8A8A8A"
 
-VALID, FAINT = 0.7, 0.4
+VALID, FAINT = 0.7, 0.5
 """A figure that fewer than this share of the items count for is drawn with this opacity."""
 
 VERDICTS = {"yes": "yes", "no": "no", "1": "response 1", "2": "response 2", "unknown": "cannot guess"}
@@ -52,6 +52,7 @@ def scatter(points: DataFrame, similarity: Literal["bleu", "cosine", "jaccard"] 
                     mode="markers",
                     name=name,
                     legendgroup=name,
+                    cliponaxis=False,
                     showlegend=opacity == 1.0 or bool(faint.all()),
                     marker={
                         "color": COLOURS[models.index(model) % len(COLOURS)],

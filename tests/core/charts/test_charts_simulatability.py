@@ -76,7 +76,7 @@ def test_scatter_says_how_many_runs_it_cannot_draw() -> None:
 def test_scatter_is_faint_where_few_items_count() -> None:
     figure = charts.scatter(pd.DataFrame([point("a", n=7), point("b", n=6), point("c", n=10)]))
     drawn = [(trace.marker.opacity, [data[0] for data in trace.customdata], trace.showlegend) for trace in figure.data]
-    assert drawn == [(1.0, ["a", "c"], True), (0.4, ["b"], False)]
+    assert drawn == [(1.0, ["a", "c"], True), (charts.FAINT, ["b"], False)]
     assert charts.scatter(pd.DataFrame([point("b", n=6)])).data[0].showlegend
 
 
