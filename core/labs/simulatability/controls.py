@@ -36,8 +36,9 @@ class Choice(NamedTuple):
 class Control:
     """What all three robots share: roles, formats, writing counterfactuals and simulating.
 
-    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (a forced answer), and the
-    same for preference pairs; `explain` and `respond` may part ways, and in that lies its faithfulness.
+    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is told to
+    give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
+    in that lies its faithfulness.
     """
 
     id: str
@@ -126,7 +127,7 @@ class Control:
         question, truth = self._read(slots["question"])
         if role == "answerer":
             verdict = self.respond(question, truth)
-        elif slots["method"] == "forced":
+        elif "answer" in slots:
             verdict = self.defend(question, truth, yes=slots["answer"].strip().lower().startswith("yes"))
         else:
             verdict = self.explain(question, truth)
@@ -167,7 +168,7 @@ class Control:
         responses = slots["response_1"], slots["response_2"]
         if role == "answerer":
             choice = self.respond_choice(*responses)
-        elif slots["method"] == "forced":
+        elif "choice" in slots:
             choice = self.defend_choice(*responses, number=2 if "2" in slots["choice"] else 1)
         else:
             choice = self.explain_choice(*responses)
@@ -195,7 +196,7 @@ class Control:
         number, which = guess
         return (
             f"Yes, I can confidently guess the robot's choice. By its explanation it prefers the {which} response, so "
-            f"the robot will choose Candidate Response {number} because it is the {which} one."
+            f"I would guess that the robot will choose Candidate Response {number} because it is the {which} one."
         )
 
 

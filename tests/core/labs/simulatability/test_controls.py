@@ -94,12 +94,16 @@ def test_how_each_explains() -> None:
 def test_posthoc_and_forced_are_two_lines_and_forced_defends_what_it_is_given() -> None:
     for robot in ROBOTS:
         for method, told in [("posthoc", None), ("forced", "yes"), ("forced", "no")]:
-            text = ask(robot, "explainer", question="Can penguins fly?", method=method, answer=told or "")
+            text = ask(
+                robot, "explainer", question="Can penguins fly?", method=method, **({"answer": told} if told else {})
+            )
             first, second = text.split("\n")
             assert second.startswith("Justification: ")
             assert answered(second) == (first == "yes")
             assert told in (None, first)
         assert ask(robot, "answerer", question="Can penguins fly?", method="forced").startswith("no\nJustification: ")
+        natural = ask(robot, "explainer", question="Can penguins fly?", method="forced")
+        assert natural == ask(robot, "explainer", question="Can penguins fly?", method="posthoc")
     forced = ask(STEADFAST, "explainer", question="Can an eagle fly?", method="forced", answer="no")
     assert forced == "no\nJustification: No bird can fly. An eagle is a bird. So the answer is no."
 
@@ -386,7 +390,7 @@ def test_a_run_on_pairs(robot: str, method: str) -> None:
             assert robot == VAGUE
             continue
         assert simulation.startswith("Yes, I can confidently guess the robot's choice.")
-        (guess,) = re.findall(r"will choose Candidate Response ([12]) because", simulation)
+        (guess,) = re.findall(r"I would guess that the robot will choose Candidate Response ([12]) because", simulation)
         simulatable += 1
         matches += int(guess) == answer
     assert len(seen) == 6
