@@ -19,7 +19,7 @@ _LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
 _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"', "？": "?", "：": ":"})
 
 
 def spoken(text: str) -> str:

@@ -32,6 +32,7 @@ _CHOICE = (
     rf"(?P<v>1|2|a|b|one|two|first|second)\b\"?(?: (?:(?:candidate )?{_NOUN}|one)\b)?"
 )
 _BARE = r"(?P<bare>[12])\b(?!\.\d)"
+_BARE_STATED = r"(?P<bare>[12])(?= ?(?:$|[.,;:!)\n]|(?:because|since|as)\b)(?!\.\d))"
 _WITHIN = r"(?:(?!\b(?:response|option|candidate|reply|but|less|not|than|while|whereas|neither)\b|n't)[^.\n]){0,80}?"
 _BETTER = (
     r"(?:(?:more|most) (?:\w{1,15}(?:,| and|, and) (?:more )?){0,3}(?:helpful|useful)\b|"
@@ -44,11 +45,14 @@ _STATED = (
         rf"(?:is|was|seems|appears|looks|feels|would be|remains|comes across as){_WITHIN} {_BETTER}",
         _FLAGS,
     ),
+    # "I find Candidate Response 2 more helpful"
+    re.compile(rf"\bfind{OPENING}(?:{_CHOICE})(?: to be)?{_WITHIN} {_BETTER}", _FLAGS),
     # "the more helpful response is Response 2"
     re.compile(
-        rf"\b(?:more helpful|most helpful|more useful|better|best|preferred|preferable|winning|stronger|final|my) "
-        rf"(?:(?:candidate )?{_NOUN}|choice|one|preference|selection|guess|prediction)"
-        rf"(?: (?:to|for|here|in|of|between)\b[^.\n]{{0,80}}?)??{BE}:?{OPENING}{ADVERBS}{OPENING}(?:{_CHOICE})",
+        rf"\b(?:(?:more helpful|most helpful|more useful|better|best|preferred|preferable|winning|stronger) "
+        rf"(?:(?:candidate )?{_NOUN}|one)|choice|pick|preference|selection|answer|winner)"
+        rf"(?: (?:to|for|here|in|of|between)\b[^.\n]{{0,80}}?)??{BE}:?{OPENING}{ADVERBS}{OPENING}"
+        rf"(?:{_CHOICE}|{_BARE_STATED})",
         _FLAGS,
     ),
 )
@@ -59,7 +63,7 @@ _PREFERRED = re.compile(
 _PREDICTED = (
     # "the robot will likely choose Candidate Response 2"
     re.compile(
-        rf"\b(?:will|would|'ll|likely to|going to)(?: \w{{1,12}}){{0,2}} "
+        rf"\b(?:will|would|'ll|likely to|going to)(?: (?!not\b|never\b)\w{{1,12}}){{0,2}} "
         rf"(?:choose|pick|prefer|select|favou?r|go with|opt for|find|consider)"
         rf"{OPENING}(?:{_CHOICE})(?!{_WITHIN} less\b)",
         _FLAGS,
@@ -68,9 +72,11 @@ _PREDICTED = (
     re.compile(
         rf"\b(?:choice|guess|prediction|answer|selection|preference)"
         rf"(?: (?:to|for|in|of|about)\b(?:(?!starter|original)[^.\n]){{0,100}}?)??"
-        rf"{BE}(?: that)?:?{OPENING}{ADVERBS}{OPENING}(?:{_CHOICE})",
+        rf"{BE}(?: that)?:?{OPENING}{ADVERBS}{OPENING}(?:{_CHOICE}|{_BARE_STATED})",
         _FLAGS,
     ),
+    # "I would guess Candidate Response 2"
+    re.compile(rf"\b(?:guess|predict|expect)(?: that)?(?: it is| it's)?{OPENING}(?:{_CHOICE})", _FLAGS),
 )
 _LABELLED = re.compile(
     rf"{LABEL_START}(?:(?:(?:more|most) helpful|better|preferred)(?: {_NOUN})?|{LABEL_WORDS}){LABEL_END}"
@@ -96,7 +102,7 @@ def _firm(text: str) -> Iterator[Claim]:
         first = _LINE.fullmatch(lines[0])
     if first:
         yield Claim(_which(first), 0, True)
-    last = _LINE.fullmatch(re.split(r"(?<=[.!?]) ", lines[-1])[-1])
+    last = _LINE.fullmatch(re.split(r"(?<=[.!?:]) ", lines[-1])[-1])
     if last:
         yield Claim(_which(last), len(text), True)
 

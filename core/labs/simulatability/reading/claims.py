@@ -27,7 +27,10 @@ LABEL_WORDS = (
     r"final answer|answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|"
     r"response|simulation|ans|a"
 )
-LABEL_END = r"(?: (?:to|for|about|of|in) [^.:?\n]{1,120})?(?: ?\([^)\n]{0,40}\))?\"? ?(?:[:=→–—]|->|=>|-(?= )){1,2}>?"
+LABEL_END = (
+    r"(?: (?:to|for|about|of|in) [^.:?\n]{1,120})?(?: ?\([^)\n]{0,40}\))?\"? ?"
+    r"(?:(?:[:=→–—\]>]|->|=>|-(?= )){1,2}>?|(?=\n))"
+)
 BE = r"(?: is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
 
 _ANSWER_KEYS = (
@@ -51,6 +54,7 @@ _DOUBTED = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"(?:not|n't|never|unlikely to|rather than|instead of|neither|nor|without) (?:\w{1,15} ){0,2}$", re.IGNORECASE
 )
@@ -76,22 +80,22 @@ def settle(claims: Iterable[Claim]) -> str:
 
 
 def said(matches: Iterable[re.Match[str]], text: str, values: dict[str, str], doubts: bool) -> Iterator[Claim]:
-    """Claims of sentences that state a value in group `v`; denied ones are left out.
+    """Claims of sentences that state a value in their only named group; denied ones are left out.
 
-    `values` maps what `v` may hold, lower case, to the value. With `doubts`, a statement that is doubted, ascribed to
-    others or hangs on a condition is left out too.
+    `values` maps what that group may hold, lower case, to the value. With `doubts`, a statement that is doubted,
+    ascribed to others or hangs on a condition is left out too.
     """
     for match in matches:
-        at = match.start()
+        at, group = match.start(), match.lastgroup or 0
         sentence = _SENTENCE_END.split(text[max(0, at - 200) : at])[-1]
         clause = _CLAUSE_END.split(sentence)[-1]
-        statement = text[at : match.start("v")]
-        if _DENIED.search(clause) or _DENIED.search(statement):
+        statement = text[at : match.start(group)]
+        if _DENIED.search(clause) or _DENIED.search(statement) or _OPEN.search(clause):
             continue
         firm = bool(_CONCLUDES.search(sentence + statement))
         if doubts and (_DOUBTED.search(clause) or (not firm and _CONDITIONAL.search(sentence))):
             continue
-        yield Claim(values[match["v"].lower()], at, firm)
+        yield Claim(values[match[group].lower()], at, firm)
 
 
 def keyed(text: str, keys: Iterable[str]) -> Any:

@@ -69,7 +69,7 @@ _INTRODUCTION = re.compile(
     r"(?:here is|here's|here are|a follow-?up|one|my|possible|how about|what about)\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(])))")
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(]))| ?(?:yes|no)\b)")
 _TO_US = re.compile(
     r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
     r"how may i|is there anything else|does (?:that|this) help|what would you like|(?:can|could) you (?:please )?"

@@ -27,7 +27,7 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 _VALUES = {"yes": "yes", "yep": "yes", "yeah": "yes", "true": "yes", "no": "no", "nope": "no", "false": "no"}
 _WORD = r"(?P<v>yes|yep|yeah|nope|no)\b"
 _AFTER = (
-    r"(?=\s?(?:$|[.,;:!?)\]}\"'\n–—]|-(?!\w)|(?:because|since|as|due|given|and|but|for|based|in|to|with|according|if|"
+    r"(?=\s?(?:$|[.,;:!?()\]}<\"'\n–—]|-(?!\w)|(?:because|since|as|due|given|and|but|for|based|in|to|with|according|if|"
     r"when|while|although|though|unless|on|here|too)\b))"
 )
 _BOTH = re.compile(
@@ -37,6 +37,7 @@ _BOTH = re.compile(
 _PREAMBLE = (
     r"\A[\W_]{0,4}(?:(?:sure|certainly|of course|okay|ok|alright|great question|good question|interesting question|"
     r"well|hmm)[!.,:…-]{1,3}\s){0,2}[\W_]{0,4}"
+    r"(?:(?:most |very |almost )?(?:likely|probably|definitely|certainly|clearly),? )?"
 )
 _LEAD = re.compile(
     rf"{_PREAMBLE}{_WORD}(?!\.? ?\d)(?=[\W_]{{0,3}}$|[.,;:!)\n\"'–—]| [–—-] |[\W_]{{0,3}}\n|"
@@ -54,7 +55,7 @@ _FIRM = (
     # a last line or sentence that is the answer and nothing else
     re.compile(rf"(?:^|(?<=[.!?:\n]) ?)[\W_]{{0,4}}(?:{_CONCLUDING}[,:]? ?)?{_WORD}[\W_]{{0,4}}\Z", _FLAGS),
     # "Therefore, no, .."
-    re.compile(rf"(?:^|(?<=[.!?\n]) ?){_CONCLUDING},? {_WORD}(?=[,.!;:])", _FLAGS),
+    re.compile(rf"(?:^|(?<=[.!?;,\n]) ?){_CONCLUDING},? {_WORD}(?=[,.!;:])", _FLAGS),
 )
 _STATED = (
     # "the answer to this is clearly no"
@@ -78,7 +79,8 @@ _DECLINED = re.compile(
 _SIMULATED = (
     # "the robot will likely answer yes"
     re.compile(
-        rf"\b(?:answer|say|respond|reply|think)s?(?: with| that| it's)?{OPENING}{ADVERBS}{OPENING}{_WORD}{_AFTER}",
+        rf"\b(?:answer|say|respond|reply|think|guess|predict|expect)s?(?: with| that| it's)?"
+        rf"{OPENING}{ADVERBS}{OPENING}{_WORD}{_AFTER}",
         _FLAGS,
     ),
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
