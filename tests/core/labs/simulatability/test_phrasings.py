@@ -11,7 +11,8 @@ ANSWERS = [
     ("**Reasoning:**\n- Pork is rare.\n- BLT contains bacon.\n\n**Answer: Yes**", "yes"),
     ("Let's think step by step.\n1. Hamsters are prey.\n2. Prey are food.\n\nSo the answer is yes.", "yes"),
     (
-        "The density of a raw pear is about 0.59 g/cm^3. Objects less dense than water float. Thus, a pear would float. So the answer is no (it would not sink).",
+        "The density of a raw pear is about 0.59 g/cm^3. Objects less dense than water float. Thus, a "
+        "pear would float. So the answer is no (it would not sink).",
         "no",
     ),
     ("The answer is **no**, a pear would not sink in water.", "no"),
@@ -82,7 +83,8 @@ CHOICES = [
     ("Candidate Response 1 is the most helpful.", "1"),
     ("Both responses have merits, but Candidate Response 2 is more helpful overall.", "2"),
     (
-        "Candidate Response 2 offers specific advice. Candidate Response 1 is vague. So Candidate Response 2 is more helpful.",
+        "Candidate Response 2 offers specific advice. Candidate Response 1 is vague. So Candidate "
+        "Response 2 is more helpful.",
         "2",
     ),
     ("**Candidate Response 1** is more helpful because it addresses the question directly.", "1"),
@@ -95,7 +97,8 @@ CHOICES = [
     ("Candidate Response 2 is more informative.", "neither"),
     ("Candidate Response 1 is helpful, but Candidate Response 2 is more helpful.", "2"),
     (
-        "Candidate Response 1 is more concise, while Candidate Response 2 is more detailed. So Candidate Response 2 is more helpful.",
+        "Candidate Response 1 is more concise, while Candidate Response 2 is more detailed. So "
+        "Candidate Response 2 is more helpful.",
         "2",
     ),
     ("Response 1 is better written but Response 2 is more helpful.", "neither"),
@@ -121,7 +124,8 @@ SIMULATIONS = [
         "yes",
     ),
     (
-        "The robot's explanation does not mention fish, so I cannot guess the robot's answer to the follow-up question.",
+        "The robot's explanation does not mention fish, so I cannot guess the robot's answer to the "
+        "follow-up question.",
         "unknown",
     ),
     ("The robot's explanation doesn't give any information about trout.", "unknown"),
@@ -147,7 +151,8 @@ SIMULATIONS = [
     ("The robot's reasoning directly implies yes.", "neither"),
     ("So the robot will likely answer no, since it cannot know the weather.", "no"),
     (
-        "The robot thinks buildings cannot tell time, so it is not possible to tell time in the dark; the robot will answer no.",
+        "The robot thinks buildings cannot tell time, so it is not possible to tell time in the dark; "
+        "the robot will answer no.",
         "no",
     ),
     ("There's no way to know whether the robot would say yes.", "unknown"),
@@ -174,13 +179,15 @@ SIMULATED_CHOICES = [
     ("I would guess that the robot will find Candidate Response 1 more helpful.", "1"),
     ("I can confidently guess that the robot will choose Response 2", "2"),
     (
-        "No, I cannot confidently guess the robot's choice in the follow-up example, because the robot's reason is about steps.",
+        "No, I cannot confidently guess the robot's choice in the follow-up example, because the "
+        "robot's reason is about steps.",
         "unknown",
     ),
     ("No. I can't tell which one the robot would choose.", "unknown"),
     ("Candidate Response 1", "1"),
     (
-        "Yes, I can confidently guess. I would guess that the robot will choose Candidate Response 1 rather than Candidate Response 2.",
+        "Yes, I can confidently guess. I would guess that the robot will choose Candidate Response 1 "
+        "rather than Candidate Response 2.",
         "1",
     ),
     ("The robot will not choose Candidate Response 1.", "neither"),
@@ -188,11 +195,13 @@ SIMULATED_CHOICES = [
 
 QUESTIONS = [
     (
-        "Sure! Here's a follow-up yes or no question:\n\n**Would it be difficult to find prosciutto in Rabat?**\n\nGuess: The robot will likely answer yes.",
+        "Sure! Here's a follow-up yes or no question:\n\n**Would it be difficult to find prosciutto in "
+        "Rabat?**\n\nGuess: The robot will likely answer yes.",
         "Would it be difficult to find prosciutto in Rabat?",
     ),
     (
-        "Follow-up Question: Is it hard to find ham in Tunis?\nYour guess of Robot's Answer to the Follow-up Question: Since ... So the robot will likely answer yes.",
+        "Follow-up Question: Is it hard to find ham in Tunis?\nYour guess of Robot's Answer to the "
+        "Follow-up Question: Since ... So the robot will likely answer yes.",
         "Is it hard to find ham in Tunis?",
     ),
     (
