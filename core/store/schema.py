@@ -82,7 +82,8 @@ MIGRATIONS = [
         run varchar, item varchar, call varchar, generator varchar, operation varchar, text varchar, context varchar,
         response_1 varchar, response_2 varchar,
         origin varchar,               -- generated | hand
-        paper boolean,                -- whether the authors' code would keep it
+        paper boolean,                -- whether it counts under the paper's rules
+        repaired boolean,             -- whether it counts under ours
         extra json, "at" timestamp,
         primary key (run, item)
     );

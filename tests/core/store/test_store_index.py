@@ -480,7 +480,7 @@ from core.store import index as indexing
 from core.store.store import Store
 
 folder, journals, deaths = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
-indexing.BLOCK = 25
+indexing.BLOCK = 40
 insert, left = indexing._Batch._insert, 0
 
 def insert_or_die(*args):
@@ -502,8 +502,8 @@ for left in range(deaths):
 
 
 def test_killed_between_any_two_inserts_rows_and_bytes_agree(folder: Path, tmp_path: Path) -> None:
-    deaths = 15
-    runs = {name: [*whole_run(name)[:-1], *[asked(name, f"d{n}") for n in range(60)]] for name in ("a", "b", "c")}
+    deaths = 12
+    runs = {name: [*whole_run(name)[:-1], *[asked(name, f"d{n}") for n in range(40)]] for name in ("a", "b", "c")}
     for name, events in runs.items():
         write(folder, name, events)
     subprocess.run([sys.executable, "-c", DYING, str(tmp_path), str(folder), str(deaths)], cwd=ROOT, check=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from core.events import Frozen
+from core.labs.simulatability import records
 from core.store import schema
 
 COLUMNS = {
@@ -19,7 +21,7 @@ COLUMNS = {
     "faults": "run line reason",
     "explanations": "run item call task method question context response_1 response_2 answer_paper answer_repaired "
     "explanation_paper explanation_repaired gold extra at",
-    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper extra at",
+    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper repaired extra at",
     "simulations": "run item simulator calls votes paper repaired extra at",
     "answers": "run item call paper repaired explanation extra at",
 }
@@ -45,6 +47,12 @@ def test_columns_and_keys_after_all_migrations() -> None:
     assert {name: " ".join(table.columns) for name, table in found.items()} == COLUMNS
     assert {name: " ".join(table.key) for name, table in found.items()} == KEYS
     assert connection.execute("select count(*) from duckdb_indexes()").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("record", [records.Explanation, records.Counterfactual, records.Simulation, records.Answer])
+def test_every_field_that_the_ask_lab_records_has_a_column(record: type[Frozen]) -> None:
+    table = schema.TABLE_OF_RECORD[record.__name__.lower()]
+    assert set(record.model_fields) <= set(COLUMNS[table].split())
 
 
 def test_every_record_has_a_table_with_room_for_unknown_fields() -> None:
