@@ -523,4 +523,4 @@ def test_killed_between_any_two_inserts_rows_and_bytes_agree(folder: Path, tmp_p
             index(store, folder)
             assert content(store) == expected
     assert told == sorted(told)
-    assert len(set(told)) > 2
+    assert len(set(told)) > 1

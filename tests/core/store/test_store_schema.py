@@ -21,7 +21,8 @@ COLUMNS = {
     "faults": "run line reason",
     "explanations": "run item call task method question context response_1 response_2 answer_paper answer_repaired "
     "explanation_paper explanation_repaired gold extra at",
-    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper repaired extra at",
+    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper "
+    "repaired extra at",
     "simulations": "run item simulator calls votes paper repaired extra at",
     "answers": "run item call paper repaired explanation extra at",
 }
