@@ -73,7 +73,7 @@ _QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(]))| ?(?:yes|
 _TO_US = re.compile(
     r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
     r"how may i|is there anything else|does (?:that|this) help|what would you like|(?:can|could) you (?:please )?"
-    r"(?:clarify|provide|share|tell me|give me))\b",
+    r"(?:clarify|provide more))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -98,6 +98,10 @@ def _unquoted(question: str) -> str:
     return question
 
 
+def _has_words(text: str) -> bool:
+    return any(char.isalpha() for char in text)
+
+
 def _questions(lines: list[str]) -> Iterator[str]:
     for index, line in enumerate(lines):
         line = _NUMBER.sub("", line)
@@ -107,7 +111,7 @@ def _questions(lines: list[str]) -> Iterator[str]:
         line = _unquoted(_NUMBER.sub("", line))
         if end := _QUESTION_END.search(line):
             asked = _unquoted(line[: end.end()])
-            if len(asked) > 1 and not _TO_US.search(asked):
+            if _has_words(asked) and not _TO_US.search(asked):
                 yield asked
         # A question without its mark is whole only where something follows it: the last line may have been cut.
         elif _ASKS.match(line) and index + 1 < len(lines) and len(line.split()) > 2:
@@ -118,14 +122,15 @@ def question(text: str) -> str | None:
     """The first counterfactual question in the reply, or None.
 
     Bullets, numbers, quotes, labels and introductions are taken off; one line is enough; the generator's guess, the
-    starter question and questions put to the reader are passed over.
+    starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
     """
     spoke = spoken(text)
     lines = plain(_only(keyed(spoke, _QUESTION_KEYS)) or spoke).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
     ]
-    return next(_questions(lines[labelled[0] :] if labelled else lines), None)
+    found = next(_questions(lines[labelled[0] :] if labelled else lines), None) or paper.question(text)
+    return found if found and _has_words(found) else None
 
 
 # The counterfactual pair

@@ -665,6 +665,13 @@ def test_repaired_never_says_the_opposite_of_paper(text):
             assert parse.answer(text, method=method, rules="repaired") in (paper, "neither")
 
 
+@given(PIECES)
+def test_repaired_loses_no_question_that_paper_reads(text):
+    asked = parse.counterfactual(text, rules="paper")
+    if asked and any(char.isalpha() for char in asked):
+        assert parse.counterfactual(text, rules="repaired") is not None
+
+
 @given(st.one_of(st.text(), PIECES), st.sampled_from(["cot", "posthoc", "forced"]))
 @settings(max_examples=200)
 def test_any_text_can_be_read(text, method):
