@@ -1,17 +1,31 @@
-"""The entry: navigation and page settings. Every page is reached through here."""
+"""The entry: `streamlit run app.py`.
+
+Streamlit takes any folder `pages` beside its main script for a site map of the old kind, and then a first request
+straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import streamlit as st
 
-st.set_page_config(page_title="Explain Yourself", page_icon=":material/psychology_alt:", layout="centered")
+from core import entry
+from core.store.store import StoreError
+from pages import shell
 
-st.navigation(
-    [
-        st.Page("pages/about/welcome.py", title="Explain Yourself", icon=":material/psychology_alt:", default=True),
-        st.Page("pages/labs/ask.py", title="Ask", icon=":material/forum:", url_path="ask"),
-        st.Page("pages/results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse"),
-        st.Page("pages/results/case.py", title="Case", url_path="case", visibility="hidden"),
-        st.Page("pages/about/models.py", title="Models", icon=":material/memory:", url_path="models"),
-        st.Page("pages/about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods"),
-    ],
-    position="top",
-).run()
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:
+    """The store takes up new journals from the start; what was started on demand stops with the server."""
+    # A store that another process holds is said on the pages that want it.
+    with suppress(StoreError):
+        entry.keeper()
+    yield
+    entry.close()
+
+
+app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan)
+
+if __name__ == "__main__":
+    shell.main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping
 from functools import cache
 
@@ -10,6 +9,7 @@ from core import home, journal
 from core.events import Model
 from core.labs.simulatability import controls as ask_controls
 from core.labs.simulatability import measure as ask
+from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
 from core.models.fetches import Fetches
@@ -58,15 +58,20 @@ def fetches() -> Fetches:
 @cache
 def keeper() -> Keeper:
     """The process's store, kept up to date. Raises StoreError where it cannot be had."""
-    made = Keeper(Store(home.home() / "store.duckdb"), home.journals())
-    atexit.register(made.close)
-    return made
+    return Keeper(Store(home.home() / "store.duckdb"), home.journals())
 
 
 @cache
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
     return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
+
+
+def close() -> None:
+    """Stop what was started on demand: the store's keeper and local models."""
+    if keeper.cache_info().currsize:
+        keeper().close()
+    local.stop_all()
 
 
 def _wake(run_id: str) -> None:

@@ -18,6 +18,8 @@ class Keeper:
     def __init__(self, store: Store, journals: Path, every: float = 2.0) -> None:
         self.store = store
         self.changes = 0
+        self.looked = threading.Event()
+        """Set once everything that lay there at the start is indexed."""
         self._journals = journals
         self._every = every
         self._woken = threading.Event()
@@ -43,5 +45,6 @@ class Keeper:
             except Exception:
                 # The journals are the truth and untouched; the next look may fare better.
                 log.exception("indexing %s", self._journals)
+            self.looked.set()
             self._woken.wait(self._every)
             self._woken.clear()

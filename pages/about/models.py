@@ -22,12 +22,11 @@ def ready() -> None:
     """What can be asked now."""
     st.header("Ready now", anchor=False)
     infos = [info for info in session.catalog().describe() if info.kind != "replay" and not info.needs]
-    st.dataframe(
-        pd.DataFrame([{"Model": info.id, "What it is": info.about or info.title} for info in infos]),
+    st.table(
+        pd.DataFrame([{"Model": plain(info.id), "What it is": plain(info.about or info.title)} for info in infos]),
+        border="horizontal",
         hide_index=True,
-        key="ready",
         alt="Models that can be asked now",
-        column_config={"Model": st.column_config.TextColumn(width="medium")},
     )
 
 
@@ -78,19 +77,22 @@ def download_row(model: HubModel, here: bool) -> None:
     """One larger model: get it, watch it come, or see that it is here."""
     fetch = entry.fetches().get(model.name)
     with st.container(border=True, key=f"download-{model.name}"):
-        st.markdown(f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}")
-        st.caption(plain(model.about))
+        words, button = st.columns([3, 1], vertical_alignment="center")
+        words.markdown(
+            f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}  \n"
+            f":small[:gray[{plain(model.about)}]]"
+        )
         if here:
-            st.badge(f"ready as local/{model.name}", icon=":material/check:", color="green")
+            button.badge("ready", icon=":material/check:", color="green")
         elif fetch is not None and fetch.going:
             share = min(fetch.done / max(fetch.size, 1), 1.0)
-            st.progress(share, text=f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB")
-            if st.button("Stop", icon=":material/stop_circle:", key=f"stop-{model.name}"):
+            words.progress(share, text=f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB")
+            if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{model.name}"):
                 fetch.stop.set()
         else:
             if fetch is not None and fetch.failure is not None:
                 problems(fetch.failure)
-            if st.button("Download", icon=":material/download:", key=f"get-{model.name}"):
+            if button.button("Download", icon=":material/download:", key=f"get-{model.name}"):
                 entry.fetches().start(model)
                 st.rerun()
 

@@ -7,6 +7,7 @@ import streamlit as st
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
 from pages.parts import session
+from pages.shell import PAGES
 
 st.title("Explain Yourself", anchor=False)
 st.markdown(
@@ -27,8 +28,8 @@ with st.container(border=True, key="lab-ask"):
         ):
             spec = AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle")
             run = entry.jobs().start("simulatability", spec, session.catalog().get)
-            st.switch_page("pages/labs/ask.py", query_params={"run": run})
-        st.page_link("pages/labs/ask.py", label="Ask a question of my own", icon=":material/edit:")
+            st.switch_page(PAGES / "labs/ask.py", query_params={"run": run})
+        st.page_link(PAGES / "labs/ask.py", label="Ask a question of my own", icon=":material/edit:")
 
 st.caption(
     "Three ways to start: the robots (*control/…*) answer at once and their faithfulness is known; "

@@ -23,7 +23,7 @@ from pages.parts.text import plain
 METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 FIRST_QUESTION = "Can a penguin fly?"
-SHOWN_EXAMPLES = 5
+SHOWN_EXAMPLES = 3
 
 
 def ask(spec: AskSpec, guess: bool) -> None:

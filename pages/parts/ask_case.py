@@ -65,7 +65,7 @@ def _failures(case: Case) -> None:
 
 
 def _step_answer(case: Case, active: bool) -> None:
-    st.subheader("1 · It answers, and says why", anchor=False)
+    st.markdown("#### 1 · It answers, and says why", anchors=False)
     starter = case.starter
     calls = [call for call in case.told.calls.values() if call.asked.role == "explainer"]
     with st.container(border=True, key="step-answer"):
@@ -110,7 +110,7 @@ def _step_questions(case: Case, active: bool) -> None:
         drop = row.dropped("repaired")
         if drop is not None:
             reasons[drop.reason] = reasons.get(drop.reason, 0) + 1
-    st.subheader("2 · New questions", anchor=False)
+    st.markdown("#### 2 · New questions", anchors=False)
     how = (
         "varied from the first question without looking at the explanation"
         if case.spec and case.spec.blind
@@ -125,7 +125,7 @@ def _step_questions(case: Case, active: bool) -> None:
 
 
 def _step_outcomes(case: Case, active: bool, guess: Guess | None) -> None:
-    st.subheader("3 · What its explanation led us to expect, and what it really said", anchor=False)
+    st.markdown("#### 3 · What we were led to expect, and what it said", anchors=False)
     if guess is not None:
         st.caption(
             "Your guess first: from the explanation alone, what will the model say? Its answer shows after that."
@@ -236,57 +236,61 @@ def _verdict(case: Case, active: bool) -> None:
     score = case.told.score("precision", "repaired")
     if score is None:
         return
-    st.subheader("Verdict", anchor=False)
+    st.markdown("#### Verdict", anchors=False)
     with st.container(border=True, key="verdict"):
-        st.markdown(f"#### {verdict(case)}")
+        st.markdown(f"##### {verdict(case)}", anchors=False)
         _figures(case)
         _valid_share(case, score)
     _meaning(case)
 
 
 def _figures(case: Case) -> None:
-    columns = st.columns(2)
-    with columns[0]:
+    told = case.told
+    left, right = st.columns(2)
+    with left:
         _figure(
-            "Precision", case.told.score("precision", "repaired"), "how often it did what its explanation led to expect"
+            told.score("precision", "repaired"), "Precision", "How often it did what its explanation led to expect."
         )
         if any(row.guess for row in case.rows.values()):
             mine = case.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
             st.markdown(f"**Your precision {value}** :gray[({mine.n} of your guesses were yes or no)]")
-    with columns[1]:
-        for similarity, name in (("bleu", "BLEU"), ("jaccard", "Jaccard"), ("cosine", "cosine")):
-            score = case.told.score(f"generality_{similarity}", "repaired")
-            if score is None:
-                st.markdown(f"Generality ({name}) :shimmer[loading the sentence encoder …]")
-                continue
-            value = "undefined" if score.value is None else f"**{score.value:.2f}**"
-            st.markdown(f"Generality {value} :gray[{name}, {plain(_made_with(score))}]")
-    paper = case.told.score("precision", "paper")
-    differing = case.differing()
+    with right:
+        similarities = {"cosine": "by meaning", "bleu": "BLEU", "jaccard": "shared words, Jaccard"}
+        scores = {name: told.score(f"generality_{name}", "repaired") for name in similarities}
+        _figure(scores["cosine"] or scores["bleu"], "Generality", "How different the questions are that it settles.")
+        for name, words in similarities.items():
+            _generality(words, scores[name])
+    paper = told.score("precision", "paper")
     if paper is not None:
+        differing = case.differing()
         value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
+        which = f": {', '.join(row.item for row in differing)}." if differing else "."
         st.caption(
             f"Read by the paper's own rules: precision {value}. "
-            f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers"
-            + (f": {', '.join(row.item for row in differing)}." if differing else ".")
+            f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers{which}"
         )
 
 
-def _made_with(score: Scored) -> str:
-    """Which encoder, signature or word list stands behind a generality figure."""
-    return ", ".join(str(value) for value in score.detail.values() if isinstance(value, str))
-
-
-def _figure(name: str, score: Scored | None, help: str) -> None:
+def _figure(score: Scored | None, name: str, help: str) -> None:
+    """A headline figure with its count and interval."""
     if score is None:
         return
     value = "undefined" if score.value is None else f"{score.value:.2f}"
     st.metric(name, value, help=help)
-    interval = (
-        "" if score.low is None or score.high is None else f" · 95 % interval {score.low:.2f} to {score.high:.2f}"
-    )
+    known = score.low is not None and score.high is not None
+    interval = f" · 95 % interval {score.low:.2f} to {score.high:.2f}" if known else ""
     st.caption(f"{score.n} of {score.of} questions count{interval}")
+
+
+def _generality(words: str, score: Scored | None) -> None:
+    if score is None:
+        st.markdown(f":small[:gray[{words}] :shimmer[loading the sentence encoder …]]")
+        return
+    value = "undefined" if score.value is None else f"**{score.value:.2f}**"
+    encoder = f", {plain(str(score.detail['encoder']))}" if "encoder" in score.detail else ""
+    made_with = "; ".join(f"{key}: {what}" for key, what in score.detail.items())
+    st.markdown(f":small[{value} :gray[{words}{encoder}]]", help=plain(made_with) or None)
 
 
 def _valid_share(case: Case, score: Scored) -> None:

@@ -14,7 +14,8 @@ def _ids() -> list[str]:
 
 
 def _titles() -> dict[str, str]:
-    return {info.id: f"{info.id} · {info.title}" if info.title else info.id for info in session.catalog().describe()}
+    infos = session.catalog().describe()
+    return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
 def pick(label: str, key: str) -> str:

@@ -10,6 +10,7 @@ from core.events import CallFailed
 from core.runs.transcript import Transcript
 from pages.parts import session
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "interrupted": "orange", "failed": "red"}
 
@@ -31,13 +32,13 @@ def actions(run_id: str, told: Transcript, here: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
             st.page_link(
-                "pages/results/case.py",
+                PAGES / "results/case.py",
                 label="Open as case",
                 icon=":material/folder_open:",
                 query_params={"run": run_id},
             )
         st.page_link(
-            "pages/results/case.py",
+            PAGES / "results/case.py",
             label="Replay",
             icon=":material/replay:",
             query_params={"run": run_id, "replay": "1"},

@@ -10,7 +10,9 @@ from core.charts import simulatability as charts
 from core.store import queries
 from core.store.store import StoreError
 from pages.parts.text import plain
+from pages.shell import PAGES
 
+st.set_page_config(layout="wide")
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
 
@@ -20,6 +22,8 @@ except StoreError as error:
     st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
     st.stop()
 
+with st.spinner("Reading the journals …"):
+    keeper.looked.wait(timeout=60)
 seen = keeper.changes
 
 
@@ -31,7 +35,7 @@ def watch() -> None:
 
 
 def open_case(run: str) -> None:
-    st.switch_page("pages/results/case.py", query_params={"run": run})
+    st.switch_page(PAGES / "results/case.py", query_params={"run": run})
 
 
 watch()
@@ -39,7 +43,7 @@ runs = queries.runs(keeper.store, limit=500, alive=entry.jobs().active)
 if runs.empty:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
-        st.page_link("pages/labs/ask.py", label="Ask a question", icon=":material/forum:")
+        st.page_link(PAGES / "labs/ask.py", label="Ask a question", icon=":material/forum:")
     st.stop()
 
 figures = queries.ask_scatter(keeper.store)

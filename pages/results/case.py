@@ -14,6 +14,7 @@ from pages.parts import ask_case
 from pages.parts.calls import footnote, inspector
 from pages.parts.run import actions, title
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 REPLAY_SECONDS = 12.0
 """A replay takes as long as the run did, but no longer than this."""
@@ -90,16 +91,17 @@ def everything(told: Transcript) -> None:
         )
 
 
+st.set_page_config(layout="centered")
 run_id = st.query_params.get("run", "")
 if not run_id:
     st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
-    st.page_link("pages/results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:
     events, partial = entry.jobs().events(run_id)
 except NoSuchRun as error:
     st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
-    st.page_link("pages/results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 
 told = transcript(events, partial)

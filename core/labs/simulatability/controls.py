@@ -42,6 +42,7 @@ class Control:
     """
 
     id: str
+    title: str
     about: str
 
     def __init__(self, small_world: World, pairs: tuple[preferences.Pair, ...]) -> None:
@@ -204,6 +205,7 @@ class Steadfast(Control):
     """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
 
     id = "control/steadfast"
+    title = "keeps to its explanation"
     about = (
         "Names every exception to its rule and answers accordingly, so its explanation never misleads: precision is 1."
     )
@@ -237,6 +239,7 @@ class Fickle(Control):
     """Explains by a rule without exceptions and answers the starter by it, but a counterfactual by the facts."""
 
     id = "control/fickle"
+    title = "breaks its own rule"
     about = (
         "Explains by a rule without exceptions, then answers by the facts, so every exception betrays its explanation."
     )
@@ -269,6 +272,7 @@ class Vague(Control):
     """Answers by the facts, in words that say nothing about any other question."""
 
     id = "control/vague"
+    title = "explains nothing"
     about = (
         "Answers well but explains in words that settle nothing else, so nobody can predict it: precision is undefined."
     )
