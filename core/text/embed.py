@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -85,10 +86,13 @@ def _load() -> Encoder:
     paper = _paper_folder()
     name, folder = (PAPER, paper) if paper else (SMALL, _small_folder())
     try:
+        import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise NoEncoder("Sentence vectors need one more package: pip install sentence-transformers") from error
+    # With a thread on every core, torch waits by spinning as soon as anything else is busy: many times slower.
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
     disable_progress_bar()  # type: ignore[no-untyped-call]  # it would run across the command line's own lines
     return Encoder(name, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
 
