@@ -96,9 +96,11 @@ def _details(call: Call, key: str, readings: Mapping[str, str] | None = None) ->
     shown = st.expander(
         f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun"
     )
-    if shown.open:
-        with shown:
+    with shown:
+        if shown.open:
             inspector(call, readings)
+        else:
+            st.skeleton(120)
 
 
 def _step_questions(case: Case, active: bool) -> None:
@@ -158,9 +160,13 @@ def _row(case: Case, row: Row, explanation: str, guess: Guess | None) -> None:
     shown = st.expander(label, icon=icon, type="step", key=f"open-{key}", on_change="rerun")
     if hidden and guess is not None:
         _ask_guess(case, row, guess)
-    if shown.open and not hidden:
+    if not hidden:
         with shown:
-            _row_details(case, row)
+            if shown.open:
+                _row_details(case, row)
+            else:
+                # A step without content could not be opened.
+                st.skeleton(120)
 
 
 def _text_of_call(case: Case, row: Row) -> str:

@@ -76,9 +76,11 @@ def everything(told: Transcript) -> None:
     for name, call in told.calls.items():
         label = f"`{name}` {plain(call.asked.role)} · {plain(call.asked.item)} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
-        if shown.open:
-            with shown:
+        with shown:
+            if shown.open:
                 inspector(call)
+            else:
+                st.skeleton(120)
     if told.started:
         st.subheader("Made with", anchor=False)
         st.json(

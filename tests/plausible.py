@@ -1,0 +1,30 @@
+"""What a plausible model would answer to the Ask lab's prompts, for the scripted server."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+
+class Plausible:
+    """Numbers its counterfactuals; claims that every bird flies; answers no for every third."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, body: dict[str, Any]) -> str:
+        asked = str(body["messages"][-1]["content"])
+        if "Write the follow-up question" in asked:
+            with self._lock:
+                self._number += 1
+                number = self._number
+            return (
+                f"Can bird number {number} fly?\nYour guess of the robot's answer: So the robot will likely answer yes."
+            )
+        if "Your reason and guess" in asked:
+            return "It says all birds fly. So the robot will likely answer yes."
+        number_asked = re.search(r"number (\d+)", asked)
+        answer = "no" if number_asked and int(number_asked[1]) % 3 == 0 else "yes"
+        return f"All birds fly. So the answer is {answer}."
