@@ -45,7 +45,12 @@ def run(
     narrate: Narrator,
     history: Iterable[Event] = (),
 ) -> int:
-    """Execute the run in this process, telling it as it goes on; the exit code."""
+    """Execute the run in this process, telling it as it goes on; the exit code.
+
+    Raises NoSuchModel before anything begins.
+    """
+    for model in spec.models:
+        entry.catalog().get(model)
     events = list(history)
     printer = _Printer(given.json, events, narrate)
     with Journal(folder(given) / f"{run_id}.jsonl") as written:
@@ -99,6 +104,7 @@ class _Printer:
         self._events = events
         self._narrate = narrate
         self._told: set[str] = set()
+        self._complaint = ""
 
     def show(self, event: Event) -> None:
         try:
@@ -111,7 +117,10 @@ class _Printer:
         if self._json:
             print(to_json(event), flush=True)
         elif isinstance(event, Failed):
-            print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
+            # What failed the run is told by the call that failed and by the run.
+            if event.message != self._complaint:
+                print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
+            self._complaint = event.message
         elif event.kind in ("recorded", "dropped", "finished"):
             for key, line in self._narrate(transcript(self._events)):
                 if key not in self._told:

@@ -107,12 +107,9 @@ class EndpointConfig(BaseModel):
         return urlsplit(self.base_url).hostname == "api.openai.com"
 
     def known_server(self) -> Preset | None:
-        """The preset this endpoint was made from, or the one whose port it has."""
-        if self.preset in PRESETS:
-            return PRESETS[self.preset]
-        if self.port is None:
-            return None
-        return next((preset for preset in PRESETS.values() if urlsplit(preset.base_url).port == self.port), None)
+        """The preset whose port this endpoint has, or the one it was made from."""
+        by_port = (preset for preset in PRESETS.values() if urlsplit(preset.base_url).port == self.port is not None)
+        return next(by_port, None) or PRESETS.get(self.preset)
 
 
 def checked_address(address: str) -> str:

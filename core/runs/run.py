@@ -43,9 +43,14 @@ Resolve = Callable[[str], Model]
 
 
 class Spec(Frozen):
-    """What a run is to measure. Each lab has its own; all have a seed."""
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
 
     seed: int = 0
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of all models that the run asks."""
+        return set()
 
 
 @dataclass(frozen=True)

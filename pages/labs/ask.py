@@ -182,8 +182,8 @@ def form() -> None:
             )
         if pressed and spec is not None:
             try:
-                for role in {spec.model, spec.simulator, *spec.generators}:
-                    session.catalog().get(role)
+                for asked in spec.models:
+                    session.catalog().get(asked)
             except CallFailed as error:
                 problems(error)
                 return

@@ -79,8 +79,8 @@ class AskSpec(Spec):
         return {"context": self.context, "response_1": self.response_1, "response_2": self.response_2}
 
     @property
-    def title(self) -> str:
-        return self.question if self.task == "strategyqa" else self.context
+    def models(self) -> set[str]:
+        return {self.model, self.simulator, *self.generators}
 
     @property
     def calls(self) -> int:
