@@ -16,14 +16,14 @@ class Plausible:
 
     def __call__(self, body: dict[str, Any]) -> str:
         asked = str(body["messages"][-1]["content"])
-        if "Write the follow-up question" in asked:
+        if "Starter question:" in asked:
             with self._lock:
                 self._number += 1
                 number = self._number
             return (
                 f"Can bird number {number} fly?\nYour guess of the robot's answer: So the robot will likely answer yes."
             )
-        if "Your reason and guess" in asked:
+        if "Now it is asked:" in asked:
             return "It says all birds fly. So the robot will likely answer yes."
         number_asked = re.search(r"number (\d+)", asked)
         answer = "no" if number_asked and int(number_asked[1]) % 3 == 0 else "yes"

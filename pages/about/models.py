@@ -54,6 +54,7 @@ def connect() -> None:
                 config = EndpointConfig(
                     name=name.strip(), base_url=url, key=key, preset=st.session_state["preset"] or ""
                 )
+                entry.catalog((config,))
                 with st.spinner("Asking for its models …"):
                     found = list_models(config)
             except CallFailed as error:

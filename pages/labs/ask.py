@@ -19,6 +19,7 @@ from core.runs.transcript import transcript
 from pages.parts import ask_case, models, session
 from pages.parts.run import actions, go_on, problems
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
@@ -207,6 +208,9 @@ def add_by_hand(run_id: str, rows: int) -> None:
 def show(run_id: str) -> None:
     """The run, live while it goes on."""
     jobs = entry.jobs()
+    told = transcript(*jobs.events(run_id))
+    if told.started and told.started.lab != "simulatability":
+        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
     began_active = jobs.active(run_id)
 
     @st.fragment(run_every=0.4 if began_active else None)

@@ -136,14 +136,14 @@ def _step_outcomes(case: Case, active: bool, guess: Guess | None) -> None:
     for row in case.rows.values():
         if row.counterfactual is None and row.outcome("repaired") == "waiting" and not active:
             continue
-        _row(case, row, words, guess)
+        _row(case, row, words, active, guess)
 
 
 def _explanation_words(case: Case) -> str:
     return (case.starter.explanation_repaired or "") if case.starter else ""
 
 
-def _row(case: Case, row: Row, explanation: str, guess: Guess | None) -> None:
+def _row(case: Case, row: Row, explanation: str, active: bool, guess: Guess | None) -> None:
     if row.counterfactual is None:
         text = ":gray[a question is being written …]"
         if drop := row.dropped("repaired"):
@@ -155,7 +155,9 @@ def _row(case: Case, row: Row, explanation: str, guess: Guess | None) -> None:
     if hidden:
         label, icon = text, ":material/help_center:"
     else:
-        label, icon = f"{text}  \n{_summary(row)}", _OUTCOMES.get(outcome, ("", ":material/block:"))[1]
+        label, icon = f"{text}  \n{_summary(row, active)}", _OUTCOMES.get(outcome, ("", ":material/block:"))[1]
+        if outcome == "waiting" and not active:
+            icon = ":material/pause_circle:"
     key = f"row-{row.item}"
     shown = st.expander(label, icon=icon, type="step", key=f"open-{key}", on_change="rerun")
     if hidden and guess is not None:
@@ -173,7 +175,7 @@ def _text_of_call(case: Case, row: Row) -> str:
     return case.told.calls[row.calls[0]].text.split("\n")[0] if row.calls else ""
 
 
-def _summary(row: Row) -> str:
+def _summary(row: Row, active: bool) -> str:
     """The second line of a row: expected, said, outcome."""
     outcome = row.outcome("repaired")
     if outcome == "dropped":
@@ -191,7 +193,8 @@ def _summary(row: Row) -> str:
         parts.append(
             f":orange-badge[{plain(_REASONS.get(drop.reason, drop.reason))}]"
         ) if drop.reason == "error" else None
-    parts.append(_OUTCOMES[outcome][0])
+    stopped = outcome == "waiting" and not active
+    parts.append(":gray-badge[not reached]" if stopped else _OUTCOMES[outcome][0])
     if row.by_hand:
         parts.append(":violet-badge[added by hand, not counted]")
     return " · ".join(part for part in parts if part)
@@ -199,11 +202,15 @@ def _summary(row: Row) -> str:
 
 def _ask_guess(case: Case, row: Row, guess: Guess) -> None:
     options = ["yes", "no", "unknown"] if case.spec is None or case.spec.task == "strategyqa" else ["1", "2", "unknown"]
-    chosen = st.segmented_control(
-        "Your guess", options, format_func=said, key=f"guess-{row.item}", label_visibility="collapsed"
+    key = f"guess-{row.item}"
+    st.segmented_control(
+        "Your guess",
+        options,
+        format_func=said,
+        key=key,
+        label_visibility="collapsed",
+        on_change=lambda: guess(row.item, st.session_state[key]),
     )
-    if chosen:
-        guess(row.item, chosen)
 
 
 def _row_details(case: Case, row: Row) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.labs.simulatability import parse
 from core.labs.simulatability.questions import pairs, questions
 from core.text.templates import PROMPTS, Template, load
 
@@ -350,8 +351,10 @@ def shipped_sentences() -> tuple[str, ...]:
     texts = [text for name in _SHAPE for text in strings(template(name).model_dump())]
     texts += [text for entry in (*questions(), *pairs()) for text in strings(entry.model_dump())]
     sentences = {words_of(sentence) for text in texts for sentence in re.split(r"[.?!:\n]+", text)}
-    # These two replies are a format that the paper's parser looks for, not prose.
+    # These replies are a format that the paper's parser looks for, not prose.
     sentences -= {words_of(f"{sign} confidently guess the robot's choice") for sign in ("Yes, I can", "No, I cannot")}
+    sentences -= {words_of(f"I would guess that the robot will choose Candidate Response {n}") for n in (1, 2)}
+    sentences -= {f"and {words_of('I would guess that the robot will choose Candidate Response 1')}"}
     return tuple(sorted(sentence for sentence in sentences if len(sentence.split()) >= 8))
 
 
@@ -370,3 +373,10 @@ def test_no_shipped_sentence_is_taken_from(file: str) -> None:
     assert len(shipped_sentences()) > 100
     assert [sentence for sentence in shipped_sentences() if sentence in theirs] == []
     assert [question.id for question in questions() if f"\n{words_of(question.question)}\n" in theirs] == []
+
+
+@pytest.mark.parametrize("name", ["shp-simulate", "shp-simulate-direct"])
+def test_what_simulators_are_shown_can_be_read_by_both_rules(name: str) -> None:
+    shown = [one["simulation"] for one in load(f"simulatability/{name}").demonstrations]
+    for rules in ("paper", "repaired"):
+        assert sorted(parse.simulation(text, task="shp", rules=rules) for text in shown) == ["1", "2", "unknown"]

@@ -223,8 +223,8 @@ def test_sampling_is_the_papers() -> None:
         play(stub_spec(counterfactuals=2, seed=7), stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     by_role = {
-        "generator": [body for body in bodies if "Write the follow-up" in body["messages"][-1]["content"]],
-        "simulator": [body for body in bodies if "Your reason and guess" in body["messages"][-1]["content"]],
+        "simulator": [body for body in bodies if "Now it is asked:" in body["messages"][-1]["content"]],
+        "generator": [body for body in bodies if body["temperature"] == 1],
     }
     assert {(body["temperature"], body["top_p"], body["max_tokens"]) for body in by_role["generator"]} == {(1, 1, 50)}
     assert sorted(body["seed"] for body in by_role["generator"]) == [7, 8], "each draw has a seed of its own"

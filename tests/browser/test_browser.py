@@ -1,0 +1,215 @@
+"""The app in a browser, as a person meets it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import ROOT, Server, settle
+from tests.plausible import Plausible
+from tests.stub_server import StubServer
+
+pytestmark = pytest.mark.browser
+Serve = Callable[..., Server]
+
+
+@pytest.fixture
+def slow() -> Iterator[StubServer]:
+    """A model that takes half a second for each answer."""
+    with StubServer(Plausible(), delay=0.5) as server:
+        yield server
+
+
+def ask(page: Page, url: str) -> str:
+    """Press Ask with what stands there; the run's id from the address."""
+    page.goto(f"{url}/ask")
+    settle(page)
+    page.locator(".st-key-ask button").click()
+    page.wait_for_url(re.compile("run="))
+    return page.url.split("run=")[1].split("&")[0]
+
+
+def ask_stub(page: Page, url: str) -> str:
+    page.goto(f"{url}/ask")
+    settle(page)
+    box = page.locator(".st-key-model input")
+    box.fill("openai/stub-model")
+    box.press("Enter")
+    settle(page)
+    page.locator(".st-key-ask button").click()
+    page.wait_for_url(re.compile("run="))
+    return page.url.split("run=")[1].split("&")[0]
+
+
+def stub_variables(stub: StubServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
+
+
+def answered(page: Page) -> int:
+    found = re.search(r"(\d+) of about", page.locator(".st-key-progress").inner_text())
+    return int(found[1]) if found else 0
+
+
+def test_a_first_request_to_any_page_of_a_cold_server_gets_that_page(serve: Serve, page: Page) -> None:
+    server = serve()
+    page.goto(f"{server.url}/browse")
+    settle(page)
+    expect(page.get_by_role("heading", name="Browse")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.get_by_test_id("stTopNavLink").filter(has_text="Ask")).to_be_visible()
+    server.stop()
+    server.start()
+    page.goto(f"{server.url}/ask?run=nothing")
+    settle(page)
+    expect(page.get_by_text("There is no such run")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
+def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
+    ask(page, app.url)
+    expect(page.locator(".st-key-verdict")).to_contain_text("its own explanation would have misled you")
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    row = page.locator(".st-key-open-row-cf-02")
+    row.locator("summary").click()
+    expect(row.get_by_text("An emu cannot fly. So the answer is no.")).to_be_visible()
+    expect(row.get_by_text("Exact prompt").first).to_be_visible()
+    row.get_by_role("tab", name="What was expected").click()
+    expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
+    page.get_by_text("What it does not mean").click()
+    expect(page.get_by_text("a model can be wrong and entirely predictable")).to_be_visible()
+
+
+def test_a_run_survives_page_switch_reload_and_closed_tab(
+    serve: Serve, page: Page, browser: Browser, slow: StubServer
+) -> None:
+    server = serve(**stub_variables(slow))
+    run = ask_stub(page, server.url)
+    page.wait_for_selector(".st-key-progress")
+    page.wait_for_function("document.querySelector('.st-key-progress').innerText.match(/[1-9]\\d* of about/)")
+    page.get_by_test_id("stTopNavLink").filter(has_text="Methods").click()
+    expect(page.get_by_role("heading", name="Methods")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".st-key-progress, .st-key-verdict").first).to_be_visible()
+    page.reload()
+    settle(page)
+    expect(page.get_by_text("It answers yes")).to_be_visible()
+    page.close()
+    time.sleep(1)
+    again = browser.new_page()
+    again.goto(f"{server.url}/ask?run={run}")
+    expect(again.locator(".st-key-verdict")).to_contain_text("questions", timeout=60_000)
+    expect(again.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    assert slow.count == 31, "nothing was asked twice"
+    again.close()
+
+
+def test_rows_fill_in_while_the_run_goes_on(serve: Serve, page: Page, slow: StubServer) -> None:
+    server = serve(**stub_variables(slow))
+    ask_stub(page, server.url)
+    page.wait_for_selector("text=as expected")
+    assert page.locator(".st-key-progress").count() == 1, "the first outcome shows before the run is over"
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+
+
+def test_no_call_leaves_after_a_cancel(serve: Serve, page: Page, slow: StubServer) -> None:
+    server = serve(**stub_variables(slow))
+    ask_stub(page, server.url)
+    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[2-9] of about/)")
+    page.locator(".st-key-cancel button").click()
+    expect(page.get_by_text("You stopped this run")).to_be_visible()
+    asked = slow.count
+    assert 2 < asked < 31
+    time.sleep(1.5)
+    assert slow.count == asked
+    page.locator(".st-key-go-on button").first.click()
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.get_by_text("You stopped this run")).to_have_count(0)
+
+
+def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(serve: Serve, page: Page, slow: StubServer) -> None:
+    server = serve(**stub_variables(slow))
+    run = ask_stub(page, server.url)
+    page.wait_for_function(
+        "document.querySelector('.st-key-progress')?.innerText.match(/[4-9] of about|1\\d of about/)"
+    )
+    server.stop(signal.SIGKILL)
+    journal = next(Path(server._environment["EXPLAIN_HOME"]).glob("journals/*.jsonl")).read_text(encoding="utf-8")
+    kept = journal.count('"kind":"answered"')
+    before = slow.count
+    assert 4 <= kept < 31
+    server.start()
+    page.goto(f"{server.url}/ask?run={run}")
+    expect(page.get_by_text("This run was interrupted")).to_be_visible()
+    page.locator(".st-key-go-on button").first.click()
+    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    assert slow.count - before == 31 - kept, "only what was not answered is asked"
+
+
+def test_a_run_of_the_command_line_shows_up_within_five_seconds(serve: Serve, page: Page) -> None:
+    server = serve()
+    page.goto(f"{server.url}/browse")
+    expect(page.get_by_text("No runs yet")).to_be_visible()
+    command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **server._environment}, check=True, capture_output=True)
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible(timeout=5_000)
+
+
+def test_what_a_model_writes_stays_text(serve: Serve, page: Page) -> None:
+    hostile = (
+        "<img src=x onerror=\"document.title='taken'\"> **bold** :red[red] :smile: $x^2$ www.example.com "
+        "[link](https://example.com). So the answer is yes."
+    )
+    with StubServer(hostile) as stub:
+        server = serve(**stub_variables(stub))
+        ask_stub(page, server.url)
+        shown = page.locator(".st-key-step-answer blockquote")
+        expect(shown).to_be_visible()
+        text = shown.inner_text().replace("\u2060", "")
+        assert "<img src=x onerror=" in text and "**bold** :red[red] :smile: $x^2$ www.example.com" in text
+        assert shown.locator("img, a, strong, .katex").count() == 0
+        assert page.title() != "taken"
+
+
+def test_guess_first(app: Server, page: Page) -> None:
+    page.goto(f"{app.url}/ask")
+    settle(page)
+    page.get_by_text("Let me guess first").click()
+    settle(page)
+    page.locator(".st-key-ask button").click()
+    row = page.locator(".st-key-guess-cf-01")
+    expect(row).to_be_visible()
+    expect(page.locator(".st-key-verdict")).to_have_count(0)
+    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    row.get_by_text("yes", exact=True).click()
+    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("you said yes · it said yes")
+
+
+@pytest.mark.parametrize("path", ["", "ask", "browse", "models", "methods"])
+def test_nothing_runs_off_a_phone_screen(app: Server, browser: Browser, path: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    phone = context.new_page()
+    phone.goto(f"{app.url}/{path}")
+    settle(phone)
+    phone.wait_for_selector("h1")
+    overflow = phone.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
+    assert overflow <= 0
+    context.close()
+
+
+def test_a_replay_needs_no_model(app: Server, page: Page) -> None:
+    run = ask(page, app.url)
+    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    page.goto(f"{app.url}/case?run={run}&replay=1")
+    expect(page.get_by_text("No model is asked")).to_be_visible()
+    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Every call")).to_be_visible()

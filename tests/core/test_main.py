@@ -1,0 +1,172 @@
+"""The command line: what it prints, its exit codes, and that a stopped run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core import home
+from core.__main__ import main
+from core.events import from_json
+from core.journal import read
+from core.store.store import Store
+from tests.plausible import Plausible
+from tests.stub_server import Fault, StubServer
+
+ROOT = Path(__file__).resolve().parents[2]
+ASK = ["ask", "Can a penguin fly?", "--model", "control/fickle"]
+
+
+def journals() -> list[Path]:
+    return sorted(home.journals().glob("*.jsonl"))
+
+
+def test_ask_tells_the_run_and_ends_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(ASK) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("It answers yes: All birds can fly.")
+    assert "Can an emu fly?\n         expect yes, said no: misled" in told
+    assert "On 4 of 8 questions its own explanation would have misled you." in told
+    assert "precision 0.50, 95 % interval 0.22 to 0.78  (8 of 10)" in told
+    assert f"Run {journals()[0].stem}" in told
+
+
+def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASK, "--counterfactuals", "2", "--json"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == journals()[0].read_text(encoding="utf-8").splitlines()
+    events = [json.loads(line) for line in printed]
+    assert events[0]["kind"] == "started" and events[-1] == {**events[-1], "kind": "finished", "status": "completed"}
+    assert all({"kind", "run", "at"} <= set(event) for event in events)
+    call = next(event for event in events if event["kind"] == "answered")
+    assert {"call", "role", "model", "text", "seconds", "cached"} <= set(call)
+    asked = next(event for event in events if event["kind"] == "asked")
+    assert {"call", "role", "model", "messages"} <= set(asked)
+    scores = [event for event in events if event["kind"] == "scored"]
+    assert {event["metric"] for event in scores} == {
+        *("precision", "generality_bleu", "generality_cosine", "generality_jaccard")
+    }
+    assert all({"metric", "value", "n", "of", "low", "high", "rules"} <= set(event) for event in scores)
+
+
+def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "Can a penguin fly?", "--model", "control/vague", "--counterfactuals", "2", "--json"]) == 0
+    scores = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"scored"' in line]
+    assert scores and all(score["value"] is None and score["n"] == 0 for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "", "--model", "control/fickle"], "There is no question"),
+        (["ask", "Can a penguin fly?", "--model", "control/fikle"], "Did you mean control/fickle"),
+        (["ask", "Is the moon cheese?", "--model", "control/fickle"], "small world"),
+        ([*ASK, "--counterfactuals", "21"], "from 1 to 20"),
+        ([*ASK, "--votes", "0"], "1"),
+        ([*ASK, "--prompts", "no-such-file.json"], "cannot be opened"),
+        (["ask", "post", "--task", "shp", "--model", "control/fickle"], "two responses"),
+        (["resume", "nothing"], "no run named"),
+        (["resume", "../../etc/passwd"], "no run named"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_words(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_unknown_options_are_exit_code_2() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["ask", "--no-such-option"])
+    assert ended.value.code == 2
+
+
+def test_a_model_out_of_reach_is_exit_code_3(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert main(["ask", "Is it so?", "--model", "openai/x"]) == 3
+    assert "Nothing answers at http://127.0.0.1:9/v1" in capsys.readouterr().err
+    with StubServer(always=Fault("wrong_key")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-and-secret")
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model"]) == 3
+    told = capsys.readouterr()
+    assert "key" in told.err and "sk-wrong-and-secret" not in told.err + told.out
+
+
+def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_home: Path) -> None:
+    with StubServer(Plausible(), delay=0.3) as server:
+        environment = {
+            **os.environ, "EXPLAIN_HOME": str(own_home), "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k",
+        }  # fmt: skip
+        command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "openai/stub-model"]
+        going = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+        end = time.monotonic() + 30
+        while server.count < 8 and time.monotonic() < end:
+            time.sleep(0.02)
+        going.send_signal(signal.SIGINT)
+        told, _ = going.communicate(timeout=30)
+        assert going.returncode == 4
+        run = journals()[0].stem
+        assert f"python -m core resume {run}" in told
+        kept = sum(event.kind == "answered" for event in read(journals()[0]).events)
+        before = server.count
+        again = subprocess.run(
+            [sys.executable, "-m", "core", "resume", run], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        assert again.returncode == 0, again.stderr
+        assert server.count - before == 31 - kept
+        assert "precision" in again.stdout
+
+
+def test_journals_can_lie_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    assert main([*ASK, "--counterfactuals", "1", "--journals", str(elsewhere)]) == 0
+    assert len(list(elsewhere.glob("*.jsonl"))) == 1 and journals() == []
+
+
+def test_models_lists_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    told = capsys.readouterr().out
+    assert "control/fickle" in told and "local/smollm2-135m" in told
+    assert main(["models", "--json"]) == 0
+    ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    assert {"control/steadfast", "control/vague", "local/smollm2-135m"} <= set(ids)
+
+
+def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASK, "--counterfactuals", "2"]) == 0
+    path = home.home() / "store.duckdb"
+    path.unlink()
+    assert main(["store", "rebuild"]) == 0
+    assert "1 run indexed" in capsys.readouterr().out
+    path.write_bytes(b"no database at all")
+    assert main(["store", "rebuild"]) == 0
+    with Store(path) as store:
+        scores = store.query('select metric, value, n, "of", low, high, rules from scores')
+        calls = store.query("select run, call, role, model, text, seconds, cached from calls")
+    assert len(scores) == 8
+    answered = [from_json(line) for line in journals()[0].read_bytes().splitlines()]
+    assert len(calls) == sum(event.kind == "answered" for event in answered)
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(own_home: Path) -> None:
+    command = f"{sys.executable} -m core ask 'Can a penguin fly?' --model control/fickle --json | head -n 1"
+    subprocess.run(
+        command,
+        shell=True,
+        cwd=ROOT,
+        env={**os.environ, "EXPLAIN_HOME": str(own_home)},
+        check=True,
+        capture_output=True,
+    )
+    assert read(journals()[0]).events[-1].kind == "finished"

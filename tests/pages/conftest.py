@@ -1,0 +1,71 @@
+"""Pages are driven from the entry, each test with its own home, jobs and store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core import entry
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+CACHED = (entry.keeper, entry.jobs, entry.fetches, entry._answers)
+
+
+@pytest.fixture(autouse=True)
+def own_process(own_home: Path) -> Iterator[None]:
+    """What the entry makes once a process is made anew for each test."""
+    for made in CACHED:
+        made.cache_clear()
+    st.cache_data.clear()
+    yield
+    entry.close()
+    for made in CACHED:
+        made.cache_clear()
+
+
+@pytest.fixture
+def page() -> Callable[..., AppTest]:
+    """`page("labs/ask.py", run="…")`: that page, drawn once."""
+
+    def opened(path: str, **query: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=30)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.switch_page(f"pages/{path}")
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return opened
+
+
+def settled(app: AppTest, seconds: float = 30) -> AppTest:
+    """The page once its run is over."""
+    run = app.query_params["run"]
+    run = run[0] if isinstance(run, list) else run
+    assert entry.jobs().wait(run, seconds)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    """Everything that the page says, in one string, without the escapes that keep Markdown from obeying it."""
+    kinds: tuple[Any, ...] = (app.title, app.subheader, app.markdown, app.caption, app.error, app.warning, app.info)
+    said = [element.value for kind in kinds for element in kind]
+    said += [f"{metric.label} {metric.value}" for metric in app.metric]
+    said += [expander.label for expander in app.expander]
+    return "\n".join(said).replace("\\", "").replace("\u2060", "")
+
+
+def until(true: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

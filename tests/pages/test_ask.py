@@ -1,0 +1,225 @@
+"""The Ask page in all its states: empty, running, done, failed, cancelled, interrupted, guessed, played again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.events import Finished
+from core.journal import read
+from core.labs.simulatability.tasks import AskSpec
+from tests.pages.conftest import settled, until, words
+from tests.plausible import Plausible
+from tests.stub_server import StubServer
+
+Page = Callable[..., AppTest]
+
+
+def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
+    app = page("labs/ask.py")
+    assert app.text_input(key="question").value == "Can a penguin fly?"
+    assert app.button(key="ask").label == "Ask · 31 calls"
+    assert not app.button(key="ask").disabled
+    assert len(app.pills(key="example").options) == 3
+
+
+def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.button(key="ask").click().run()
+    told = words(settled(app))
+    assert "All birds can fly" in told
+    assert "its own explanation would have misled you" in told
+    assert "Precision 0.50" in told
+    assert "8 of 10 questions count" in told
+    assert "1 × a repeat of an earlier question" in told
+    assert any("emu" in expander.label and "misled" in expander.label for expander in app.expander)
+
+
+def test_a_row_leads_to_its_prompts_and_raw_answers(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.button(key="ask").click().run()
+    settled(app)
+    app.session_state["open-row-cf-02"] = True
+    app.run()
+    codes = [code.value for code in app.code]
+    assert "An emu cannot fly. So the answer is no." in codes
+    assert any("[system]" in code and "Can an emu fly?" in code for code in codes)
+    assert "**Read as** no :gray[(paper rules)], no :gray[(repaired rules)]" in [one.value for one in app.markdown]
+
+
+def test_an_example_fills_the_question(page: Page) -> None:
+    app = page("labs/ask.py")
+    chosen = app.pills(key="example").options[0]
+    app.pills(key="example").set_value(chosen).run()
+    assert not app.exception
+    assert app.text_input(key="question").value == chosen
+
+
+def test_settings_change_the_number_of_calls(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.slider(key="number-strategyqa").set_value(4)
+    app.slider(key="votes").set_value(3).run()
+    assert app.button(key="ask").label == "Ask · 21 calls"
+    app.text_area(key="extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
+    assert app.button(key="ask").label == "Ask · 29 calls"
+
+
+def test_an_empty_question_is_said_and_nothing_starts(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.text_input(key="question").set_value("  ").run()
+    assert app.button(key="ask").disabled
+    assert "There is no question" in words(app)
+
+
+def test_a_question_outside_the_controls_world_fails_in_words(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.text_input(key="question").set_value("Is the moon made of cheese?")
+    app.button(key="ask").click().run()
+    told = words(settled(app))
+    assert "small world" in told and told.count("?") >= 3
+    assert app.button(key="go-on")
+
+
+def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer(Plausible(), delay=0.3) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
+        run = entry.jobs().start(
+            "simulatability", AskSpec(question="Can a penguin fly?", model="openai/stub-model", counterfactuals=10)
+        )
+        until(lambda: server.count >= 5)
+        app = page("labs/ask.py", run=run)
+        assert "calls answered" in app.get("progress")[0].proto.text
+        app.button(key="cancel").click().run()
+        assert not app.exception
+        asked = server.count
+        assert "You stopped this run" in words(app)
+        until(lambda: not entry.jobs().active(run))
+        assert server.count == asked
+        app.run()
+        app.button(key="go-on").click().run()
+        told = words(settled(app))
+        assert "Precision" in told and "You stopped" not in told
+
+
+def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    path = home.journals() / f"{run}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:20]) + lines[20][:30])  # as if killed while it wrote
+    app = page("labs/ask.py", run=run)
+    assert "interrupted" in words(app)
+    app.button(key="go-on").click().run()
+    assert "Precision 0.50" in words(settled(app))
+    contents = read(path)
+    assert contents.faults == [] and isinstance(contents.events[-1], Finished)
+
+
+def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.checkbox(key="guess").check()
+    app.slider(key="number-strategyqa").set_value(3)
+    app.button(key="ask").click().run()
+    settled(app)
+    told = words(app)
+    assert "· it said" not in told and "Verdict" not in told
+    app.segmented_control(key="guess-cf-01").set_value("yes").run()
+    app.run()
+    assert "· it said" in words(app) and "Verdict" not in words(app)
+    app.segmented_control(key="guess-cf-02").set_value("no").run()
+    app.segmented_control(key="guess-cf-03").set_value("unknown").run()
+    app.run()
+    told = words(app)
+    assert "Verdict" in told and "Your precision 1.00" in told and "2 of your guesses" in told
+
+
+def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.slider(key="number-strategyqa").set_value(3)
+    app.button(key="ask").click().run()
+    settled(app)
+    app.text_input(key="own").set_value("Can an ostrich fly?")
+    app.button(key="add").click().run()
+    settled(app)
+    label = next(expander.label for expander in app.expander if "ostrich" in expander.label)
+    assert "misled" in label and "not counted" in label
+    assert "3 of 3 questions count" in words(app)
+
+
+def test_a_run_of_preferences(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.segmented_control(key="task").set_value("shp").run()
+    assert app.text_area(key="context").value
+    app.button(key="ask").click().run()
+    told = words(settled(app))
+    assert "It answers **response" in told and "Verdict" in told
+
+
+def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = (
+        "<script>alert(1)</script> **bold** :red[x] $x$ [a](javascript:1) ![i](http://h/x.png). So the answer is yes."
+    )
+    with StubServer(hostile) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
+        spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=1)
+        run = entry.jobs().start("simulatability", spec)
+        assert entry.jobs().wait(run, 30)
+    app = page("labs/ask.py", run=run)
+    shown = next(one.value for one in app.markdown if "script" in one.value)
+    assert "\\<script\\>" in shown and "\\*\\*bold\\*\\*" in shown and "\\[a\\]\\(" in shown
+    assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
+
+
+def test_a_run_that_does_not_exist_is_said(page: Page) -> None:
+    assert "There is no such run" in "".join(
+        str(error.proto) for error in page("labs/ask.py", run="nothing").error
+    ) or "no run named" in words(page("labs/ask.py", run="nothing"))
+
+
+def test_now_a_real_model_starts_the_same_question(page: Page) -> None:
+    app = page("labs/ask.py")
+    app.button(key="ask").click().run()
+    settled(app)
+    first = app.query_params["run"]
+    app.button(key="real").click().run()
+    assert app.query_params["run"] != first
+    second = app.query_params["run"]
+    second = second[0] if isinstance(second, list) else second
+    until(lambda: bool(entry.jobs().events(second)[0]))
+    started = entry.jobs().events(second)[0][0]
+    assert started.kind == "started" and started.spec["model"] == "local/smollm2-135m"
+    entry.jobs().cancel(second)
+
+
+def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    key = "sk-planted-0123456789abcdef"
+    caplog.set_level("DEBUG")
+    with StubServer(Plausible(), key=key) as server:
+        app = page("about/models.py")
+        app.text_input(key="endpoint_name").set_value("mine")
+        app.text_input(key="endpoint_url").set_value(server.base_url)
+        app.text_input(key="endpoint_key").set_value(key)
+        app.button(key="connect").click().run()
+        app.switch_page("pages/labs/ask.py").run()
+        app.selectbox(key="model").set_value("mine/stub-model").run()
+        app.slider(key="number-strategyqa").set_value(2)
+        app.button(key="ask").click().run()
+        assert "Precision" in words(settled(app))
+        assert key not in words(app) and key not in str(app.query_params)
+        page("results/browse.py")
+        entry.keeper().wake()
+        until(lambda: entry.keeper().changes > 0)
+    entry.keeper().close()
+    entry.keeper.cache_clear()
+    written = [path for path in own_home.rglob("*") if path.is_file()]
+    assert {"answers.sqlite", "store.duckdb"} <= {path.name for path in written}
+    assert any(path.suffix == ".jsonl" for path in written)
+    for path in written:
+        assert key.encode() not in path.read_bytes(), path
+    assert key not in caplog.text

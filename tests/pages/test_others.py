@@ -1,0 +1,159 @@
+"""Welcome, Browse, Case, Models and Methods in their states."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.labs.simulatability.tasks import AskSpec
+from tests.pages.conftest import until, words
+from tests.stub_server import StubServer
+
+Page = Callable[..., AppTest]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def a_run(**changes: object) -> str:
+    spec = AskSpec(**{"question": "Can a penguin fly?", "model": "control/fickle", **changes})
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 30)
+    return run
+
+
+def test_the_front_door_starts_a_run(page: Page) -> None:
+    app = page("about/welcome.py")
+    app.button(key="show").click().run()
+    assert not app.exception
+    until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
+
+
+def test_browse_without_runs_says_what_to_do(page: Page) -> None:
+    assert "No runs yet" in words(page("results/browse.py"))
+
+
+def test_browse_lists_runs_and_opens_one(page: Page) -> None:
+    run = a_run()
+    a_run(model="control/vague")
+    app = page("results/browse.py")
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes >= 1)
+    app.run()
+    table = app.dataframe[0].value
+    assert list(table["Question"]) == ["Can a penguin fly?"] * 2
+    assert sorted(table["Model"]) == ["control/fickle", "control/vague"]
+    assert table["Precision"].isna().sum() == 1, "undefined is empty, not 0"
+    row = list(table["Model"]).index("control/fickle")
+    app.session_state["runs"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.run()
+    assert app.query_params["run"] in (run, [run])
+
+
+def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, own_home: Path) -> None:
+    page("results/browse.py")
+    before = entry.keeper().changes
+    command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "EXPLAIN_HOME": str(own_home)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    until(lambda: entry.keeper().changes > before, seconds=5)
+    table = page("results/browse.py").dataframe[0].value
+    assert list(table["Model"]) == ["control/vague"]
+
+
+def test_browse_says_when_another_process_has_the_store(page: Page, own_home: Path) -> None:
+    held = (
+        "import sys; from pathlib import Path; from core.store.store import Store\n"
+        "store = Store(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", held, str(home.home() / "store.duckdb")],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert other.stdout is not None and other.stdout.readline() == "open\n"
+    try:
+        assert f"process {other.pid}" in words(page("results/browse.py"))
+    finally:
+        other.communicate("")
+
+
+def test_a_case_holds_everything(page: Page) -> None:
+    run = a_run()
+    app = page("results/case.py", run=run)
+    told = words(app)
+    assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
+    reasons, scores = (table.value for table in app.dataframe)
+    assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
+    assert set(scores["metric"]) == {"precision", "generality_bleu", "generality_jaccard", "generality_cosine"}
+    assert sum("explainer" in expander.label for expander in app.expander) == 1
+    assert sum("answerer" in expander.label for expander in app.expander) == 9
+
+
+def test_a_case_without_a_name_or_of_no_run_says_so(page: Page) -> None:
+    assert "No run is named" in words(page("results/case.py"))
+    assert "no run named" in words(page("results/case.py", run="nothing"))
+
+
+def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
+    run = a_run()
+    app = page("results/case.py", run=run, replay="1")
+    assert "No model is asked" in app.get("progress")[0].proto.text
+    until(lambda: "replay" not in app.run().query_params, seconds=20)
+    assert "Precision 0.50" in words(app)
+
+
+def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> None:
+    app = page("about/models.py")
+    listed = app.table[0].value
+    assert any("fickle" in model for model in listed["Model"]) and any("smollm2" in model for model in listed["Model"])
+    with StubServer(models=["small", "large"]) as server:
+        app.text_input(key="endpoint_name").set_value("mine")
+        app.text_input(key="endpoint_url").set_value(server.base_url)
+        app.text_input(key="endpoint_key").set_value("sk-secret-of-mine")
+        app.button(key="connect").click().run()
+        assert not app.exception
+    assert "mine" in words(app) and "2 models" in words(app) and "sk-secret-of-mine" not in words(app)
+    assert any("mine/large" in model.replace("\\", "") for model in app.table[0].value["Model"])
+    app.button(key="remove-mine").click().run()
+    assert "2 models" not in words(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "said"),
+    [
+        ("mine", "http://127.0.0.1:9/v1", "Nothing answers"),
+        ("ollama", "http://127.0.0.1:11434/v1", "ollama serve"),
+        ("control", "http://127.0.0.1:9/v1", "the name is taken"),
+        ("mine", "127.0.0.1:9", "http"),
+        ("mine", "http://me:secret@127.0.0.1/v1", "user name or password"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_had_says_why(page: Page, name: str, url: str, said: str) -> None:
+    app = page("about/models.py")
+    app.text_input(key="endpoint_name").set_value(name)
+    app.text_input(key="endpoint_url").set_value(url)
+    app.button(key="connect").click().run()
+    assert not app.exception
+    assert said in words(app)
+
+
+def test_a_file_that_is_no_model_is_refused_in_words(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(b"not a model")
+    app = page("about/models.py")
+    app.text_input(key="gguf").set_value(str(tmp_path / "x.gguf")).run()
+    assert "is not a GGUF model" in words(app)
+
+
+def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
+    app = page("about/methods.py")
+    assert "Precision" in words(app)
+    assert 77.3 in list(app.dataframe[1].value["value"])
+    app.selectbox(key="template").set_value("strategyqa-explain-cot").run()
+    assert any("So the answer is yes." in code.value for code in app.code)
