@@ -27,7 +27,8 @@ expect.set_options(timeout=60_000)
 class Server:
     """The app as a person starts it, on a free port of loopback with a home of its own."""
 
-    def __init__(self, home: Path, **environment: str) -> None:
+    def __init__(self, home: Path, script: str = "app.py", **environment: str) -> None:
+        self._script = script
         self._environment = {**os.environ, "EXPLAIN_HOME": str(home), **environment}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -36,7 +37,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        command = [sys.executable, "-m", "streamlit", "run", self._script, "--server.port", str(self.port)]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
