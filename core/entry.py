@@ -33,7 +33,8 @@ def controls() -> Mapping[str, Model]:
 
 
 @cache
-def _answers() -> ResponseCache:
+def answers() -> ResponseCache:
+    """Answers that were paid for already."""
     return ResponseCache(home.home() / "answers.sqlite")
 
 
@@ -45,7 +46,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = ()) -> Catalog:
         read=lambda path: journal.read(path).events,
         endpoints=endpoints,
         controls=controls(),
-        cache=_answers(),
+        cache=answers(),
     )
 
 

@@ -55,23 +55,36 @@ def connect() -> None:
                     name=name.strip(), base_url=url, key=key, preset=st.session_state["preset"] or ""
                 )
                 entry.catalog((config,))
-                with st.spinner("Asking for its models …"):
-                    found = list_models(config)
             except CallFailed as error:
                 problems(error)
-                return
-            session.add(config.model_copy(update={"models": tuple(found)}))
-            st.toast(f"{plain(config.name)} offers {len(found)} models", icon=":material/check:")
-            st.rerun()
+            else:
+                add(config)
+    for broken, why in session.unusable().items():
+        st.warning(f"**{plain(broken)}** in secrets.toml: {plain(why)}", icon=":material/key_off:")
     for config in session.endpoints().values():
         with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
             st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
+            if st.button("List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"):
+                add(config)
             if config.name in session.added() and st.button(
                 "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"
             ):
                 session.remove(config.name)
                 st.rerun()
     st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
+
+
+def add(config: EndpointConfig) -> None:
+    """Ask the endpoint for its models, and keep it with them if it answers."""
+    try:
+        with st.spinner("Asking for its models …"):
+            found = list_models(config)
+    except CallFailed as error:
+        problems(error)
+        return
+    session.add(config.model_copy(update={"models": tuple(found)}))
+    st.toast(f"{plain(config.name)} offers {len(found)} models", icon=":material/check:")
+    st.rerun()
 
 
 def download_row(model: HubModel, here: bool) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
+from pydantic import ValidationError
 
 from core import entry
+from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 
@@ -15,8 +19,22 @@ def endpoints() -> dict[str, EndpointConfig]:
     """Endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
     found: dict[str, EndpointConfig] = {}
     for name, values in _secret_endpoints().items():
-        found[name] = EndpointConfig(name=name, **values)
+        with suppress(CallFailed, ValidationError):
+            found[name] = EndpointConfig.model_validate({**values, "name": name})
     return {**found, **st.session_state.get(_ADDED, {})}
+
+
+def unusable() -> dict[str, str]:
+    """Endpoints in `.streamlit/secrets.toml` that cannot be used, by name, and why. Values are never repeated."""
+    found: dict[str, str] = {}
+    for name, values in _secret_endpoints().items():
+        try:
+            EndpointConfig.model_validate({**values, "name": name})
+        except CallFailed as error:
+            found[name] = f"{error.message} {error.hint}"
+        except ValidationError as error:
+            found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return found
 
 
 def add(endpoint: EndpointConfig) -> None:

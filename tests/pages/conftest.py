@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
-CACHED = (entry.keeper, entry.jobs, entry.fetches, entry._answers)
+CACHED = (entry.keeper, entry.jobs, entry.fetches, entry.answers)
 
 
 @pytest.fixture(autouse=True)

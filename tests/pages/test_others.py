@@ -157,3 +157,19 @@ def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
     assert 77.3 in list(app.dataframe[1].value["value"])
     app.selectbox(key="template").set_value("strategyqa-explain-cot").run()
     assert any("So the answer is yes." in code.value for code in app.code)
+
+
+def test_endpoints_of_secrets_are_there_and_a_broken_one_is_said(page: Page) -> None:
+    with StubServer(models=["small"]) as server:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        app.secrets["endpoints"] = {
+            "class": {"base_url": server.base_url, "key": "sk-of-the-class", "concurrency": 2},
+            "broken": {"base_url": "nowhere", "key": "sk-of-the-class"},
+        }
+        app.switch_page("pages/about/models.py").run()
+        assert not app.exception
+        assert "broken in secrets.toml" in words(app).replace("*", "")
+        app.button(key="list-class").click().run()
+        assert not app.exception
+        assert any("class" in model and "small" in model for model in app.table[0].value["Model"])
+        assert "sk-of-the-class" not in words(app)
