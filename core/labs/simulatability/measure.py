@@ -90,15 +90,17 @@ async def measure(spec: AskSpec, run: Run) -> None:
     await run.each(by_hand, hand)
     for item in waiting:
         del draws[item]
+    tested = dict(sorted(tested.items()))
     _drop_uncounted(run, tested)
     await _score(run, tested, len(draws))
 
 
 def draws_of(spec: AskSpec) -> dict[str, Draw]:
-    """Which counterfactuals are written, in order. One generator: as many as wanted. Two: by turns, as many each, of
+    """Which counterfactuals may be written, in order; drawing stops once enough are kept.
 
-    which only so many are used as are wanted (the paper mixes two pools by turns and without repeats, appendix B; its
-    random draw from a pool of like samples is the same as taking them as they come).
+    One generator: as many draws as are wanted, as the authors'. Two: by turns, each with as many draws as are wanted in
+    all, so that one's repeats are made up for. The authors draw at random from each one's pool
+    (strategyqa/simulate_qg.py:70-87); taking like samples as they come is the same.
     """
     draws = [
         Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
