@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +22,9 @@ SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
 """Vectors kept: 3 kB each at most, 25 MB together."""
 
-_BATCH = 64
-_LOADING = threading.Lock()
+COMMAND = [sys.executable, "-m", "core.text.embed_process"]
+
+_STARTING = threading.Lock()
 
 
 class NoEncoder(RuntimeError):
@@ -36,6 +40,10 @@ class Encoder:
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 
+    @property
+    def alive(self) -> bool:
+        return bool(self._model.alive)
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of length 1, shape (number of texts, dimensions). Texts beyond the model's window are cut by it."""
         import numpy as np
@@ -44,17 +52,14 @@ class Encoder:
             new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
             fresh: dict[str, NDArray[np.float32]] = {}
             if new:
-                made = self._model.encode(
-                    new, batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
-                )
-                fresh = dict(zip(new, made, strict=True))
+                fresh = dict(zip(new, self._model.encode(new), strict=True))
             rows = [fresh[text] if text in fresh else self._vectors[text] for text in texts]
             for text in dict.fromkeys(texts):
                 self._vectors[text] = fresh[text] if text in fresh else self._vectors[text]
                 self._vectors.move_to_end(text)
             while len(self._vectors) > REMEMBERED:
                 self._vectors.popitem(last=False)
-        width = int(self._model.get_embedding_dimension())
+            width = int(self._model.get_embedding_dimension())
         return np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
 
 
@@ -81,27 +86,70 @@ def _small_folder() -> Path:
     return Path(get_model_path())
 
 
-@lru_cache(maxsize=1)
-def _load() -> Encoder:
-    paper = _paper_folder()
-    name, folder = (PAPER, paper) if paper else (SMALL, _small_folder())
-    try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils.logging import disable_progress_bar
-    except ImportError as error:
-        raise NoEncoder("Sentence vectors need one more package: pip install sentence-transformers") from error
-    # With a thread on every core, torch waits by spinning as soon as anything else is busy: many times slower.
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
-    disable_progress_bar()  # type: ignore[no-untyped-call]  # it would run across the command line's own lines
-    return Encoder(name, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
+class _Process:
+    """The encoder's process (`embed_process`), as something that encodes. For one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        self._process = subprocess.Popen(  # noqa: S603  our own module
+            [*COMMAND, str(folder)],
+            cwd=Path(__file__).resolve().parents[2],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._width = 0
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def get_embedding_dimension(self) -> int:
+        """The vectors' width. Waits until the model is loaded. Raises NoEncoder where it cannot be."""
+        if not self._width:
+            assert self._process.stdout is not None
+            line = self._process.stdout.readline()
+            if not line:
+                raise NoEncoder("Sentence vectors need sentence-transformers: pip install -r requirements.txt")
+            self._width = int(json.loads(line)["width"])
+        return self._width
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of length 1, shape (number of texts, width). Raises NoEncoder where the process has ended."""
+        import numpy as np
+
+        width = self.get_embedding_dimension()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
+            self._process.stdin.flush()
+            data = self._process.stdout.read(len(texts) * width * 4)
+        except BrokenPipeError:
+            data = b""
+        if len(data) < len(texts) * width * 4:
+            raise NoEncoder("The sentence encoder stopped. It is started again at the next use.")
+        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), width)
+
+
+_started: list[Encoder] = []
+
+
+def start() -> None:
+    """Start the encoder, if one is installed and none is running, for those who will want it soon."""
+    with suppress(NoEncoder):
+        encoder()
 
 
 def encoder() -> Encoder:
-    """The process's one encoder, loaded on first use (some seconds: it imports torch).
+    """The process's one encoder, starting it if need be. Returns at once; the first encoding waits for it (seconds).
 
     all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) where it lies in the local Hugging Face cache, else
-    all-MiniLM-L6-v2 by path. Never a network call. Raises NoEncoder where neither can be loaded.
+    all-MiniLM-L6-v2 by path. Never a network call. Raises NoEncoder where neither is installed.
     """
-    with _LOADING:
-        return _load()
+    with _STARTING:
+        if not _started or not _started[0].alive:
+            paper = _paper_folder()
+            name, folder = (PAPER, paper) if paper else (SMALL, _small_folder())
+            _started[:] = [Encoder(name, _Process(folder))]
+        return _started[0]

@@ -12,6 +12,7 @@ from core.labs.simulatability import metrics, parse, prompts
 from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, explaining, generating, simulating
 from core.runs.run import Lab, Run, together
+from core.text import embed
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
 SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
@@ -36,6 +37,8 @@ class Tested(NamedTuple):
 
 async def measure(spec: AskSpec, run: Run) -> None:
     """Test one explanation. Raises CallFailed where the starter question itself gets no answer."""
+    # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
+    asyncio.get_running_loop().run_in_executor(None, embed.start)
     starter = await _explain(spec, run)
     explanation = starter.explanation_repaired
     draws = draws_of(spec)

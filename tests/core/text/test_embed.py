@@ -1,6 +1,6 @@
 """The sentence encoder: by path, without a network, one for the process."""
 
-import socket
+import sys
 import threading
 
 import numpy as np
@@ -11,23 +11,26 @@ from core.text import embed
 pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
 
 
+REFUSING = """
+import runpy, socket
+def refuse(*_):
+    raise AssertionError("the encoder asked for the network")
+socket.socket.connect = socket.getaddrinfo = refuse
+runpy.run_module("core.text.embed_process", run_name="__main__", alter_sys=True)
+"""
+
+
 @pytest.fixture(scope="module")
 def encoder():
-    """Loaded while every connection is refused."""
+    """Started where every connection is refused."""
     patch = pytest.MonkeyPatch()
-
-    def refuse(*_):
-        raise AssertionError("the encoder asked for the network")
-
-    patch.setattr(socket.socket, "connect", refuse)
-    patch.setattr(socket, "getaddrinfo", refuse)
-    embed._load.cache_clear()
-    try:
-        made = embed.encoder()
-        made.encode(["warm"])
-        yield made
-    finally:
-        patch.undo()
+    patch.setattr(embed, "COMMAND", [sys.executable, "-c", REFUSING])
+    patch.setattr(embed, "_started", [])
+    made = embed.encoder()
+    yield made
+    made._model._process.kill()
+    made._model._process.wait()
+    patch.undo()
 
 
 def test_vectors_have_length_one_and_mean_something(encoder):
@@ -55,13 +58,15 @@ def test_order_and_repeats_are_kept(encoder):
 class Counting:
     """A model that counts what it encodes."""
 
+    alive = True
+
     def __init__(self):
         self.encoded = []
 
     def get_embedding_dimension(self):
         return 2
 
-    def encode(self, texts, **_):
+    def encode(self, texts):
         self.encoded += texts
         return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
 
@@ -105,3 +110,17 @@ def test_a_half_downloaded_paper_encoder_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "modules.json").write_text("[]")
     (tmp_path / "model.safetensors").write_text("")
     assert embed._paper_folder() == tmp_path
+
+
+def test_a_process_that_died_is_started_again(encoder):
+    encoder.encode(["before"])
+    encoder._model._process.kill()
+    encoder._model._process.wait()
+    assert not encoder.alive
+    with pytest.raises(embed.NoEncoder, match="stopped"):
+        encoder.encode(["something new"])
+    again = embed.encoder()
+    assert again is not encoder
+    assert again.encode(["something new"]).shape[0] == 1
+    again._model._process.kill()
+    again._model._process.wait()
