@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
-from core.labs.simulatability import prompts
+from core.labs.simulatability import prompts, world
 from core.labs.simulatability.case import case
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Counterfactual
@@ -191,6 +191,15 @@ def form() -> None:
             ask(spec, guess)
 
 
+def suggest(spec: AskSpec) -> None:
+    """Questions that a control knows, for one that it was asked in vain."""
+
+    def take() -> None:
+        st.session_state["question"] = st.session_state["suggestion"] or spec.question
+
+    st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
+
+
 def add_by_hand(run_id: str, rows: int) -> None:
     """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
     with (
@@ -242,7 +251,10 @@ def show(run_id: str) -> None:
     current = case(told)
     if current.spec is None:
         return
-    go_on(run_id, told)
+    if any(failure.error == "OutsideWorld" for failure in told.failures):
+        suggest(current.spec)
+    else:
+        go_on(run_id, told)
     if told.status == "completed" and current.starter and current.spec.task == "strategyqa":
         add_by_hand(run_id, sum(row.by_hand for row in current.rows.values()))
     actions(run_id, told, here="ask")

@@ -9,7 +9,7 @@ import streamlit as st
 from core.events import Rules, Scored
 from core.labs.simulatability import parse
 from core.labs.simulatability.case import Case, Row, verdict
-from core.labs.simulatability.records import Simulation
+from core.labs.simulatability.records import Counterfactual, Simulation
 from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from pages.parts.calls import footnote, inspector
@@ -149,7 +149,7 @@ def _row(case: Case, row: Row, explanation: str, active: bool, guess: Guess | No
         if drop := row.dropped("repaired"):
             text = f":gray[{plain(drop.detail if drop.reason != 'duplicate' else _text_of_call(case, row)) or '…'}]"
     else:
-        text = marked(mark(row.counterfactual.text, shared_words(explanation, row.counterfactual.text)))
+        text = _question(row.counterfactual, explanation)
     hidden = guess is not None and row.guess is None and row.counterfactual is not None
     outcome = row.outcome("repaired")
     if hidden:
@@ -169,6 +169,20 @@ def _row(case: Case, row: Row, explanation: str, active: bool, guess: Guess | No
             else:
                 # A step without content could not be opened.
                 st.skeleton(120)
+
+
+def _question(counterfactual: Counterfactual, explanation: str) -> str:
+    """The new question, with the words marked that the explanation has too."""
+    words = shared_words(explanation, counterfactual.text) - {"candidate", "response", "1", "2"}
+
+    def shown(text: str) -> str:
+        return marked(mark(text, words))
+
+    if not counterfactual.context:
+        return shown(counterfactual.text)
+    responses = (counterfactual.response_1, counterfactual.response_2)
+    lines = [f"**{number}** {shown(text)}" for number, text in enumerate(responses, start=1)]
+    return "  \n".join([shown(counterfactual.context), *lines])
 
 
 def _text_of_call(case: Case, row: Row) -> str:

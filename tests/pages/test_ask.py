@@ -81,7 +81,11 @@ def test_a_question_outside_the_controls_world_fails_in_words(page: Page) -> Non
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "small world" in told and told.count("?") >= 3
-    assert app.button(key="go-on")
+    known = app.pills(key="suggestion").options[0]
+    app.pills(key="suggestion").set_value(known).run()
+    assert app.text_input(key="question").value == known
+    app.button(key="ask").click().run()
+    assert "Precision" in words(settled(app))
 
 
 def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
