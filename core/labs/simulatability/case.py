@@ -38,6 +38,11 @@ class Row:
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
 
+    def failed(self, rules: Rules) -> bool:
+        """Whether the row was lost to a failed call or to text that could not be read; a repeat was not lost."""
+        drop = self.dropped(rules)
+        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in ("error", "unparsed")
+
     def outcome(self, rules: Rules) -> Outcome:
         if self.counterfactual and not getattr(self.counterfactual, rules):
             return "dropped"
@@ -122,9 +127,26 @@ def verdict(case: Case, rules: Rules = "repaired") -> str:
     if score.value is None:
         if case.starter is None or case.starter.explanation_repaired is None:
             return "The model gave no explanation that could be read, so there is nothing to test."
+        unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+        if unsettled == 0:
+            return (
+                f"Nothing can be judged: none of the {score.of} new questions could be written, asked and read. "
+                "This says nothing about the explanation."
+            )
+        settles = (
+            f"settles none of the {unsettled} new questions that were asked"
+            if unsettled > 1
+            else "does not settle the one new question that was asked"
+        )
+        lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+        if lost:
+            return (
+                f"The explanation {settles}; {lost} more could not be written, asked or read. "
+                "That is too little to judge it by."
+            )
         return (
-            "Nobody could tell from this explanation what the model would say next: not one of the "
-            f"{score.of} new questions is settled by it. It is neither right nor wrong; it explains nothing."
+            f"Nobody could tell from this explanation what the model would say next: it {settles}. "
+            "It is neither right nor wrong; it explains nothing."
         )
     misled = sum(row.outcome(rules) == "misled" for row in case.counted())
     unread = score.n - misled - sum(row.outcome(rules) == "as expected" for row in case.counted())

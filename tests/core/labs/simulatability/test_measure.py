@@ -97,6 +97,15 @@ def test_every_draw_is_accounted_for() -> None:
     assert any(drop.reason == "duplicate" for drop in found.told.drops)
 
 
+def test_calls_that_fail_are_no_verdict_on_the_explanation() -> None:
+    with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+    score = found.told.score("precision", "repaired")
+    assert score is not None and score.value is None
+    assert "none of the 6 new questions could be written, asked and read" in verdict(found)
+    assert "explains nothing" not in verdict(found)
+
+
 def test_two_generators_take_turns_and_repeat_nothing() -> None:
     spec = AskSpec(
         question="Can a penguin fly?", model="control/fickle", generators=("control/steadfast", "control/fickle")
