@@ -12,6 +12,7 @@ from core.commands.running import BAD_INPUT
 from core.events import CallFailed
 from core.journal import JournalInUse
 from core.labs.simulatability.prompts import PackError
+from core.runs.run import complaints
 from core.store.store import StoreError
 
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _words(error: Exception) -> list[str]:
     if isinstance(error, ValidationError):
-        return [problem["msg"].removeprefix("Value error, ") for problem in error.errors()]
+        return complaints(error)
     return [str(error)] + ([error.hint] if isinstance(error, CallFailed) and error.hint else [])
 
 

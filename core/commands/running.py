@@ -6,19 +6,20 @@ import argparse
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from core import entry, home
-from core.events import Event, Failed, Finished, Token, to_json
+from core.events import Event, Failed, Token, to_json
 from core.journal import Journal
 from core.models.errors import NoSuchModel, OutsideWorld
 from core.runs.run import Lab, Spec, execute
 from core.runs.transcript import Transcript, transcript
 from core.store.index import index
-from core.store.store import Store, StoreBusy
+from core.store.store import Store, StoreBusy, StoreError
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
@@ -76,15 +77,21 @@ def run(
     if not given.json:
         print(f"Run {run_id}")
         if code != DONE:
-            print(f"To go on from here: python -m core resume {run_id}")
+            elsewhere = f" --journals {shlex.quote(str(given.journals))}" if given.journals else ""
+            print(f"To go on from here: python -m core resume {run_id}{elsewhere}")
     return code
 
 
 def exit_code(events: list[Event]) -> int:
-    """0 completed; 2 and 3 failed, by bad input or because a model was out of reach; 4 stopped and resumable."""
-    status = next((event.status for event in reversed(events) if isinstance(event, Finished)), None)
+    """0 completed; 2 and 3 failed, by bad input or because a model was out of reach; 4 stopped and resumable.
+
+    A completed run without one figure, for its calls failed, counts as a model out of reach.
+    """
+    told = transcript(events)
+    status = told.status
     if status == "completed":
-        return DONE
+        failed = any(drop.reason == "error" for drop in told.drops)
+        return UNREACHABLE if failed and all(score.value is None for score in told.scores.values()) else DONE
     if status != "failed":
         return INTERRUPTED
     failure = next((event for event in reversed(events) if isinstance(event, Failed)), None)
@@ -92,10 +99,18 @@ def exit_code(events: list[Event]) -> int:
 
 
 def _into_the_store(journals: Path) -> None:
-    """Index the run, unless the app has the store open: then the app takes the journal up itself."""
+    """Index the run, unless the app has the store open: then the app takes the journal up itself.
+
+    The run is in its journal, so a store that cannot be used takes nothing from it: that is only said.
+    """
     if journals == home.journals():
-        with contextlib.suppress(StoreBusy), Store(home.home() / "store.duckdb") as store:
-            index(store, journals)
+        try:
+            with Store(home.home() / "store.duckdb") as store:
+                index(store, journals)
+        except StoreBusy:
+            pass
+        except StoreError as error:
+            print(error, file=sys.stderr)
 
 
 class _Printer:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from core.events import (
     Answered,
     Asked,
@@ -51,6 +53,16 @@ class Spec(Frozen):
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
         return set()
+
+
+def complaints(error: ValidationError) -> list[str]:
+    """What is wrong with a specification, a line each: our own sentences as they are, others with the field's name."""
+    told = []
+    for problem in error.errors():
+        words = problem["msg"].removeprefix("Value error, ")
+        named = ".".join(str(part) for part in problem["loc"]).replace("_", " ")
+        told.append(f"{named}: {words}" if named else words)
+    return told
 
 
 @dataclass(frozen=True)

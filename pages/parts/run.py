@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from core import entry, home
 from core.events import CallFailed
+from core.runs.run import complaints
 from core.runs.transcript import Transcript
 from pages.parts import session
 from pages.parts.text import plain
@@ -73,8 +74,8 @@ def go_on(run_id: str, told: Transcript) -> None:
 def problems(error: ValidationError | ValueError | CallFailed) -> None:
     """What is wrong with what was entered, in words."""
     if isinstance(error, ValidationError):
-        for problem in error.errors():
-            st.warning(plain(problem["msg"].removeprefix("Value error, ")), icon=":material/edit:")
+        for complaint in complaints(error):
+            st.warning(plain(complaint), icon=":material/edit:")
     else:
         hint = error.hint if isinstance(error, CallFailed) else ""
         st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

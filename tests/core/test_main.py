@@ -69,7 +69,7 @@ def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) ->
         (["ask", "Can a penguin fly?", "--model", "control/fikle"], "Did you mean control/fickle"),
         (["ask", "Is the moon cheese?", "--model", "control/fickle"], "small world"),
         ([*ASK, "--counterfactuals", "21"], "from 1 to 20"),
-        ([*ASK, "--votes", "0"], "1"),
+        ([*ASK, "--votes", "0"], "votes: "),
         ([*ASK, "--prompts", "no-such-file.json"], "cannot be opened"),
         (["ask", "post", "--task", "shp", "--model", "control/fickle"], "two responses"),
         (["resume", "nothing"], "no run named"),
@@ -101,6 +101,26 @@ def test_a_model_out_of_reach_is_exit_code_3(
         assert main(["ask", "Is it so?", "--model", "openai/stub-model"]) == 3
     told = capsys.readouterr()
     assert "key" in told.err and "sk-wrong-and-secret" not in told.err + told.out
+
+
+def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_asked_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2"]) == 3
+        told = capsys.readouterr().out
+        assert "Nothing can be judged" in told and "explains nothing" not in told
+        server.always = None
+        assert main(["resume", journals()[0].stem]) == 0
+
+
+def test_a_broken_store_takes_nothing_from_a_run(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home.home().joinpath("store.duckdb").write_text("no database", encoding="utf-8")
+    assert main([*ASK, "--counterfactuals", "2"]) == 0
+    told = capsys.readouterr()
+    assert f"Run {journals()[0].stem}" in told.out
+    assert "store rebuild" in told.err
 
 
 def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_home: Path) -> None:
