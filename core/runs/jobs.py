@@ -121,9 +121,13 @@ class Jobs:
 
     def _path(self, run_id: str) -> Path:
         path = self._folder / f"{run_id}.jsonl"
-        if path.parent != self._folder or not path.exists():
-            raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
-        return path
+        try:
+            if path.parent == self._folder and path.is_file():
+                return path
+        except OSError:
+            # No file system takes a name like that.
+            pass
+        raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
 
     def _go(self, run_id: str, lab: Lab, spec: Spec, resolve: Resolve | None, history: Iterable[Event] = ()) -> None:
         job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl"), history)

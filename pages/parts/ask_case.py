@@ -51,6 +51,11 @@ def draw(case: Case, active: bool, guess: Guess | None = None) -> None:
 
 
 def _failures(case: Case) -> None:
+    if case.unread:
+        st.warning(
+            f"The journal of this run is damaged: {case.unread} of its entries cannot be read and are left out.",
+            icon=":material/broken_image:",
+        )
     for failure in case.told.failures:
         st.error(
             plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
@@ -84,11 +89,8 @@ def _step_answer(case: Case, active: bool) -> None:
         st.markdown(
             f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> ")
         )
-        _details(
-            case.told.calls[starter.call],
-            "starter",
-            {"paper": starter.answer_paper, "repaired": starter.answer_repaired},
-        )
+        if call := case.told.calls.get(starter.call):
+            _details(call, "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
 
 
 def _details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,6 +123,22 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     assert "Precision 0.50" in words(settled(app))
     contents = read(path)
     assert contents.faults == [] and isinstance(contents.events[-1], Finished)
+
+
+@pytest.mark.parametrize("page_of", ["labs/ask.py", "results/case.py"])
+@pytest.mark.parametrize("kind", ["started", "asked", "answered", "explanation", "counterfactual"])
+def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, kind: str) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    path = home.journals() / f"{run}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if f'"{kind}"' in line)
+    event = json.loads(lines[at])
+    broken = json.dumps({**event, "data": {"text": 5}}) if kind in ("explanation", "counterfactual") else "not json"
+    path.write_text("\n".join([*lines[:at], broken, *lines[at + 1 :]]) + "\n", encoding="utf-8")
+    told = words(page(page_of, run=run))
+    assert "an emu" in told
+    assert ("damaged" in told) == (kind in ("explanation", "counterfactual"))
 
 
 def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:

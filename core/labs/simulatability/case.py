@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from core.events import Dropped, Rules
+from pydantic import ValidationError
+
+from core.events import Dropped, Frozen, Rules
 from core.labs.simulatability.metrics import Score, precision
 from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
 from core.labs.simulatability.tasks import AskSpec
@@ -13,6 +15,8 @@ from core.runs.transcript import Transcript
 
 READER = "reader"
 """The simulator's name where the reader guesses."""
+
+Kind = TypeVar("Kind", bound=Frozen)
 
 Outcome = Literal["as expected", "misled", "cannot guess", "unread", "dropped", "waiting"]
 
@@ -44,13 +48,14 @@ class Row:
         return self.outcome(rules) == "dropped" and drop is not None and drop.reason in ("error", "unparsed")
 
     def outcome(self, rules: Rules) -> Outcome:
+        """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
         if self.counterfactual and not getattr(self.counterfactual, rules):
             return "dropped"
         if self.simulation and self.answer:
             expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
             if expected == "unknown":
                 return "cannot guess"
-            if expected == "neither" or said == "neither":
+            if expected == "neither" or (said == "neither" and rules == "repaired"):
                 return "unread"
             return "as expected" if expected == said else "misled"
         return "dropped" if self.dropped(rules) else "waiting"
@@ -58,12 +63,16 @@ class Row:
 
 @dataclass
 class Case:
-    """`spec` is None only before the run has begun."""
+    """`spec` is None before the run has begun, and where its journal does not hold it in a form that can be read.
+
+    `unread` counts what could not be read, spec and findings: it is left out.
+    """
 
     told: Transcript
     spec: AskSpec | None
     starter: Explanation | None
     rows: dict[str, Row]
+    unread: int = 0
 
     def counted(self) -> list[Row]:
         """The rows that the figures are about: all draws, none added by hand."""
@@ -74,8 +83,8 @@ class Case:
         return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
 
     def reader_precision(self) -> Score:
-        """The reader's own precision over the rows they guessed and the model answered."""
-        both = [row for row in self.rows.values() if row.guess and row.answer]
+        """The reader's own precision, over the same rows as the simulator's: those they guessed and it answered."""
+        both = [row for row in self.counted() if row.guess and row.answer and row.outcome("repaired") != "dropped"]
         return precision(
             [row.guess.repaired for row in both if row.guess],
             [row.answer.repaired for row in both if row.answer],
@@ -84,9 +93,19 @@ class Case:
 
 
 def case(told: Transcript) -> Case:
-    """The case that a transcript of this lab holds."""
-    spec = AskSpec.model_validate(told.started.spec) if told.started else None
-    starter = next((Explanation.model_validate(data) for data in told.of("explanation").values()), None)
+    """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    unread = 0
+
+    def read(kind: type[Kind], data: dict[str, Any]) -> Kind | None:
+        nonlocal unread
+        try:
+            return kind.model_validate(data)
+        except ValidationError:
+            unread += 1
+            return None
+
+    spec = read(AskSpec, told.started.spec) if told.started else None
+    starter = next((read(Explanation, data) for data in told.of("explanation").values()), None)
     rows: dict[str, Row] = {}
 
     def row(item: str) -> Row:
@@ -98,21 +117,21 @@ def case(told: Transcript) -> Case:
     for record in told.records.values():
         match record.record:
             case "counterfactual":
-                row(record.item).counterfactual = Counterfactual.model_validate(record.data)
+                row(record.item).counterfactual = read(Counterfactual, record.data)
             case "simulation":
-                simulation = Simulation.model_validate(record.data)
-                if simulation.simulator == READER:
+                simulation = read(Simulation, record.data)
+                if simulation and simulation.simulator == READER:
                     row(record.item).guess = simulation
                 else:
                     row(record.item).simulation = simulation
             case "answer":
-                row(record.item).answer = Answer.model_validate(record.data)
+                row(record.item).answer = read(Answer, record.data)
             case _:
                 pass
     for drop in told.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
-    return Case(told, spec, starter, dict(sorted(rows.items())))
+    return Case(told, spec, starter, dict(sorted(rows.items())), unread)
 
 
 def verdict(case: Case, rules: Rules = "repaired") -> str:

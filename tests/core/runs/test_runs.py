@@ -207,7 +207,7 @@ def test_what_the_reader_notes_is_kept_while_a_run_goes_on_and_after(jobs: Calla
     assert found["x"] == {"text": "during"} and found["y"] == {"text": "after"}
 
 
-@pytest.mark.parametrize("name", ["nothing", "../etc/passwd", "", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["nothing", "../etc/passwd", "", "/etc/passwd", "x" * 300, "a\x00b"])
 def test_an_unknown_run_is_said_to_be_unknown(jobs: Callable[[Scripted], Jobs], name: str) -> None:
     going = jobs(Scripted())
     for look in (going.events, going.active, going.resume):
