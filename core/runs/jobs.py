@@ -107,8 +107,16 @@ class Jobs:
                 return True
         return journal.is_written(self._path(run_id))
 
+    def here(self, run_id: str) -> bool:
+        """Whether the run goes on in this process, which alone can cancel it."""
+        with self._registry:
+            return run_id in self._jobs
+
     def note(self, run_id: str, record: Frozen, item: str) -> None:
-        """Keep what the reader said about a run (a guess, a counterfactual of their own). Raises NoSuchRun."""
+        """Keep what the reader said about a run (a guess, a counterfactual of their own).
+
+        Raises NoSuchRun, and JournalInUse while the run goes on in another process.
+        """
         event = recorded(run_id, record, item)
         with self._registry:
             job = self._jobs.get(run_id)

@@ -17,11 +17,11 @@ from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import transcript
 from pages.parts import ask_case, models, session
-from pages.parts.run import actions, go_on, problems
+from pages.parts.ask_case import METHODS
+from pages.parts.run import actions, go_on, keep, problems, resume
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
@@ -209,9 +209,8 @@ def add_by_hand(run_id: str, rows: int) -> None:
         text = st.text_input("Ask something else you expect its explanation to settle", key="own")
         if st.form_submit_button("Add", icon=":material/add:", key="add") and text.strip():
             record = Counterfactual(text=text.strip(), origin="hand")
-            entry.jobs().note(run_id, record, f"hand-{rows + 1:02}")
-            entry.jobs().resume(run_id, session.catalog().get)
-            st.rerun()
+            if keep(run_id, record, f"hand-{rows + 1:02}") and resume(run_id):
+                st.rerun()
 
 
 def show(run_id: str) -> None:
@@ -232,14 +231,16 @@ def show(run_id: str) -> None:
             done = sum(call.answered is not None or call.failed is not None for call in told.calls.values())
             with st.container(horizontal=True, vertical_alignment="center", key="progress"):
                 st.progress(min(done / max(spec.calls, 1), 1.0), text=f"{done} of about {spec.calls} calls answered")
-                if st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
+                if not jobs.here(run_id):
+                    st.caption("It goes on in another process; stop it there.")
+                elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
                     jobs.cancel(run_id)
                     st.rerun()
         guessing = bool(st.query_params.get("guess"))
         ask_case.draw(
             current,
             active,
-            (lambda item, value: jobs.note(run_id, ask_case.reader_says(value), item)) if guessing else None,
+            (lambda item, value: keep(run_id, ask_case.reader_says(value), item)) if guessing else None,
         )
         if began_active and not active:
             st.rerun()

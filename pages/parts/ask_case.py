@@ -17,6 +17,8 @@ from pages.parts.text import marked, plain
 
 WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
 """What the lab's values are called on the screen."""
+METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
+"""What the ways to explain are called on the screen."""
 
 _OUTCOMES = {
     "as expected": (":green-badge[:material/check: as expected]", ":material/check_circle:"),
@@ -42,6 +44,7 @@ def said(value: str) -> str:
 def draw(case: Case, active: bool, guess: Guess | None = None) -> None:
     """Draw `case`. With `guess`, the reader says first what they expect; `guess(item, value)` keeps it."""
     _failures(case)
+    _asked(case)
     _step_answer(case, active)
     if case.starter is not None or case.rows:
         _step_questions(case, active)
@@ -67,6 +70,24 @@ def _failures(case: Case) -> None:
             "You stopped this run. What was answered is kept, and it can go on from here.",
             icon=":material/stop_circle:",
         )
+
+
+def _asked(case: Case) -> None:
+    """What was asked, and whom: the form above may have moved on, and a link opens without it."""
+    spec = case.spec
+    if spec is None:
+        return
+    with st.container(key="asked", gap="small"):
+        st.caption(f"Asked of {plain(spec.model)} · {METHODS[spec.method].lower()}")
+        if spec.task == "strategyqa":
+            st.markdown(f"**{plain(spec.question)}**")
+            return
+        st.markdown(plain(spec.context))
+        for column, name, response in zip(
+            st.columns(2), ("Response 1", "Response 2"), (spec.response_1, spec.response_2), strict=True
+        ):
+            with column.container(border=True):
+                st.markdown(f"**{name}**\n\n{plain(response)}")
 
 
 def _step_answer(case: Case, active: bool) -> None:
@@ -120,7 +141,7 @@ def _step_questions(case: Case, active: bool) -> None:
         if case.spec and case.spec.blind
         else "written so that the explanation should settle them"
     )
-    line = f"{len(written)} questions, {how}."
+    line = f"{len(written)} {'question' if len(written) == 1 else 'questions'}, {how}."
     if reasons:
         line += (
             " Set aside: " + ", ".join(f"{n} × {_REASONS.get(reason, reason)}" for reason, n in reasons.items()) + "."
@@ -287,7 +308,10 @@ def _figures(case: Case) -> None:
     with right:
         similarities = {"cosine": "by meaning", "bleu": "BLEU", "jaccard": "shared words, Jaccard"}
         scores = {name: told.score(f"generality_{name}", "repaired") for name in similarities}
-        _figure(scores["cosine"] or scores["bleu"], "Generality", "How different the questions are that it settles.")
+        # Not one similarity now and another in a second: the headline waits for the encoder, unless there is none.
+        headline = next((name for name in similarities if _defined(scores[name])), "cosine")
+        if scores["cosine"] is not None:
+            _figure(scores[headline], "Generality", f"How different the questions are that it settles ({headline}).")
         for name, words in similarities.items():
             _generality(words, scores[name])
     paper = told.score("precision", "paper")
@@ -301,6 +325,10 @@ def _figures(case: Case) -> None:
         )
 
 
+def _defined(score: Scored | None) -> bool:
+    return score is not None and score.value is not None
+
+
 def _figure(score: Scored | None, name: str, help: str) -> None:
     """A headline figure with its count and interval."""
     if score is None:
@@ -309,7 +337,7 @@ def _figure(score: Scored | None, name: str, help: str) -> None:
     st.metric(name, value, help=help)
     known = score.low is not None and score.high is not None
     interval = f" · 95 % interval {score.low:.2f} to {score.high:.2f}" if known else ""
-    st.caption(f"{score.n} of {score.of} questions count{interval}")
+    st.caption(f"{score.n} of {score.of} questions {'counts' if score.n == 1 else 'count'}{interval}")
 
 
 def _generality(words: str, score: Scored | None) -> None:
@@ -324,7 +352,7 @@ def _generality(words: str, score: Scored | None) -> None:
 
 def _valid_share(case: Case, score: Scored) -> None:
     rows = case.counted()
-    unread = sum(row.outcome("repaired") in ("unread", "dropped") for row in rows)
+    unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in rows)
     if rows and unread / len(rows) > 0.3:
         st.warning(
             f"{unread} of {len(rows)} questions could not be written, asked or read. Do not lean on these figures.",

@@ -6,12 +6,17 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, home
-from core.events import CallFailed
+from core.events import CallFailed, Frozen
+from core.journal import JournalInUse
+from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
 from pages.parts import session
 from pages.parts.text import plain
 from pages.shell import PAGES
+
+LONGEST_TITLE = 120
+"""Characters of a heading; the whole question stands below it."""
 
 _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "interrupted": "orange", "failed": "red"}
 
@@ -19,7 +24,8 @@ _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "int
 def title(told: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
     spec = told.started.spec if told.started else {}
-    st.title(plain(str(spec.get("question") or spec.get("context") or run_id)), anchor=False)
+    asked = " ".join(str(spec.get("question") or spec.get("context") or run_id).split())
+    st.title(plain(asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"), anchor=False)
     state = told.status or ("running" if entry.jobs().active(run_id) else "interrupted")
     when = f"{told.started.at:%d %B %Y, %H:%M} UTC · " if told.started else ""
     st.caption(
@@ -62,13 +68,40 @@ def actions(run_id: str, told: Transcript, here: str) -> None:
 
 def go_on(run_id: str, told: Transcript) -> None:
     """Offer to go on with a run that was stopped, failed, or whose process died."""
+    words = "Go on from here"
     if told.status == "completed":
-        return
+        if not any(drop.reason == "error" for drop in told.drops):
+            return
+        words = "Ask again what failed"
     if told.status is None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
-    if st.button("Go on from here", icon=":material/play_arrow:", key="go-on", help="What was answered is kept."):
-        entry.jobs().resume(run_id, session.catalog().get)
+    if st.button(
+        words, icon=":material/play_arrow:", key="go-on", help="What was answered is kept and not asked again."
+    ) and resume(run_id):
         st.rerun()
+
+
+def resume(run_id: str) -> bool:
+    """Go on with a run; False, and said, where it cannot."""
+    try:
+        entry.jobs().resume(run_id, session.catalog().get)
+    except (JournalInUse, NoSuchRun) as error:
+        st.warning(plain(f"{error}."), icon=":material/pause_circle:")
+        return False
+    return True
+
+
+def keep(run_id: str, record: Frozen, item: str) -> bool:
+    """Write down what the reader said; False, and said, while another process writes the journal."""
+    try:
+        entry.jobs().note(run_id, record, item)
+    except JournalInUse:
+        st.toast(
+            "This run goes on in another process, so nothing can be added to it yet. Try again when it is over.",
+            icon=":material/pause_circle:",
+        )
+        return False
+    return True
 
 
 def problems(error: ValidationError | ValueError | CallFailed) -> None:

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.events import Finished
-from core.journal import read
+from core.journal import Journal, read
 from core.labs.simulatability.tasks import AskSpec
 from tests.pages.conftest import settled, until, words
 from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.stub_server import Fault, StubServer
 
 Page = Callable[..., AppTest]
 
@@ -139,6 +139,46 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     told = words(page(page_of, run=run))
     assert "an emu" in told
     assert ("damaged" in told) == (kind in ("explanation", "counterfactual"))
+
+
+def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
+    spec = AskSpec(question="Can a whale breathe underwater?", model="control/steadfast", method="posthoc")
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 30)
+    told = words(page("labs/ask.py", run=run))
+    assert "**Can a whale breathe underwater?**" in told
+    assert "Asked of control/steadfast · answer, then justify" in told
+
+
+def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    path = home.journals() / f"{run}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if b'"finished"' not in line))
+    with Journal(path):
+        app = page("labs/ask.py", run=run, guess="1")
+        told = words(app)
+        assert "It goes on in another process" in told
+        assert not [button for button in app.button if button.key == "cancel"]
+        app.segmented_control(key="guess-cf-01").set_value("yes").run()
+        assert not app.exception
+        assert "another process" in app.toast[0].value
+    assert "reader" not in path.read_text(encoding="utf-8")
+
+
+def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        run = entry.jobs().start("simulatability", AskSpec(question="Is it so?", model="openai/stub-model"))
+        assert entry.jobs().wait(run, 30)
+        app = page("labs/ask.py", run=run)
+        assert "Nothing can be judged" in words(app)
+        server.always = None
+        app.button(key="go-on").click().run()
+        assert "10 of 10 questions count" in words(settled(app))
 
 
 def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:
