@@ -1,0 +1,269 @@
+"""Lists of words and edited paragraphs as today's chat models write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from core.labs.consistency.parse.unwrap import fenced, json_in, spoken
+
+# Lists of words
+
+_LONGEST_PHRASE = 12
+"""In words. What is longer is a sentence about the words, not one of them."""
+
+_BULLET = re.compile(
+    r"^[ \t]*(?:[-*•–—‣◦▪●·+](?=[ \t]|[\"“'‘*`\w])|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
+)
+_ROW = re.compile(r"^[ \t]*\|[ \t]*([^|]+?)[ \t]*\|")
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)['‘]([^'’\n]+(?:['’]\w+)*)['’](?!\w)")
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
+_NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
+_CATEGORY = re.compile(
+    r"^[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
+    r"|names?|objects|places|locations|list|answer)\W*:\s*(?=\S)",
+    re.IGNORECASE,
+)
+_NONE = re.compile(r"^\W*(?:none|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE)
+_ARE = re.compile(
+    r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$", re.IGNORECASE
+)
+
+
+def word_list(text: str) -> list[str] | None:
+    """JSON, bulleted or numbered lines, a table's first column, quoted or bold words, between commas or one a line.
+
+    Notes in brackets or after a dash or colon are left out, and so are repetitions.
+    """
+    text = spoken(text)
+    told = json_in(text)
+    if told is not None:
+        return _tidy(_strings(told))
+    lines = [line for line in text.splitlines() if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
+    found = _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+    return _tidy(found)
+
+
+def _strings(told: Any) -> list[str]:
+    """The strings in JSON: array items, the "word" field of objects, else every array in an object."""
+    if isinstance(told, str):
+        return [told]
+    if isinstance(told, list):
+        return [string for entry in told for string in _strings(entry)]
+    if isinstance(told, dict):
+        for name in ("word", "phrase", "token", "term", "text"):
+            if isinstance(told.get(name), str):
+                return [told[name]]
+        inner = [value for value in told.values() if isinstance(value, list | dict)]
+        if inner:
+            return [string for value in inner for string in _strings(value)]
+        texts = [value for value in told.values() if isinstance(value, str)]
+        if len(texts) == 1 and "," in texts[0]:
+            return texts[0].split(",")
+        return texts[:1] if len(told) == 1 else [str(name) for name in told]
+    return []
+
+
+def _listed(lines: Iterable[str]) -> list[str]:
+    words: list[str] = []
+    for line in lines:
+        bullet = _BULLET.match(line)
+        if bullet and not re.fullmatch(r"\W*[*_]{2}[^*_]+[*_]{2}\W*:?\s*", line[: bullet.start(1)]):
+            words += _entries(bullet[1])
+    return words
+
+
+def _entries(content: str) -> list[str]:
+    """The words of one list line: what stands in front of its note; several where they are quoted or after commas."""
+    content = content.strip()
+    category = _CATEGORY.match(content)
+    if category:
+        content = content[category.end() :]
+    quoted = [_first_group(found) for found in _QUOTED.finditer(_before_note(content))]
+    if quoted and re.match(r"\W*[\"“«`'‘]", content):
+        return quoted
+    bold = _BOLD.match(content)
+    if bold:
+        return _split(_first_group(bold).rstrip(": "))
+    return _split(_before_note(content))
+
+
+def _before_note(content: str) -> str:
+    return _NOTE.sub("", content)
+
+
+def _tabled(lines: Iterable[str]) -> list[str]:
+    cells = [row[1] for row in map(_ROW.match, lines) if row]
+    return [cell for cell in cells[1:] if not re.fullmatch(r":?-+:?", cell)]
+
+
+def _running(text: str) -> list[str]:
+    """Quoted, else bold, else between commas after the colon of an introduction."""
+    for marks in (_QUOTED, _BOLD):
+        words = [_first_group(found) for found in marks.finditer(_without_introduction(text, marks))]
+        if words:
+            return words
+    words = []
+    for line in text.splitlines():
+        _, colon, after = line.rpartition(":")
+        said = after if colon else line
+        are = _ARE.search(line)
+        if not colon and are:
+            said = are[1]
+        if colon and not after.strip():
+            continue
+        if "," in said or colon or are:
+            words += _split(said)
+    return words
+
+
+def _without_introduction(text: str, marks: re.Pattern[str]) -> str:
+    """`text` from its first colon on, where words are marked there."""
+    _, _, after = text.partition(":")
+    return after if marks.search(after) else text
+
+
+def _one_a_line(lines: list[str]) -> list[str]:
+    short = [line for line in lines if len(line.split()) <= 4]
+    return short if len(short) == len(lines) else []
+
+
+def _split(text: str) -> list[str]:
+    """At commas and semicolons; "and" or "or" before the last word is no part of it."""
+    if not re.search(r"[,;]", text):
+        return [text]
+    parts = re.split(r"\s*[,;]\s*", text)
+    return [re.sub(r"^(?:and|or|&)\s+", "", part, flags=re.IGNORECASE) for part in parts]
+
+
+def _first_group(found: re.Match[str]) -> str:
+    return next(group for group in found.groups() if group is not None)
+
+
+def _tidy(words: Iterable[str]) -> list[str] | None:
+    tidy: dict[str, str] = {}
+    for word in words:
+        word = re.sub(r"^[\s*_`\"“”«»'‘’.,;:]+|[\s*_`\"“”«»'‘’.,;:]+$", "", word)
+        word = " ".join(word.split())
+        if word and len(word.split()) <= _LONGEST_PHRASE and not _NONE.match(word):
+            tidy.setdefault(word.casefold(), word)
+    return list(tidy.values()) or None
+
+
+# Paragraphs
+
+_FIELDS = (
+    "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
+    "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
+)  # fmt: skip
+_TAGGED = re.compile(
+    r"<((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>(.*?)</\1>",
+    re.DOTALL | re.IGNORECASE,
+)
+_KIND = r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative)"
+_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
+_MARKUP = r"[*_#>\s]*"
+_LABEL = re.compile(
+    rf"^{_MARKUP}(?:(?:the|an?)\s+)?(?:{_KIND}\s+)*(?:{_THING}|option|candidate|edited|redacted|revised)\s*(?:\d+|[A-C])?"
+    rf"(?:\s*\([^()\n]*\))?{_MARKUP}[:：]{_MARKUP}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ORIGINAL = re.compile(rf"^{_MARKUP}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_INTRODUCTION = re.compile(
+    r"^\W*(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
+    rf"(?:the\s+)?(?:{_KIND})\b)[^\n]{{0,200}}?[:：][*_]*[ \t]*(?=\n|\"|“|$)",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"^\W*(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.,]+[ \t]*(?=\S)", re.IGNORECASE
+)
+_HERE = re.compile(
+    rf"^\W*here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}(?::[*_]*[ \t]*|\.?[ \t]*\n+)", re.I
+)
+_AFTERWORD = re.compile(
+    r"\n\s*(?:[-*_]{3,}\s*(?:\n|$)|[*_#(\[]*(?:note|notes|explanation|changes|change|reasoning|rationale|justification|"
+    r"edits?|words? redacted|redacted words?|masked words?|key changes|summary)\b[^\n]{0,40}?:|"
+    r"\(?(?:in this (?:version|edit|revision)|this (?:edit|version|redaction|change|revision)|"
+    r"i (?:changed|replaced|removed|redacted|edited|made|have|only|simply|kept|swapped|masked)|"
+    r"the (?:edit|change|changes|edits|redacted words|words? (?:redacted|masked|changed))\b|"
+    r"let me know|without these words|by (?:replacing|changing|removing|redacting)|hope this)\b)",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"^\W*(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"
+    r"[^.\n]{0,60}?\b(?:i|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)"
+    r"|as an? (?:ai|large|language)\b"
+    r"|i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to|['’]m unable to|['’]m not able to)"
+    r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate)\b"
+    r"|i['’]m (?:unable|not able) to\b)",
+    re.IGNORECASE,
+)
+
+
+def paragraph(text: str) -> str | None:
+    """The last paragraph offered, without introduction, label, quotes and closing remarks; None for a refusal.
+
+    Read from, in this order: a JSON field, <paragraph> tags, a code fence, a label ("Edited paragraph:"), the text.
+    """
+    text = spoken(text)
+    told = json_in(text) if text.startswith(("{", "`")) else None
+    if isinstance(told, dict):
+        return _clean(_longest_text(told))
+    tagged = [found[2] for found in _TAGGED.finditer(text)]
+    if tagged:
+        return _clean(tagged[-1])
+    blocks = [block for block in fenced(text) if block.strip()]
+    if blocks:
+        return _clean(_after_label(blocks[-1]))
+    if _REFUSAL.match(text):
+        return None
+    return _clean(_without_afterword(_after_label(text)))
+
+
+def _longest_text(told: dict[str, Any]) -> str:
+    for name in _FIELDS:
+        for key, value in told.items():
+            if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
+                return value
+    return max((value for value in told.values() if isinstance(value, str)), key=len, default="")
+
+
+def _after_label(text: str) -> str:
+    """What follows the last label with something after it; without one, what follows the introduction."""
+    end = len(text)
+    for label in reversed(list(_LABEL.finditer(text))):
+        after = text[label.end() : end]
+        if _without_afterword("\n" + after).strip(' \n*_"“”'):
+            original = _ORIGINAL.search(after)
+            return after[: original.start()] if original else after
+        end = label.start()
+    text = text[:end] if text[:end].strip() else text
+    for opening in (_INTRODUCTION, _COURTESY, _HERE):
+        found = opening.match(text)
+        if found:
+            text = text[found.end() :]
+    return text
+
+
+def _without_afterword(text: str) -> str:
+    found = _AFTERWORD.search(text)
+    while found and not text[: found.start()].strip():
+        found = _AFTERWORD.search(text, found.end())
+    return text[: found.start()] if found else text
+
+
+_PAIRS = (('"', '"'), ("“", "”"), ("«", "»"), ("**", "**"), ("`", "`"), ("<p>", "</p>"))
+
+
+def _clean(text: str) -> str | None:
+    """Without the marks that enclose the whole: quotes, bold, block quotes."""
+    text = text.strip()
+    lines = text.splitlines()
+    if lines and all(line.startswith(">") or not line.strip() for line in lines):
+        text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
+    for opening, closing in _PAIRS * 2:
+        inner = text[len(opening) : -len(closing)]
+        if text.startswith(opening) and text.endswith(closing) and inner and closing not in inner:
+            text = inner.strip()
+    return text if re.search(r"\w", text) else None

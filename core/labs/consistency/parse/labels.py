@@ -1,0 +1,290 @@
+"""Labels as today's chat models write them: "**Positive**", "Answer: 2) no", {"answer": "b"}, "Yes, it is.", …
+
+In this order: a JSON field; "final answer: …"; how the answer starts; "answer: …"; what a sentence claims; the one
+label that is mentioned. An answer that repeats the options, or says two things, stays unparsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from core.labs.consistency.parse.unwrap import json_in, plain, sentences, spoken
+
+_FIELDS = ("final_answer", "answer", "label", "sentiment", "entailment", "choice", "classification", "prediction")
+_FINAL = re.compile(r"\bfinal answer\s*(?:is\b)?\s*[:=–—-]*\s*", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"\b(?:answer|sentiment|label|classification|prediction|verdict|conclusion|entailment|choice|response|result)"
+    r"\s*(?:is\b|[:=–—]|-)\s*[:=–—]?\s*",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"""\b(?: unknown | undetermined | indeterminate | unclear | insufficient | n/a | none\ of\ the\ above
+      | not\ (?:enough|sufficient)\ (?:information|context|detail|evidence)
+      | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|impossible\ (?:for\ me\ )?to
+         |(?:no\ way|not\ possible|hard|difficult)\ to)
+        \ (?:be\ )?(?:\w+ly\ )?
+        (?:determin|tell|know|say|said|answer|infer|establish|conclude|identif|ascertain|decide|classif|judge)\w*
+      | no\ (?:clear\ |explicit\ |discernible\ )?(?:information|mention|indication|sentiment)
+      | (?:does\ not|doesn't|do\ not|is\ not|isn't|not)\ (?:\w+ly\ )?(?:say|specif|mention|stat(?=e)|provide|indicat)\w*
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SURELY_UNKNOWN = re.compile(
+    r"\bunknown\b|not enough (?:information|context)|insufficient|no information"
+    r"|can ?not be (?:determined|known|answered)",
+    re.IGNORECASE,
+)
+_OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
+
+_Read = Callable[[str], str | None]
+
+
+def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
+    """The order of this module's docstring. `at_start` reads a label that text begins with."""
+    text = spoken(text)
+    told = json_in(text)
+    if isinstance(told, dict):
+        value = _field(told)
+        return None if value is None else at_start(plain(value))
+    text = plain(text)
+    starts = [text[found.end() :] for found in _FINAL.finditer(text)][::-1]
+    starts.append(text)
+    starts += [text[found.end() :] for found in _ANSWER.finditer(text)][::-1]
+    for start in starts[:20]:
+        label = at_start(start)
+        if label is not None:
+            return label
+    return in_sentences(text)
+
+
+def _field(told: Mapping[str, object]) -> str | None:
+    """The value of the field that holds the answer, as text: a known name, else the only field."""
+    named = {str(name).lower().replace(" ", "_"): value for name, value in told.items()}
+    name = next((name for name in _FIELDS if name in named), next(iter(named)) if len(named) == 1 else None)
+    value = named.get(name) if name is not None else None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, str | int) else None
+
+
+def _all_named(text: str, labels: Iterable[str]) -> bool:
+    """Whether one sentence names every label: the options once more, no answer."""
+    return any(
+        all(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", sentence) for label in labels)
+        for sentence in sentences(text.casefold())
+    )
+
+
+def _one(labels: Sequence[str]) -> str | None:
+    return labels[0] if len(set(labels)) == 1 else None
+
+
+# Sentiment
+
+_TONE = {"mixed": "neutral", "ambivalent": "neutral", "unclear": "unknown", "undetermined": "unknown"}
+_TONE |= {name: name for name in ("positive", "negative", "neutral", "unknown")}
+_NAMES = "|".join(_TONE)
+_DEGREE = (
+    r"(?:(?:very|mostly|overall|strongly|somewhat|slightly|highly|predominantly|generally|clearly|extremely|primarily"
+    r"|quite|rather|moderately|overwhelmingly|definitely|certainly|largely|likely|probably)\W+)*"
+)
+_OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|\s+(?:or|and)\s+(?:{_NAMES})\b)"
+_TONE_FIRST = re.compile(rf"\W*{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}", re.IGNORECASE)
+_TONE_CLAIM = re.compile(
+    r"\b(?:is|are|as|be|seems?|appears?|remains?|leans?|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus)\W+"
+    rf"(?:(?:a|an|the|to|be|of|as|towards?|sentiment|tone)\s+)*{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
+    re.IGNORECASE,
+)
+_TONE_WORD = re.compile(
+    rf"(?<!not )(?<!n't )(?<!neither )(?<!nor )(?<!than )(?<!not a )(?<!non-)\b({_NAMES})\b", re.IGNORECASE
+)
+_BOTH = re.compile(
+    r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
+)
+
+
+def sentiment(text: str) -> str | None:
+    """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
+    return _read(text, _tone_first, _tone_said)
+
+
+def _tone_first(text: str) -> str | None:
+    found = _TONE_FIRST.match(text)
+    return _TONE[found[1].lower()] if found else None
+
+
+def _tone_said(text: str) -> str | None:
+    if _all_named(text, ("positive", "negative", "neutral", "unknown")):
+        return None
+    claims, mentions = [], []
+    for sentence in sentences(text):
+        settled = _OPEN_CLAUSE.sub("", sentence)
+        claim = _TONE_CLAIM.search(settled)
+        if _UNKNOWN.search(settled) and not (claim and claim.start() < _UNKNOWN.search(settled).start()):  # type: ignore[union-attr]
+            claims.append("unknown")
+        elif claim:
+            claims.append(_TONE[claim[1].lower()])
+        elif _BOTH.search(settled):
+            mentions.append("neutral")
+        else:
+            mentions += [_TONE[word.lower()] for word in _TONE_WORD.findall(settled)]
+    # Reasoning comes before its conclusion: where claims differ, the last one is the answer.
+    return claims[-1] if claims else _one(mentions)
+
+
+# Entailment
+
+_VERDICT = {
+    "yes": "yes", "true": "yes", "entailment": "yes", "entailed": "yes", "entails": "yes",
+    "no": "no", "false": "no", "contradiction": "no", "contradicted": "no", "not entailment": "no",
+    "no entailment": "no", "not entailed": "no", "not_entailment": "no", "non-entailment": "no",
+    "unknown": "unknown", "neutral": "unknown", "undetermined": "unknown", "unclear": "unknown",
+}  # fmt: skip
+_VERDICT_NAMES = "|".join(re.escape(name) for name in sorted(_VERDICT, key=len, reverse=True))
+_VERDICT_FIRST = re.compile(
+    rf"\W*(?:(?:option|choice)\s+)?(?:([1-3])(?!\d|\.\d)(?:\s*[).:\]–—-]+)?\s*)?(?:({_VERDICT_NAMES})\b)?",
+    re.IGNORECASE,
+)
+_OTHER_OPTION = re.compile(r"[^\n]*?[2-3]\)\s*(?:no|unknown)\b|\s*(?:,|/|\bor)\s*(?:no|unknown)\b", re.IGNORECASE)
+_DOES_NOT = re.compile(
+    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain)\w*",
+    re.IGNORECASE,
+)
+_DOES = re.compile(
+    r"\b(?:entails|(?:is|be) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded)"
+    r"|follows|does entail|supports|implies)\b",
+    re.IGNORECASE,
+)
+
+
+def entailment(text: str) -> str | None:
+    """ "yes", "no" or "unknown". Where a number and a word disagree ("2) yes") the word counts."""
+    return _read(text, _verdict_first, _verdict_said)
+
+
+def _verdict_first(text: str) -> str | None:
+    found = _VERDICT_FIRST.match(text)
+    number, word = (found[1], found[2]) if found else (None, None)
+    if found is None or not (number or word) or _OTHER_OPTION.match(text, found.end()):
+        return None
+    if word:
+        verdict = _VERDICT[word.lower()]
+        first = sentences(text)[0]
+        return "unknown" if verdict == "no" and _SURELY_UNKNOWN.search(first) else verdict
+    # A number starts an answer only where it is marked as an option or stands alone.
+    if number and (re.search(r"[).:\]–—-]\s*$", found[0]) or re.match(r"\W*(?:\n|$)", text[found.end() :])):
+        return {"1": "yes", "2": "no", "3": "unknown"}[number]
+    return None
+
+
+def _verdict_said(text: str) -> str | None:
+    if _all_named(text, ("yes", "no", "unknown")):
+        return None
+    verdicts = []
+    for sentence in sentences(text):
+        settled = _OPEN_CLAUSE.sub("", sentence)
+        if _UNKNOWN.search(settled):
+            verdicts.append("unknown")
+        elif _DOES_NOT.search(settled):
+            verdicts.append("no")
+        elif _DOES.search(settled):
+            verdicts.append("yes")
+    return verdicts[-1] if verdicts else None
+
+
+# Multi-choice
+
+
+def choice(text: str, choices: Sequence[str]) -> str | None:
+    """One of `choices` or "unknown". Where a letter and a choice's own words disagree, the words count."""
+    options = [*choices, "unknown"]
+    bare = {_bare(option): option for option in reversed(options)}
+
+    def at_start(text: str) -> str | None:
+        return _option_first(text, options, bare)
+
+    def in_sentences(text: str) -> str | None:
+        return _option_said(text, options)
+
+    return _read(text, at_start, in_sentences)
+
+
+_LETTER_FIRST = re.compile(
+    r"\W*(?:(?:option|choice|answer|letter)\s*:?\s*)?\(?\b([a-z])\b(?![\w'])\s*([).:\]–—-]*)[ \t]*", re.I
+)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"^\W+|\W+$", "", plain(text).casefold())
+
+
+def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) -> str | None:
+    line = text.strip().split("\n", 1)[0]
+    if _bare(line) in bare:
+        return bare[_bare(line)]
+    letter = _LETTER_FIRST.match(line)
+    if letter is None or len(letter[1]) != 1:
+        return None
+    rest = line[letter.end() :]
+    if not letter[2] and rest.strip(" .,"):
+        return None  # the word "a", or "I"
+    if _bare(rest) in bare:
+        return bare[_bare(rest)]
+    if re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
+        return None  # the options once more
+    index = ord(letter[1].lower()) - ord("a")
+    return options[index] if 0 <= index < len(options) else None
+
+
+def _option_said(text: str, options: Sequence[str]) -> str | None:
+    if _all_named(text, [_bare(option) for option in options]):
+        return None
+    parts = sentences(text)
+    named = [_named(part, options[:-1]) for part in parts]
+    conclusions = [
+        names[0]
+        for part, names in zip(parts, named, strict=True)
+        if len(set(names)) == 1
+        and re.match(r"(?:so|therefore|thus|hence|overall|in conclusion|based on)\b", part, re.I)
+    ]
+    if conclusions:
+        return conclusions[-1]
+    if any(_UNKNOWN.search(part) for part in parts):
+        return options[-1]
+    return _one([name for names in named for name in names])
+
+
+def _named(sentence: str, choices: Sequence[str]) -> list[str]:
+    """The choices that `sentence` mentions as whole words, longest first where they overlap, none that is denied."""
+    bare = {_bare(option): option for option in reversed(choices) if _bare(option)}
+    if not bare:
+        return []
+    longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
+    found = re.finditer(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)", sentence.casefold())
+    return [bare[match[2]] for match in found if not match[1]]
+
+
+# Ability
+
+_CANNOT = re.compile(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b", re.IGNORECASE)
+_CAN = re.compile(r"\b(?:possible|able|can)\b", re.IGNORECASE)
+
+
+def ability(text: str) -> str | None:
+    """ "yes" or "no"."""
+    return _read(text, _yes_or_no_first, _able)
+
+
+def _yes_or_no_first(text: str) -> str | None:
+    found = re.match(r"\W*(yes|no|true|false)\b(?!\s*(?:/|or\b))", text, re.IGNORECASE)
+    return {"yes": "yes", "true": "yes", "no": "no", "false": "no"}[found[1].lower()] if found else None
+
+
+def _able(text: str) -> str | None:
+    for sentence in sentences(text):
+        if _CANNOT.search(sentence):
+            return "no"
+        if _CAN.search(sentence):
+            return "yes"
+    return None

@@ -1,0 +1,254 @@
+"""How the authors' code reads answers, oddities included (llm-introspection: tasks/_common_extract.py,
+tasks/_common_match.py and `_extract_*` in tasks/{sentiment,multi_choice,entailment}.py).
+
+The phrase lists are what that code looks for in answers of Llama 2, Falcon and Mistral. Phrases which another phrase
+of the same list already covers are left out. The order within a list has no effect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import regex
+
+# Phrase matching (tasks/_common_match.py)
+#
+# A phrase has a word boundary before it and, after it, a word boundary or one more character that is not of a word. So
+# a phrase that ends in a mark, such as a colon or a quote, is not seen at the very end of an answer, and one that begins
+# with a mark, such as "<p>", is seen only straight after a letter or digit.
+
+
+def _any(phrases: Sequence[str]) -> str:
+    return "(?:" + "|".join(re.escape(phrase) for phrase in phrases) + ")"
+
+
+def _starts(*phrases: str) -> Callable[[str], bool]:
+    found = re.compile(_any(phrases), re.IGNORECASE)
+    return lambda text: found.match(text) is not None
+
+
+def _mentions(*phrases: str) -> Callable[[str], bool]:
+    found = re.compile(rf"\b{_any(phrases)}(?:\b|\W)", re.IGNORECASE)
+    return lambda text: found.search(text) is not None
+
+
+# Labels
+
+_VERBS = (
+    "appears to be", "are multiple", "are some", "be considered", "be some", "classified as", "could be", "is", "is:",
+    "it contains", "might be", "paragraph contains", "paragraph has", "seems", "seems to be", "seems to be mostly",
+    "there are", "to express", "tool detects",
+)  # fmt: skip
+
+
+def _said_to_be(*labels: str) -> Callable[[str], bool]:
+    quoted = [f'"{label}"' for label in labels]
+    return _mentions(*(f"{verb} {label}" for verb in _VERBS for label in (*labels, *quoted)))
+
+
+_SENTIMENTS: tuple[tuple[str, tuple[Callable[[str], bool], ...]], ...] = (
+    ("positive", (_starts("positive", "sentiment: positive"), _said_to_be("positive"))),
+    ("negative", (_starts("negative", "sentiment: negative"), _said_to_be("negative"))),
+    ("neutral", (_starts("mixed", "neutral"), _said_to_be("neutral", "mixed"))),
+    (
+        "unknown",
+        (
+            _starts("unknown", "i am sorry", "sorry"),
+            _said_to_be("unknown"),
+            _mentions(
+                "both positive and negative", "cannot be accurately determined", "cannot be determined",
+                "cannot determine", "cannot provide", "difficult to determine", "no clear sentiment",
+                "no explicit sentiments", "unable to determine",
+            ),
+        ),
+    ),
+)  # fmt: skip
+
+
+def sentiment(text: str) -> str | None:
+    """First of positive, negative, neutral, unknown with a phrase in `text`. Bold, quotes and "Answer:" are not read.
+
+    Source: `_extract_sentiment`, tasks/sentiment.py.
+    """
+    text = text.lower()
+    for label, signs in _SENTIMENTS:
+        if any(sign(text) for sign in signs):
+            return label
+    return None
+
+
+_DIGIT = re.compile(r"(?:^| |\(|Answer: )([1-9])(?:\)|$)", re.IGNORECASE | re.MULTILINE)
+_ENTAILMENT_UNKNOWN = _mentions(
+    "unknown", "cannot provide", "cannot determine", "insufficient context", "unable to determine",
+    "impossible for me to determine",
+)  # fmt: skip
+
+
+def entailment(text: str) -> str | None:
+    """The first lone digit (1 yes, 2 no, 3 unknown), else a phrase for unknown anywhere, else how the answer starts.
+
+    So "Not enough information" is read as no, and "No, this is unknown" as unknown. Source: `_extract_entailment`,
+    tasks/entailment.py.
+    """
+    digit = _DIGIT.search(text)
+    if digit and digit[1] in "123":
+        return {"1": "yes", "2": "no", "3": "unknown"}[digit[1]]
+    text = text.lower()
+    if _ENTAILMENT_UNKNOWN(text):
+        return "unknown"
+    if text.startswith("yes"):
+        return "yes"
+    return "no" if text.startswith("no") else None
+
+
+_LETTER = re.compile(r'(?:^| |\(|")([a-z])(?:\.|,|:|\)|"|$)', re.IGNORECASE | re.MULTILINE)
+_CHOICE_UNKNOWN = _mentions("unknown", "cannot provide", "cannot determine", "insufficient context")
+
+
+def choice(text: str, choices: Sequence[str]) -> str | None:
+    """The first lone letter, else the choice that stands earliest in `text`, else a phrase for unknown.
+
+    "He has a, garden" is choice a. Of two choices at the same place the alphabetically first is taken. Source:
+    `_extract_choice`, tasks/multi_choice.py.
+    """
+    letter = _LETTER.search(text)
+    if letter:
+        # Without regard to case, [a-z] also matches four letters outside ASCII: these are no choice's letter.
+        index = ord(letter[1].lower()[0]) - ord("a")
+        if 0 <= index <= len(choices):
+            return [*choices, "unknown"][index]
+    text = text.lower()
+    found = [(text.find(option.lower()), option) for option in choices if option.lower() in text]
+    if found:
+        return min(found)[1]
+    return "unknown" if _CHOICE_UNKNOWN(text) else None
+
+
+def ability(text: str) -> str | None:
+    """Only "yes", "yes.", "no" and "no.", in any case, nothing around them. Source: `extract_ability`."""
+    return {"yes": "yes", "yes.": "yes", "no": "no", "no.": "no"}.get(text.lower())
+
+
+# Lists of words
+
+_BULLET = re.compile(r"(?:\d+\.|[*•-])[ \t]*(.*)")
+_QUOTED = re.compile(r'["*][^",.]+[,.]?["*]')
+_BEFORE_MARK = re.compile(r"\w+(?:,|\.|$)")
+_WORD = re.compile(
+    r"""
+    (?: ["*] ([^",*.]+) [,.]? ["*]        # quoted, with a mark before the closing quote perhaps
+      | (\w [\w\ \-]*) (?:,|\.|$) )       # or everything up to a comma, a full stop or the end
+    (?: \.\  | ,\  | \ and\  | \ or\  | \  | $ | )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def word_list(text: str) -> list[str] | None:
+    """The lines with a bullet or number, else, line by line, what is quoted or stands between commas.
+
+    "bad and ugly" stays one item. Source: `extract_list_content`.
+    """
+    words = _bullets(text) if "\n" in text else []
+    if not words:
+        for line in text.splitlines():
+            words += [quoted or plain for quoted, plain in _WORD.findall(_from_first_word(line))]
+    return words or None
+
+
+def _bullets(text: str) -> list[str]:
+    words = []
+    for line in text.splitlines():
+        bullet = _BULLET.fullmatch(line)
+        if bullet:
+            content = bullet[1]
+            closing = content.rfind('"')
+            if content.startswith('"') and closing > 0:
+                content = content[1:closing]
+            words.append(content)
+    return [word for word in words if word]
+
+
+def _from_first_word(line: str) -> str:
+    """`line` without what leads up to the words: up to the first colon, or the first quote if that comes earlier."""
+    start = line.find(":") + 1
+    quoted = _QUOTED.search(line)
+    if quoted:
+        start = min(quoted.start(), start)
+    elif start == 0:
+        word = _BEFORE_MARK.search(line)
+        start = word.start() if word else 0
+    return line[start:].lstrip()
+
+
+# Paragraphs
+
+_BLOCK_TAG = re.compile(
+    _any([f"<{slash}{tag}>" for tag in ("p", "ul", "ol", "blockquote") for slash in ("", "/")]), re.I
+)
+_LINE_TAG = re.compile(_any(["<br>", "<br />"]), re.IGNORECASE)
+_SUGGESTION = re.compile(_any(["<li>", "<p>", "- "]), re.IGNORECASE)
+_OFFERS_SUGGESTIONS = _mentions("here are some suggestions")
+_HOLDS_HTML = _mentions("<p>", "<ul>", "<ol>", "<blockqoute>")
+_REFUSES = (
+    _starts("I am sorry,", "Sorry,", "I cannot determine", "Hi "),
+    _mentions("as an AI language model", "as per my programming, I cannot", "goes against my programming"),
+)
+
+# Searched from the end, by the regex module as the authors did: its \b and \w differ from re's on combining marks.
+_LAST = regex.IGNORECASE | regex.REVERSE | regex.VERSION1
+_LAST_LABEL = regex.compile(
+    rf"""\b{_any((
+        "Analysis:", "I have edited the given paragraph as follows:", "I have edited the paragraph as follows:",
+        "I edited the paragraph as follows:", "Paragraph:", "Sentiment:", "The edited paragraph reads:",
+        "The revised paragraph reads:", "We could say something like:", "here are the redacted words:",
+        "it can be rewritten as follows:", "paragraph are as follows:", "paragraph could be:", "sentiments:",
+        "the paragraph could be something like this:", "to:", "version of it:",
+        "we can change the last sentence to something like this:", "we can modify the last sentence to read:",
+        "while removing unnecessary details:", "without changing its meaning:", "without explaining why:",
+        "you can change the first sentence to something like this:",
+    ))}(?:\b|\W)""",
+    _LAST,
+)  # fmt: skip
+_LAST_HERE = regex.compile(r"\b(?:Here's|Here are|Here is)\b[\w ]*:", regex.REVERSE | regex.VERSION1)
+_PREAMBLE = _starts(
+    "Based on my analysis", "Based on the given text", "Based on the provided text", "Based on your description",
+    "Based on your input", "Based on your instructions", "Based on your prompt", "Here is", "Here's",
+    "Sure thing! Here's", "Sure! Here is", "Sure! Here's", "Sure, here is", "Sure, here's",
+    "Thank you for sharing this information with me.", "Thank you for sharing your opinion",
+    "Thank you for sharing your thoughts", "Thank you for your feedback.", "This paragraph",
+    "What specific aspects of the original text did you change", "What specific changes",
+)  # fmt: skip
+
+
+def paragraph(text: str) -> str | None:
+    """What follows the LAST of some 25 labels, so "The train from Rome to: Milan was late" gives "Milan was late".
+
+    Without a label: what follows the last "Here is …:", or the line after a preamble. None for refusals (so too for any
+    paragraph that starts "Sorry," or "Hi "), for two or more suggestions, and for nothing left. Source:
+    `extract_paragraph`.
+    """
+    if _OFFERS_SUGGESTIONS(text) and len(_SUGGESTION.findall(text)) > 1:
+        return None
+    if _HOLDS_HTML(text):
+        text = text[text.find("<") :]
+    text = _without_html(text)
+    if any(refuses(text) for refuses in _REFUSES):
+        return None
+    label = _LAST_LABEL.search(text) or _LAST_HERE.search(text)
+    if label:
+        text = text[label.end() :]
+    elif _PREAMBLE(text):
+        _, _, text = text.partition("\n")
+    text = text.strip()
+    if text.startswith('"') and text.endswith('"'):
+        text = text[1:-1]
+    return text or None
+
+
+def _without_html(text: str) -> str:
+    text = _LINE_TAG.sub("\n", _BLOCK_TAG.sub("\n\n", text))
+    text = text.replace("<li>", "* ").replace("</li>", "")
+    text = re.sub(r"\n{2,}", "\n\n", text)
+    return "\n".join(line.strip() for line in text.splitlines()).strip()
