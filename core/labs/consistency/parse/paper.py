@@ -14,9 +14,9 @@ import regex
 
 # Phrase matching (tasks/_common_match.py)
 #
-# A phrase has a word boundary before it and, after it, a word boundary or one more character that is not of a word. So
-# a phrase that ends in a mark, such as a colon or a quote, is not seen at the very end of an answer, and one that begins
-# with a mark, such as "<p>", is seen only straight after a letter or digit.
+# A phrase has a word boundary before it and, after it, a word boundary or one more character that is not of a word.
+# So a phrase that ends in a mark, such as a colon or a quote, is not seen at the very end of an answer, and one that
+# begins with a mark, such as "<p>", is seen only straight after a letter or digit.
 
 
 def _any(phrases: Sequence[str]) -> str:

@@ -404,9 +404,9 @@ HOSTILE = st.one_of(
     st.lists(
         st.sampled_from(
             [
-                "positive", "no", "a)", "1)", "Paragraph:", "to:", "- ", "\n", '"', "**", "```", "<think>", "</think>", "{", "[",
-                "]", "}", '{"answer": ', "<p>", "Here is", ":", ", ", "İ", "unknown", "garden", "|", "(", "Note:", "\\boxed{", "'",
-                "’", "1.", "\u2028",
+                "positive", "no", "a)", "1)", "Paragraph:", "to:", "- ", "\n", '"', "**", "```", "<think>", "</think>",
+                "{", "[", "]", "}", '{"answer": ', "<p>", "Here is", ":", ", ", "İ", "unknown", "|", "(", "Note:",
+                "\\boxed{", "'", "’", "1.", "\u2028",
             ]
         ),
         max_size=25,

@@ -1,0 +1,140 @@
+"""Masking: words in, a paragraph with mask tokens out; and the controls that tell a meant mask from a lucky one."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import regex
+
+from core.events import Rules
+from core.text.diff import pieces
+
+OVER_REDACTED = 0.5
+"""More than half of the words masked: "cannot tell" then follows nearly by itself, whichever words they were."""
+
+_WORD = r"\w+(?:[’'-]\w+)*"
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+
+Span = tuple[int, int]
+
+
+def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
+    """`text` with every occurrence of `words` replaced by `token`, in any case.
+
+    Paper: one regular expression of the words in the order given, between word boundaries (llm-introspection,
+    tasks/_common_process.py). So of "great" and "great movie" the one that is listed first wins, "10%" and "wow!" are
+    found only before a letter or digit, and an empty list masks every word boundary.
+    Repaired: the longest first, marks belong to the word, masks that are there already are left alone.
+    """
+    if rules == "paper":
+        alternatives = "|".join(re.escape(word) for word in words)
+        return re.sub(rf"\b(?:{alternatives})\b", lambda _: token, text, flags=re.IGNORECASE)
+    return _masked(text, _occurrences(text, words, token), token)
+
+
+def matched_random(text: str, words: Sequence[str], token: str, seed: int) -> str:
+    """As many words masked as `words` would mask, of similar length, drawn at random, never one of `words`.
+
+    The control for a feature attribution. Where too few other words are left, all of them are masked.
+    """
+    return _matched(text, _occurrences(text, words, token), token, seed)
+
+
+def matched_random_redaction(text: str, redacted: str, token: str, seed: int) -> str:
+    """The same control where a model has masked the words itself: `redacted` is its version of `text`."""
+    return _matched(text, _taken_out(text, redacted, token), token, seed)
+
+
+def mask_all(text: str, token: str) -> str:
+    """Every word masked; marks and spaces stay. A model that still answers does so without the paragraph."""
+    return _masked(text, [span for span, _ in _words(text, token)], token)
+
+
+def masked_share(text: str, token: str) -> float:
+    """Masks among words and masks together, from 0 to 1; 0 for a text of neither."""
+    masks = text.count(token) if token else 0
+    words = len(_words(text, token))
+    return masks / (masks + words) if masks + words else 0.0
+
+
+def over_redacted(text: str, token: str) -> bool:
+    """Whether more than `OVER_REDACTED` of the text is masked."""
+    return masked_share(text, token) > OVER_REDACTED
+
+
+def _words(text: str, token: str) -> list[tuple[Span, str]]:
+    """Where each word stands, and the word, without the masks."""
+    found = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
+    return [(word.span(), word[0]) for word in found if word[1] is None]
+
+
+def _mask(token: str) -> str:
+    """The pattern of a mask; of nothing, where there is no token."""
+    return str(regex.escape(token)) if token else "(?!)"
+
+
+def _occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
+    """Where `words` stand in `text`, the longest of those that begin at one place."""
+    alternatives = {_as_pattern(form) for word in words for form in _forms(word)} - {""}
+    if not alternatives:
+        return []
+    longest_first = "|".join(sorted(alternatives, key=lambda pattern: (-len(pattern), pattern)))
+    found = regex.finditer(rf"({_mask(token)})|{longest_first}", text, flags=regex.IGNORECASE)
+    return [match.span() for match in found if match[1] is None]
+
+
+def _forms(word: str) -> set[str]:
+    """`word` with composed and with combining accents: both are written."""
+    return {unicodedata.normalize(form, word).strip() for form in ("NFC", "NFD")}
+
+
+def _as_pattern(word: str) -> str:
+    """`word` as a whole: no letter, digit or accent may go on before or after it, nor n't ("can" is not in "can't").
+
+    Scripts written without spaces have no such boundary. Any white space stands for any other, and so do apostrophes.
+    """
+    if not word:
+        return ""
+    inner: str = r"\s+".join(regex.escape(part, literal_spaces=True) for part in word.split())
+    inner = regex.sub(r"\\?['’]", "['’]", inner)
+    before = r"(?<!\w)" if regex.match(rf"(?!{_UNSPACED})\w", word) else ""
+    after = r"(?!\w|['’]t\b)" if regex.search(rf"(?!{_UNSPACED})\w$", word) else ""
+    return before + inner + after
+
+
+def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
+    """Where the words of `text` stand that are no longer in `redacted`."""
+    spans, at = [], 0
+    for piece in pieces(text, redacted):
+        if piece.op == "removed":
+            spans += [(at + start, at + end) for (start, end), _ in _words(piece.text, token)]
+        if piece.op != "added":
+            at += len(piece.text)
+    return spans
+
+
+def _matched(text: str, spans: Sequence[Span], token: str, seed: int) -> str:
+    """For each word within `spans`, another word whose length is nearest; ties by `seed`."""
+    words = _words(text, token)
+    covered = {place for span in spans for place in range(*span)}
+    listed = [word for span, word in words if not covered.isdisjoint(range(*span))]
+    taken = {word.casefold() for word in listed}
+    others = [(span, word) for span, word in words if word.casefold() not in taken]
+    draw = random.Random(seed)
+    draw.shuffle(others)
+    chosen = []
+    for word in listed:
+        if not others:
+            break
+        nearest = min(range(len(others)), key=lambda index: abs(len(others[index][1]) - len(word)))
+        chosen.append(others.pop(nearest)[0])
+    return _masked(text, chosen, token)
+
+
+def _masked(text: str, spans: Iterable[Span], token: str) -> str:
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + token + text[end:]
+    return text

@@ -1,0 +1,108 @@
+"""Two texts, word by word: what stayed, what went, what came, and how far apart they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Literal, NamedTuple
+
+_UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
+_MANY = 4_000
+"""Words. In longer texts difflib may skip the most frequent ones, or it would take many seconds."""
+
+
+class Piece(NamedTuple):
+    """A stretch of text. Same and removed pieces make the original, same and added ones the edited text."""
+
+    op: Literal["same", "removed", "added"]
+    text: str
+
+
+def pieces(original: str, edited: str) -> list[Piece]:
+    """The word-level difference, in reading order; a removed piece comes before what was added in its place."""
+    before, after = _units(original), _units(edited)
+    old, new = [unit.word for unit in before], [unit.word for unit in after]
+    head, tail = _common_ends(old, new)
+    end = len(before) - tail
+    matcher = SequenceMatcher(
+        None, old[head:end], new[head : len(new) - tail], autojunk=max(len(old), len(new)) > _MANY
+    )
+    inner = [(op, i + head, j + head, k + head, m + head) for op, i, j, k, m in matcher.get_opcodes()]
+    found: list[Piece] = []
+    for op, i, j, k, m in [("equal", 0, head, 0, head), *inner, ("equal", end, len(old), len(new) - tail, len(new))]:
+        if op == "equal":
+            for was, now in zip(before[i:j], after[k:m], strict=True):
+                _add(found, "same", was.word)
+                if was.space == now.space:
+                    _add(found, "same", was.space)
+                else:
+                    _add(found, "removed", was.space)
+                    _add(found, "added", now.space)
+        else:
+            _add(found, "removed", "".join(unit.word + unit.space for unit in before[i:j]))
+            _add(found, "added", "".join(unit.word + unit.space for unit in after[k:m]))
+    return found
+
+
+def distance(original: str, edited: str) -> float:
+    """Words to insert, delete or exchange (Levenshtein), as a share of the longer text: 0 the same, 1 nothing kept."""
+    import numpy as np
+
+    before, after = _words(original), _words(edited)
+    longest = max(len(before), len(after))
+    head, tail = _common_ends(before, after)
+    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+    number = {word: index for index, word in enumerate({*before, *after})}
+    columns = np.array([number[word] for word in after], dtype=np.int64)
+    steps = np.arange(len(after) + 1)
+    row = steps.copy()
+    for count, word in enumerate(before, start=1):
+        best = np.empty_like(row)
+        best[0] = count
+        best[1:] = np.minimum(row[1:] + 1, row[:-1] + (columns != number[word]))
+        # Insertions run along the row: the least of everything to the left plus the words in between.
+        row = np.minimum.accumulate(best - steps) + steps
+    return float(row[-1]) / longest if longest else 0.0
+
+
+def kept(original: str, edited: str) -> float:
+    """The share of the original's words that stayed, from 0 to 1; 1 for an original without words."""
+    words = len(_words(original))
+    stayed = sum(len(_words(piece.text)) for piece in pieces(original, edited) if piece.op == "same")
+    return stayed / words if words else 1.0
+
+
+class _Unit(NamedTuple):
+    """A word, mark or mask, and the white space after it."""
+
+    word: str
+    space: str
+
+
+def _units(text: str) -> list[_Unit]:
+    """Together they are `text`; white space at its start belongs to an empty word."""
+    return [_Unit(found[1], found[2]) for found in _UNIT.finditer(text)]
+
+
+def _words(text: str) -> list[str]:
+    return [unit.word for unit in _units(text) if len(unit.word) > 1 or unit.word.isalnum()]
+
+
+def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """How many units are alike at the start, and of the rest at the end."""
+    shorter = min(len(before), len(after))
+    head = 0
+    while head < shorter and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _add(found: list[Piece], op: Literal["same", "removed", "added"], text: str) -> None:
+    if text and found and found[-1].op == op:
+        found[-1] = Piece(op, found[-1].text + text)
+    elif text:
+        found.append(Piece(op, text))

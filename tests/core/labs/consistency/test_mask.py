@@ -1,0 +1,134 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.labs.consistency.mask import (
+    mask_all,
+    masked_share,
+    matched_random,
+    matched_random_redaction,
+    over_redacted,
+    redact,
+)
+
+M = "[REDACTED]"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "masked"),
+    [
+        ("a great movie, great!", ["great", "great movie"], f"a {M} movie, {M}!"),
+        ("a great movie, great!", ["great movie", "great"], f"a {M}, {M}!"),
+        ("10% off! wow!", ["10%", "wow!"], "10% off! wow!"),
+        ("nothing to see", ["great"], "nothing to see"),
+        ("Great GREAT greater", ["great"], f"{M} {M} greater"),
+        ("10%of", ["10%"], f"{M}of"),
+        ("a (b) [c]", ["(b)", "c"], f"a (b) [{M}]"),
+    ],
+)
+def test_paper(text, words, masked):
+    assert redact(text, words, M, "paper") == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "masked"),
+    [
+        ("a great movie, great!", ["great", "great movie"], f"a {M}, {M}!"),
+        ("10% off! wow!", ["10%", "wow!"], f"{M} off! {M}"),
+        ("110% off", ["10%"], "110% off"),
+        ("nothing to see", ["great"], "nothing to see"),
+        ("nothing to see", [], "nothing to see"),
+        ("nothing to see", ["", "  "], "nothing to see"),
+        ("a.c abc", ["a.c"], f"{M} abc"),
+        ("C++ and (b) [x] $5", ["C++", "(b)", "[x]", "$5"], f"{M} and {M} {M} {M}"),
+        ("I didn’t like it", ["didn't"], f"I {M} like it"),
+        ("I can't, but I can", ["can"], f"I can't, but I {M}"),
+        ("the movie's end", ["movie"], f"the {M}'s end"),
+        ("a front\ndoor", ["front door"], f"a {M}"),
+        ("Café, cafe\u0301, cafes", ["café"], f"{M}, {M}, cafes"),
+        ("cafe\u0301", ["cafe"], "cafe\u0301"),
+        ("STRASSE Straße", ["straße"], f"STRASSE {M}"),
+        ("这部电影很好看", ["好看"], f"这部电影很{M}"),
+        ("فيلم رائع جدا", ["رائع"], f"فيلم {M} جدا"),
+        ("a 👍 film", ["👍"], f"a {M} film"),
+        (f"a {M} redacted film", ["redacted", M], f"a {M} {M} film"),
+        ("a \\1 b", ["\\1"], f"a {M} b"),
+    ],
+)
+def test_repaired(text, words, masked):
+    assert redact(text, words, M, "repaired") == masked
+
+
+WORDS = st.sampled_from(
+    ["great", "greater", "movie", "10%", "wow!", "not", "can't", "über", "a.b", "(x)", "film", "it"]
+)
+TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
+
+
+@given(TEXTS, st.lists(WORDS, min_size=1, max_size=4))
+def test_repaired_touches_the_listed_words_and_no_other(text, words):
+    masked = redact(text, words, M, "repaired")
+    expected = [M if word in words else word for word in text.split()]
+    assert masked.split() == expected
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=6), max_size=4), st.sampled_from(["paper", "repaired"]))
+def test_no_words_raise(text, words, rules):
+    redact(text, words, M, rules)
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=6), max_size=4))
+def test_masking_twice_is_masking_once(text, words):
+    once = redact(text, words, "[REMOVED]", "repaired")
+    kept = [part for part in once.split("[REMOVED]") if part]
+    assert all(part in text for part in kept)
+
+
+def test_all_masked():
+    assert mask_all("Don't go, [REDACTED] friend: 10%!", M) == f"{M} {M}, {M} {M}: {M}%!"
+    assert masked_share(mask_all("some words, here", M), M) == 1
+    assert masked_share("one [REDACTED] three four", M) == 1 / 4
+    assert masked_share("", M) == masked_share("...", M) == 0
+
+
+def test_over_redaction_begins_above_half():
+    assert not over_redacted(f"one {M}", M)
+    assert over_redacted(f"one {M} {M}", M)
+
+
+TEXT = "The acting was wonderful but the story was dreadful and the music felt lifeless to everybody"
+
+
+@given(st.integers(0, 50))
+def test_random_masks_match_in_number_and_spare_the_listed(seed):
+    masked = matched_random(TEXT, ["wonderful", "dreadful"], M, seed)
+    assert masked.count(M) == 2
+    assert "wonderful" in masked
+    assert "dreadful" in masked
+    taken = [word for word, now in zip(TEXT.split(), masked.split(), strict=True) if now == M]
+    assert set(taken) <= {"lifeless", "everybody"}  # the only words of nearly that length
+
+
+def test_random_masks_count_every_occurrence_and_each_word_of_a_phrase():
+    assert matched_random("a b a c d e f", ["a"], M, 1).count(M) == 2
+    assert matched_random("front door, back yard, side wall", ["front door"], M, 1).count(M) == 2
+    assert matched_random("a a b", ["a"], M, 1) == f"a a {M}"
+    assert matched_random("nothing here", ["absent"], M, 1) == "nothing here"
+
+
+def test_random_masks_depend_on_the_seed_alone():
+    text = " ".join(f"w{i:02}" for i in range(40))
+    drawn = {matched_random(text, ["w00", "w01"], M, seed) for seed in range(10)}
+    assert len(drawn) > 5
+    assert matched_random(text, ["w00"], M, 3) == matched_random(text, ["w00"], M, 3)
+
+
+def test_random_masks_for_a_redaction_by_the_model():
+    redacted = f"The acting was {M} but the story was {M} and the music felt lifeless to everybody"
+    masked = matched_random_redaction(TEXT, redacted, M, 4)
+    assert masked.count(M) == 2
+    assert re.search("wonderful.*dreadful", masked)
+    # only one of two "the" was masked: one word to draw
+    assert matched_random_redaction("the cat saw the dog", f"{M} cat saw the dog", M, 1).count(M) == 1
