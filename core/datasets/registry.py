@@ -1,0 +1,157 @@
+"""Every dataset by name: where it can be had, under which licence, how its files lie, and how to load it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
+from core.datasets.items import DatasetError, Item, Split, Task
+from core.home import home
+
+
+class Dataset(NamedTuple):
+    """What the Methods page says of a dataset, and its loader."""
+
+    name: str
+    title: str
+    task: Task
+    source: str
+    licence: str
+    layout: str
+    read: Callable[[Path, Split | None], list[Item]]
+
+
+_BABI_SOURCE = "https://research.facebook.com/downloads/babi/ (tasks_1-20_v1-2.tar.gz)"
+
+DATASETS: tuple[Dataset, ...] = (
+    Dataset(
+        "imdb",
+        "IMDB reviews",
+        "sentiment",
+        "https://ai.stanford.edu/~amaas/data/sentiment/, or with human edits: "
+        "https://github.com/acmi-lab/counterfactually-augmented-data (sentiment/combined/paired)",
+        "reviews: for research, no licence stated; human edits: Apache-2.0",
+        "aclImdb/{train,test}/{pos,neg}/*.txt, or {train,dev,test}_paired.tsv",
+        imdb.read,
+    ),
+    Dataset(
+        "sst-2",
+        "Stanford Sentiment Treebank, two classes",
+        "sentiment",
+        "https://gluebenchmark.com/tasks (SST-2.zip)",
+        "no licence stated",
+        "train.tsv, dev.tsv; columns sentence, label",
+        glue.read_sst2,
+    ),
+    *(
+        Dataset(
+            f"babi-{number}",
+            f"bAbI, task {number}",
+            "multi_choice",
+            _BABI_SOURCE,
+            "CC BY 3.0",
+            f"qa{number}_*_{{train,test}}.txt, beside each other or in tasks_1-20_v1-2/en-10k/",
+            partial(babi.read, number=number),
+        )
+        for number in (1, 2, 3)
+    ),
+    Dataset(
+        "mctest",
+        "MCTest",
+        "multi_choice",
+        "https://mattr1.github.io/mctest/",
+        "Microsoft Research licence",
+        "{mc500,mc160}.{train,dev,test}.tsv, each with its .ans beside it",
+        mctest.read,
+    ),
+    Dataset(
+        "rte",
+        "Recognising Textual Entailment",
+        "entailment",
+        "https://gluebenchmark.com/tasks (RTE.zip)",
+        "no licence stated",
+        "train.tsv, dev.tsv; columns sentence1, sentence2, label",
+        glue.read_rte,
+    ),
+    Dataset(
+        "strategyqa",
+        "StrategyQA",
+        "strategyqa",
+        "https://allenai.org/data/strategyqa",
+        "MIT",
+        "dev.json, train.json; a JSON array with qid, question, answer, facts",
+        strategyqa.read,
+    ),
+    Dataset(
+        "shp",
+        "Stanford Human Preferences",
+        "shp",
+        "https://huggingface.co/datasets/stanfordnlp/SHP",
+        "the words are their writers'; see the data set's card",
+        "{train,validation,test}.json in a folder a domain, one JSON object a line",
+        shp.read,
+    ),
+)
+
+_OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
+
+
+def describe() -> list[dict[str, str]]:
+    """One row a dataset: name, title, task, source, licence, layout."""
+    return [{field: str(value) for field, value in row._asdict().items() if field != "read"} for row in DATASETS]
+
+
+def find(name: str) -> Dataset:
+    """The dataset called `name`; case, hyphens and underscores do not matter. Raises DatasetError with near names."""
+    wanted = _folded(_OTHER_NAMES.get(_folded(name), name))
+    for dataset in DATASETS:
+        if _folded(dataset.name) == wanted:
+            return dataset
+    names = [dataset.name for dataset in DATASETS]
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    raise DatasetError(f"there is no dataset called “{name}”. {hint}Available: {', '.join(names)}")
+
+
+def load(
+    name: str,
+    path: str | Path | None = None,
+    split: Split | None = None,
+    limit: int | None = None,
+    seed: int | None = 0,
+) -> list[Item]:
+    """The items of a dataset in an order that depends on `seed` alone (file order for None), at most `limit` of them.
+
+    `path` is a file, taken whole, or a folder; without it $EXPLAIN_HOME/datasets/<name>. Without `split`: test, else
+    valid, else train, whichever is there. Raises DatasetError, naming file and line for a broken row.
+    """
+    dataset = find(name)
+    if split not in (None, "train", "valid", "test"):
+        raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
+    if limit is not None and limit < 1:
+        raise DatasetError(f"the limit must be at least 1, not {limit}")
+    place = Path(path) if path is not None else home() / "datasets" / dataset.name
+    if not place.exists():
+        raise DatasetError(
+            f"{dataset.title}: there is nothing at {place}. It can be had from {dataset.source}; "
+            f"expected there: {dataset.layout}"
+        )
+    items = dataset.read(place, split)
+    if not items:
+        raise DatasetError(f"{dataset.title}: {place} holds no items")
+    return (items if seed is None else _shuffled(items, seed))[:limit]
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def _shuffled(items: list[Item], seed: int) -> list[Item]:
+    """In the order of NumPy's permutation, as the authors' `shuffle(seed)` (dataset/_abstract_dataset.py)."""
+    import numpy as np
+
+    return [items[index] for index in np.random.default_rng(seed).permutation(len(items))]

@@ -1,0 +1,157 @@
+"""Official layouts in small, and broken files: every problem names its file and line."""
+
+import json
+
+import pytest
+
+from core.datasets.items import DatasetError
+from core.datasets.registry import DATASETS, describe, find, load
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+STORY = (
+    "1 John went to the hall.\n2 Where is John? \thall\t1\n"
+    "1 Ann ran to the attic.\n2 Ann ran to the hall.\n3 Where is Ann?\thall\t2\n"
+)
+MCTEST = "\t".join(["s.0", "Author: x", "A tale.\\newlineThe end.", *["one: Who?", "b", "a", "d", "c"] * 4]) + "\n"
+
+
+def test_imdb_folders(tmp_path):
+    for part in ("train", "test"):
+        for label in ("pos", "neg"):
+            for number in (0, 2, 10, 1, 3):
+                write(
+                    tmp_path / "aclImdb" / part / label / f"{number}_7.txt", f"{part} {label} {number}<br /><br />end"
+                )
+    items = load("imdb", tmp_path, seed=None)
+    assert [item.id for item in items[:5]] == [f"imdb-test-neg-{number}_7" for number in (0, 1, 2, 3, 10)]
+    assert items[0].paragraph == "test neg 0\n\nend"
+    assert [len(load("imdb", tmp_path, split)) for split in ("train", "valid", "test")] == [8, 2, 10]
+
+
+def test_imdb_table_without_pairs(tmp_path):
+    path = write(tmp_path / "test.tsv", 'Sentiment\tText\nPositive\t"A ""good"" one"\nNegative\tbad\n')
+    items = load("imdb", path, seed=None)
+    assert [(item.paragraph, item.label, item.reference_edit) for item in items] == [
+        ('A "good" one', "positive", None),
+        ("bad", "negative", None),
+    ]
+
+
+def test_glue_in_its_own_form_keeps_quotes(tmp_path):
+    write(
+        tmp_path / "dev.tsv",
+        'index\tsentence1\tsentence2\tlabel\n0\t"He left," she said.\tHe left.\tentailment\n1\ta\tb\tnot_entailment\n',
+    )
+    write(tmp_path / "train.tsv", "index\tsentence1\tsentence2\tlabel\n" + "0\ta\tb\tentailment\n" * 10)
+    items = load("rte", tmp_path, seed=None)
+    assert (items[0].paragraph, items[0].hypothesis, items[0].label) == ('"He left," she said.', "He left.", "yes")
+    assert [len(load("rte", tmp_path, split)) for split in ("train", "valid", "test")] == [8, 2, 2]
+    sst = write(tmp_path / "sst" / "dev.tsv", "sentence\tlabel\nit 's a charming film \t1\ndull .\t0\n")
+    assert [item.label for item in load("SST2", sst, seed=None)] == ["positive", "negative"]
+
+
+def test_babi_and_mctest_layouts(tmp_path):
+    write(tmp_path / "tasks_1-20_v1-2/en-10k/qa2_two-supporting-facts_test.txt", STORY)
+    items = load("babi-2", tmp_path, seed=None)
+    assert [item.choices for item in items] == [("hall",), ("hall",)]
+    assert items[1].paragraph == "Ann ran to the attic. Then, Ann ran to the hall."
+    write(tmp_path / "mc160.test.tsv", MCTEST.replace("\n", "\r\n"))
+    write(tmp_path / "mc160.test.ans", "A\tB\tC\tD\r\n")
+    items = load("mctest", tmp_path, seed=None)
+    assert [item.label for item in items] == ["b", "a", "d", "c"]
+    assert items[0].choices == ("a", "b", "c", "d")
+    assert (items[0].question, items[0].paragraph) == ("Who?", "A tale.\nThe end.")
+
+
+def test_shp_votes_and_strategyqa(tmp_path):
+    row = {"history": "h", "human_ref_A": "a", "human_ref_B": "b"}
+    path = write(tmp_path / "test.json", "\n".join(json.dumps(row | {"labels": vote}) for vote in (1, 0)) + "\n")
+    assert [item.label for item in load("shp", path, seed=None)] == ["1", "2"]
+    path = write(
+        tmp_path / "dev.json", json.dumps([{"qid": "q", "question": "Is it?", "answer": True, "facts": ["f"]}])
+    )
+    (item,) = load("strategyqa", path)
+    assert (item.id, item.label, item.facts) == ("q", "yes", ("f",))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "text", "said"),
+    [
+        ("imdb", "t.tsv", "Sentiment\tText\nPositive\tok\nGood\tbad\n", "line 3"),
+        ("imdb", "t.tsv", "Sentiment\tText\nPositive\tok\nPositive\n", "line 3"),
+        ("imdb", "t.tsv", 'Sentiment\tText\nPositive\t"never closed\n', "line 2"),
+        ("imdb", "t.tsv", "Sentiment\tText\nPositive\t \n", "line 2"),
+        ("imdb", "t.tsv", "Review\tText\nPositive\tok\n", "line 1"),
+        ("imdb", "t.tsv", "Sentiment\tText\tbatch_id\n" + "Positive\tok\t1\n" * 3, "line 4"),
+        ("imdb", "t.tsv", b"Sentiment\tText\nPositive\t\xff\n", "line 2"),
+        ("sst-2", "d.tsv", "sentence\tlabel\nfine\t1\nfine\t2\n", "line 3"),
+        ("sst-2", "d.tsv", "", "empty"),
+        ("rte", "d.tsv", "index\tsentence1\tsentence2\tlabel\n0\ta\t\tentailment\n", "line 2"),
+        ("rte", "d.tsv", "index\tsentence1\tsentence2\n0\ta\tb\n", "no column “label”"),
+        ("babi-1", "qa1.txt", "1 John left.\n3 Where is he?\thome\t1\n", "line 2"),
+        ("babi-1", "qa1.txt", "1 John left.\n2 Where is he?\t\t1\n", "line 2"),
+        ("babi-1", "qa1.txt", "1 Where is he?\thome\t1\n", "line 1"),
+        ("babi-1", "qa1.txt", "John left.\n", "line 1"),
+        ("babi-1", "qa1.txt", "1 John left.\n\n2 He ran.\n", "line 2"),
+        ("babi-1", "qa1.txt", "1 John left.\n", "no question"),
+        ("strategyqa", "d.json", '[\n {"qid": "a", "question": "b", "answer": true},\n {"qid": "c"}\n]', "line 3"),
+        ("strategyqa", "d.json", '[\n {"qid": "a", "question": "b", "answer": "yes"}\n]', "line 2"),
+        ("strategyqa", "d.json", '[\n {"qid": "a",\n "question"}\n]', "line 3"),
+        ("strategyqa", "d.json", '[{"qid": "a", "question": "b", "answer": true}', "line 1"),
+        ("strategyqa", "d.json", "[" * 100_000, "line 1"),
+        ("strategyqa", "d.json", "[]", "no items"),
+        ("shp", "d.jsonl", '{"history": "h", "human_ref_A": "a", "human_ref_B": "b"}\n{"history": "h"}\n', "line 2"),
+        ("shp", "d.jsonl", '{"history": "h", "human_ref_A": "a", "human_ref_B": "b", "labels": 3}\n', "line 1"),
+        ("shp", "d.jsonl", "not json\n", "line 1"),
+    ],
+)  # fmt: skip
+def test_a_broken_row_is_named(tmp_path, name, file, text, said):
+    path = write(tmp_path / file, text)
+    with pytest.raises(DatasetError) as error:
+        load(name, path)
+    assert file in str(error.value)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("story", "answers", "said"),
+    [
+        (MCTEST, None, "t.ans is missing"),
+        (MCTEST, "A\tB\tC\tD\nA\tB\tC\tD\n", "2 lines"),
+        (MCTEST, "A\tB\tC\tE\n", "t.ans, line 1"),
+        (MCTEST.replace("\tc\n", "\n"), "A\tB\tC\tD\n", "t.tsv, line 1"),
+        (MCTEST.replace("\td\tc\n", "\t\tc\n"), "A\tB\tC\tD\n", "question 4"),
+    ],
+)
+def test_broken_mctest(tmp_path, story, answers, said):
+    path = write(tmp_path / "t.tsv", story)
+    if answers:
+        write(tmp_path / "t.ans", answers)
+    with pytest.raises(DatasetError, match=said):
+        load("mctest", path)
+
+
+def test_what_is_not_there_says_where_it_can_be_had(tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path))
+    with pytest.raises(DatasetError, match=r"gluebenchmark\.com.*dev\.tsv"):
+        load("rte")
+    write(tmp_path / "datasets/rte/train.tsv", "index\tsentence1\tsentence2\tlabel\n" + "0\ta\tb\tentailment\n" * 5)
+    assert len(load("rte")) == 1  # the last fifth of train: nothing else is there
+    with pytest.raises(DatasetError, match="no file for the split “test”"):
+        load("rte", split="test")
+    with pytest.raises(DatasetError, match="Did you mean imdb"):
+        find("imbd")
+    with pytest.raises(DatasetError, match="at least 1"):
+        load("rte", limit=0)
+
+
+def test_every_dataset_describes_itself():
+    rows = describe()
+    assert [row["name"] for row in rows] == [dataset.name for dataset in DATASETS]
+    assert all(all(row.values()) for row in rows)
