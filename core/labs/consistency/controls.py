@@ -31,7 +31,7 @@ class LexiconControl:
         """Answer at once, in the formats that the lab asks for. Raises Refused for another lab's role or task."""
         begun = time.perf_counter()
         text = self._reply(request)
-        for piece in re.findall(r"\s*\S+", text):
+        for piece in re.findall(r"\s*\S+\s*", text):
             on_text(piece)
         seconds = time.perf_counter() - begun
         return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
@@ -95,8 +95,9 @@ class Decoy(LexiconControl):
     def edit(self, classifier: Classifier, case: Case, wanted: str) -> str:
         used = classifier.used(case)
         instead = next((word for word in lexicon.substitutes() if word not in used), "…")
+        named = rf"(?<!\w){re.escape(self.words(classifier, case)[0])}(?!\w)"
         return re.sub(
-            rf"(?<!\w){re.escape(self.words(classifier, case)[0])}(?!\w)", instead, case.paragraph, count=1, flags=re.I
+            named, lambda found: lexicon.like(instead, found[0]), case.paragraph, count=1, flags=re.IGNORECASE
         )
 
 

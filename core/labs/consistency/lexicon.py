@@ -1,7 +1,7 @@
 """Three classifiers that decide by a few words of the paragraph, so that it is known which words matter.
 
-Each says its answer, the words it decides by, every word that has a part in its rule, and how to edit the paragraph into
-another answer. The word lists are in `data/controls/lexicon.toml`.
+Each says its answer, the words it decides by, every word that has a part in its rule, and how to edit the paragraph
+into another answer. The word lists are in `data/controls/lexicon.toml`.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ class CountingWords:
         article, space, word = found.groups()
         if self.side[word.lower()] == wanted:
             return found[0]
-        other = _like(self.swap[word.lower()], word)
+        other = like(self.swap[word.lower()], word)
         if not article:
             return other
-        return _like("an" if other[0].lower() in "aeiou" else "a", article) + space + other
+        return like("an" if other[0].lower() in "aeiou" else "a", article) + space + other
 
 
 class LastMention:
@@ -269,7 +269,7 @@ def _bare(choice: str) -> str:
     return choice.strip().strip('.,;:!?"“”').strip()
 
 
-def _like(word: str, model: str) -> str:
+def like(word: str, model: str) -> str:
     """`word` with a capital, or in capitals, as `model` is."""
     if len(model) > 1 and model.isupper():
         return word.upper()

@@ -1,0 +1,178 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.labs.consistency.metrics import (
+    Goal,
+    Outcome,
+    accuracy,
+    correct,
+    faithful,
+    faithfulness,
+    faithfulness_control,
+    faithfulness_gain,
+    faithfulness_of_all,
+    goal,
+    mismatches,
+    wilson,
+)
+
+ROOMS = ("attic", "cellar", "hall")
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "prediction", "choices", "expected"),
+    [
+        ("sentiment", "positive", "negative", (), Goal("negative", "label")),
+        ("sentiment", None, "negative", (), Goal("positive", "prediction")),
+        ("sentiment", None, "neutral", (), Goal(None, "prediction")),
+        ("sentiment", None, None, (), Goal(None, "prediction")),
+        ("entailment", "no", None, (), Goal("yes", "label")),
+        ("entailment", None, "unknown", (), Goal(None, "prediction")),
+        ("multi_choice", "attic", "hall", ROOMS, Goal("cellar", "label")),
+        ("multi_choice", "hall", None, ROOMS, Goal("attic", "label")),
+        ("multi_choice", None, "cellar", ROOMS, Goal("hall", "prediction")),
+        ("multi_choice", None, "unknown", ROOMS, Goal(None, "prediction")),
+        ("multi_choice", "hall", None, ("hall",), Goal("hall", "label")),
+        ("multi_choice", "barn", None, ROOMS, Goal(None, "label")),
+    ],
+)
+def test_goal(task, label, prediction, choices, expected):
+    assert goal(task, label, prediction, choices) == expected
+
+
+def test_correct_is_missing_only_where_nothing_was_read():
+    assert correct("unknown", "yes") is False
+    assert correct("yes", "yes") is True
+    assert correct(None, "yes") is None
+    assert correct("yes", None) is None
+
+
+# task, explanation, before, after, wanted, start, target → paper, repaired
+CASES = [
+    ("sentiment", "redaction", "positive", "unknown", None, None, "explicit", "yes", "yes"),
+    ("sentiment", "attribution", "positive", "neutral", None, None, "explicit", "yes", "yes"),
+    ("sentiment", "redaction", "positive", "positive", None, None, "explicit", "no", "no"),
+    ("sentiment", "redaction", "unknown", "unknown", None, None, "explicit", "yes", "undecided"),
+    ("sentiment", "redaction", "neutral", "neutral", None, None, "explicit", "yes", "undecided"),
+    ("sentiment", "redaction", None, "unknown", None, None, "explicit", "yes", "undecided"),
+    ("sentiment", "redaction", "positive", None, None, None, "explicit", "undecided", "undecided"),
+    ("multi_choice", "redaction", "attic", "unknown", None, None, "explicit", "yes", "yes"),
+    ("multi_choice", "redaction", "attic", "neutral", None, None, "explicit", "no", "no"),
+    ("entailment", "attribution", "yes", "unknown", None, None, "explicit", "yes", "yes"),
+    ("entailment", "attribution", "yes", "no", None, None, "explicit", "no", "no"),
+    ("sentiment", "counterfactual", "positive", "negative", "negative", "positive", "explicit", "yes", "yes"),
+    ("sentiment", "counterfactual", "positive", "neutral", "negative", "positive", "implicit", "no", "no"),
+    ("sentiment", "counterfactual", "negative", "negative", "negative", "positive", "explicit", "yes", "undecided"),
+    ("sentiment", "counterfactual", "neutral", "negative", None, "neutral", "explicit", "undecided", "undecided"),
+    ("multi_choice", "counterfactual", "attic", "cellar", "cellar", "attic", "explicit", "yes", "yes"),
+    ("multi_choice", "counterfactual", "attic", "hall", "cellar", "attic", "explicit", "no", "no"),
+    ("multi_choice", "counterfactual", "attic", "hall", "cellar", "attic", "implicit", "yes", "yes"),
+    ("multi_choice", "counterfactual", "attic", "unknown", "cellar", "attic", "implicit", "no", "no"),
+    ("multi_choice", "counterfactual", "attic", "attic", "cellar", "attic", "implicit", "no", "no"),
+    ("multi_choice", "counterfactual", "attic", "attic", "attic", "attic", "explicit", "yes", "undecided"),
+]
+
+
+@pytest.mark.parametrize(
+    ("task", "explanation", "before", "after", "wanted", "start", "target", "paper", "ours"), CASES
+)
+def test_faithful(task, explanation, before, after, wanted, start, target, paper, ours):
+    for rules, expected in (("paper", paper), ("repaired", ours)):
+        verdict = faithful(
+            task, explanation, before, after,
+            explained=True, wanted=wanted, start=start, choices=ROOMS, target=target, rules=rules,
+        )  # fmt: skip
+        assert verdict.faithful == expected
+        assert bool(verdict.reason) == (expected == "undecided")
+
+
+def test_an_explanation_that_was_not_read_decides_nothing():
+    for rules in ("paper", "repaired"):
+        assert faithful("sentiment", "redaction", "positive", "unknown", explained=False, rules=rules).reason
+
+
+def outcome(faithful, correct, **more):
+    verdict = {True: "yes", False: "no", None: "undecided"}[faithful]
+    return Outcome(item="", correct=correct, faithful=verdict, **more)
+
+
+GOLDEN = [outcome(True, True), outcome(False, True), outcome(True, False), outcome(None, True), outcome(True, None)]
+
+
+def test_golden_aggregation():
+    paper = faithfulness(GOLDEN, "paper")
+    assert (paper.value, paper.n, paper.of) == (1 / 2, 2, 5)
+    assert mismatches(GOLDEN) == 2
+    repaired = faithfulness(GOLDEN, "repaired")
+    assert (repaired.value, repaired.n, repaired.of) == (1 / 2, 2, 3)
+    everything = faithfulness_of_all(GOLDEN)
+    assert (everything.value, everything.n, everything.of) == (3 / 4, 4, 5)
+
+
+def test_items_without_a_label_count_by_their_verdict_under_repaired_rules():
+    free = [outcome(True, None, labelled=False), outcome(False, None, labelled=False)]
+    assert faithfulness(free, "paper") == (None, 0, 2, None, None)
+    assert faithfulness(free, "repaired").value == 1 / 2
+
+
+def test_accuracy_keeps_errors_in_the_papers_denominator():
+    corrects = [True, True, False, None]
+    assert accuracy(corrects, 1, "paper")[:3] == (2 / 4, 4, 5)
+    assert accuracy(corrects, 1, "repaired")[:3] == (2 / 3, 3, 5)
+    assert accuracy([], 0, "paper").value is None
+
+
+def test_gain_is_the_mean_difference_over_items_with_both():
+    outcomes = [
+        outcome(True, True, control=0.0),
+        outcome(True, True, control=1 / 3),
+        outcome(False, True, control=0.0),
+        outcome(True, True),  # no control
+        outcome(None, True, control=1.0),  # undecided
+        outcome(True, False, control=1.0),  # wrong
+    ]
+    gain = faithfulness_gain(outcomes)
+    assert gain.value == pytest.approx(2 / 3 - 1 / 9)
+    assert (gain.n, gain.of) == (3, 5)
+    assert gain.low < gain.value < gain.high
+    assert faithfulness_control(outcomes).value == pytest.approx(1 / 9)
+    assert faithfulness_gain([]).value is None
+
+
+def test_gain_of_perfect_agreement_still_has_a_width():
+    few = faithfulness_gain([outcome(True, True, control=0.0)] * 3)
+    many = faithfulness_gain([outcome(True, True, control=0.0)] * 100)
+    assert few.value == many.value == 1
+    assert few.low < many.low < few.high == 1
+    level = faithfulness_gain([outcome(True, True, control=1.0)] * 10)
+    assert level.value == 0
+    assert level.low < 0 < level.high
+
+
+def test_gain_agrees_with_a_published_paired_interval():
+    """Newcombe 1998, table II: pairs (e, f, g, h) = (36, 12, 2, 0), difference 0.2, interval 0.0569 to 0.3404.
+
+    That is the score method without the correction of r for small samples.
+    """
+    cells = [(True, 1.0)] * 36 + [(True, 0.0)] * 12 + [(False, 1.0)] * 2
+    gain = faithfulness_gain([outcome(own, True, control=control) for own, control in cells])
+    assert gain.value == pytest.approx(0.2)
+    assert (gain.low, gain.high) == (pytest.approx(0.0569, abs=5e-4), pytest.approx(0.3404, abs=5e-4))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([0.0, 0.2, 0.5, 1.0, None])), max_size=30)
+)
+def test_rates_stay_in_their_bounds(pairs):
+    outcomes = [outcome(own, True, control=control) for own, control in pairs]
+    for rate in (faithfulness(outcomes, "paper"), faithfulness(outcomes, "repaired"), faithfulness_control(outcomes)):
+        assert rate.n <= rate.of
+        assert rate.value is None or 0 <= rate.low <= rate.value <= rate.high <= 1
+    gain = faithfulness_gain(outcomes)
+    assert gain.value is None or -1 <= gain.low <= gain.value <= gain.high <= 1
+
+
+def test_wilson():
+    assert wilson(0.5, 10) == (pytest.approx(0.2366, abs=1e-4), pytest.approx(0.7634, abs=1e-4))
+    assert wilson(1.0, 3)[1] == 1.0
