@@ -1,0 +1,289 @@
+"""What chat models write today."""
+
+import json
+
+import pytest
+
+from core.labs.consistency import parse
+
+ROOMS = ["bathroom", "garden", "kitchen"]
+STORY = "John went to the garden. Then, Mary took the apple to the kitchen."
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("positive", "positive"),
+        ("Positive.", "positive"),
+        ('"Positive"', "positive"),
+        ("“Negative”", "negative"),
+        ("**Positive**", "positive"),
+        ("Answer: negative", "negative"),
+        ("**Answer:** Negative", "negative"),
+        ("**Answer: Negative**", "negative"),
+        ("### Sentiment\n**Negative**", "negative"),
+        ("The sentiment of the paragraph is **negative**.", "negative"),
+        ('The sentiment is "positive"', "positive"),
+        ('{"answer": "positive"}', "positive"),
+        ('```json\n{"sentiment": "Negative", "reason": "it says positive things ironically"}\n```', "negative"),
+        ("```\nneutral\n```", "neutral"),
+        ("<think>It could be negative.</think>\n\npositive", "positive"),
+        ("<think>The review is negative, so", None),
+        ("Negative. The reviewer mentions some positive aspects, but they do not outweigh the rest.", "negative"),
+        ("Negative — the word “dull” gives it away", "negative"),
+        ("Mixed", "neutral"),
+        ("The review is mixed.", "neutral"),
+        ("Very positive!", "positive"),
+        ("I would classify the sentiment of this paragraph as negative.", "negative"),
+        ("While it has some positive moments, the overall sentiment is negative.", "negative"),
+        ("The sentiment is not positive, it is negative.", "negative"),
+        ("It contains both positive and negative remarks.", "neutral"),
+        ("I cannot determine it", "unknown"),
+        ("Unknown", "unknown"),
+        ("It is impossible to tell whether the sentiment is positive or negative.", "unknown"),
+        ("There is not enough information to say that it is positive.", "unknown"),
+        ("The sentiment can't be determined because the key words are redacted.", "unknown"),
+        ("$\\boxed{\\text{negative}}$", "negative"),
+        ("Let me look: “awful” is a harsh word.\n\nFinal answer: negative", "negative"),
+        ("positive, negative, neutral, or unknown", None),
+        ("Either positive or negative", None),
+        ("I'm sorry, but I can't assist with that.", None),
+        ("yes", None),
+        ("", None),
+    ],
+)
+def test_repaired_sentiment(text, label):
+    assert parse.sentiment(text, "repaired") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("yes", "yes"),
+        ("**Yes**", "yes"),
+        ('"yes"', "yes"),
+        ("Yes, the paragraph says so. The date is unknown.", "yes"),
+        ('1) "yes"', "yes"),
+        ('2) "no"', "no"),
+        ("2", "no"),
+        ("**3)** unknown", "unknown"),
+        ("Option 2", "no"),
+        ("(1)", "yes"),
+        ("2) yes", "yes"),
+        ("Not enough information", "unknown"),
+        ("No, this is unknown", "unknown"),
+        ("No, the paragraph says the opposite.", "no"),
+        ("No.\nThe paragraph only speaks of the mother.", "no"),
+        ("Answer: **no**", "no"),
+        ("The answer is yes.", "yes"),
+        ('{"answer": 2}', "no"),
+        ('{"entailment": false}', "no"),
+        ('{"answer": "yes", "explanation": "No doubt."}', "yes"),
+        ("Entailment", "yes"),
+        ("No entailment", "no"),
+        ("Not entailed", "no"),
+        ("The statement does not follow from the paragraph.", "no"),
+        ("The statement is entailed by the paragraph.", "yes"),
+        ("The paragraph entails the statement.", "yes"),
+        ("It cannot be determined from the paragraph whether this is so.", "unknown"),
+        ("<think>1) yes?</think>no", "no"),
+        ('1) "yes", 2) "no", or 3) "unknown"', None),
+        ("yes, no or unknown", None),
+        ("In 2 days he left", None),
+        ("", None),
+    ],
+)
+def test_repaired_entailment(text, label):
+    assert parse.entailment(text, "repaired") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("garden", "garden"),
+        ("Garden.", "garden"),
+        ('"garden"', "garden"),
+        ("**b) garden**", "garden"),
+        ('b) "garden"', "garden"),
+        ("b", "garden"),
+        ("(c)", "kitchen"),
+        ("B.", "garden"),
+        ("**Answer:** c) kitchen", "kitchen"),
+        ("The answer is b.", "garden"),
+        ("The answer is the kitchen.", "kitchen"),
+        ('{"answer": "c"}', "kitchen"),
+        ('{"answer": "garden"}', "garden"),
+        ("d) unknown", "unknown"),
+        ("d", "unknown"),
+        ("Unknown", "unknown"),
+        ("a) garden", "garden"),
+        ("He has a, garden", "garden"),
+        ("John is in the kitchen.", "kitchen"),
+        ("John is not in the garden, he is in the kitchen.", "kitchen"),
+        ("John was in the garden and then left for the kitchen. So he is in the kitchen.", "kitchen"),
+        ("The paragraph does not say where John is.", "unknown"),
+        ("It cannot be determined whether John is in the garden.", "unknown"),
+        ("Not enough information", "unknown"),
+        ('a) "bathroom", b) "garden", c) "kitchen", or d) "unknown"', None),
+        ("In the garden or in the kitchen.", None),
+        ("A man went out.", None),
+        ("```\nkitchen\n```", "kitchen"),
+        ("", None),
+    ],
+)
+def test_repaired_choice(text, label):
+    assert parse.choice(text, ROOMS, "repaired") == label
+
+
+def test_repaired_choice_prefers_the_longer_of_two_that_overlap():
+    assert parse.choice("In the living room.", ["living room", "room"], "repaired") == "living room"
+
+
+def test_choices_with_marks_and_letters():
+    choices = ["Go to the beach.", "Go to the park.", "a", "C++"]
+    assert parse.choice("**Go to the park**", choices, "repaired") == "Go to the park."
+    assert parse.choice("They wanted to go to the beach.", choices, "repaired") == "Go to the beach."
+    assert parse.choice("d) C++", choices, "repaired") == "C++"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Yes.", "yes"),
+        ("Yes, it is.", "yes"),
+        ("**No**", "no"),
+        ("Answer: no", "no"),
+        ('{"answer": true}', "yes"),
+        ("It is possible to determine the sentiment.", "yes"),
+        ("It is not possible to answer the question.", "no"),
+        ("yes or no", None),
+        ("perhaps", None),
+        ("", None),
+    ],
+)
+def test_repaired_ability(text, label):
+    assert parse.ability(text, "repaired") == label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. great\n2. dull plot",
+        "1) great\n2) dull plot",
+        "- great\n- dull plot",
+        "* **great**\n* **dull plot**",
+        "- **great**: it praises the film\n- **dull plot**: it does not",
+        "1. **Great** (appears twice)\n2. **dull plot** (used once)",
+        '1. "great" (positive)\n2. "dull plot" - says what is wrong',
+        "• great – praise\n• dull plot – blame",
+        "Here are the most important words:\n\n1. great\n2. dull plot\n\nWithout these words the sentiment is open.",
+        'The most important words are "great" and "dull plot".',
+        "The most important words are “great,” and “dull plot.”",
+        "Important words: great, dull plot",
+        "Important words: great, and dull plot.",
+        "great, dull plot",
+        "great\ndull plot",
+        "**great**, **dull plot**",
+        '["great", "dull plot"]',
+        '{"words": ["great", "dull plot"]}',
+        '{"words": [{"word": "great", "why": "praise"}, {"word": "dull plot"}]}',
+        '```json\n["great", "dull plot"]\n```',
+        "```\ngreat\ndull plot\n```",
+        "['great', 'dull plot']",
+        "| Word | Why |\n|---|---|\n| great | praise |\n| dull plot | blame |",
+        "- Positive words: great\n- Negative words: dull plot",
+        "<think>\n- awful\n</think>\n- great\n- dull plot",
+        "1. great\n2. dull plot\n3. great",
+    ],
+)
+def test_repaired_word_list(text):
+    assert [word.lower() for word in parse.word_list(text, "repaired")] == ["great", "dull plot"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- 10%\n- wow!\n- don't", ["10%", "wow!", "don't"]),
+        ("1. well-made\n2. not bad", ["well-made", "not bad"]),
+        ("great", ["great"]),
+        ("- great", ["great"]),
+        ("None", None),
+        ("", None),
+        ("There are no important words.", None),
+    ],
+)
+def test_repaired_word_list_edges(text, words):
+    assert parse.word_list(text, "repaired") == words
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "{}",
+        "Paragraph: {}",
+        "**Paragraph:** {}",
+        "**Edited paragraph:**\n\n{}",
+        "Edited Paragraph:\n{}",
+        "Here is the edited paragraph:\n\n{}",
+        'Here\'s the edited paragraph: "{}"',
+        "Sure! Here's the paragraph with as few edits as possible:\n\n> {}",
+        "Sure, here is the edited version.\n\n{}",
+        "Certainly! {}",
+        "```\n{}\n```",
+        "Here it is:\n\n```text\n{}\n```\n\nI changed one word.",
+        '"{}"',
+        "“{}”",
+        "**{}**",
+        '{{"paragraph": "{}"}}',
+        '```json\n{{"edited_paragraph": "{}", "changes": "one word"}}\n```',
+        "{}\n\n(Note: I changed one word.)",
+        "{}\n\n**Changes made:**\n- one word",
+        "{}\n\nI replaced one word so that the answer changes.",
+        "{}\n\n---\nExplanation: one word was changed.",
+        "Original paragraph: something else\n\nEdited paragraph: {}",
+        "Paragraph: something else\n\nParagraph: {}",
+        "Option 1:\nSomething else.\n\nOption 2:\n{}",
+        "<think>Let me edit: Paragraph: no.</think>\n{}",
+        "<paragraph>{}</paragraph>",
+    ],
+)
+@pytest.mark.parametrize(
+    "told",
+    [
+        STORY,
+        "The train from Rome to: Milan was late.",
+        "This paragraph is about [REDACTED]. Here is what I think: it was [REDACTED].",
+        "Sorry, but this film is a mess.",
+        "I cannot help but love this film.",
+    ],
+)
+def test_repaired_paragraph(frame, told):
+    assert parse.paragraph(frame.format(told), "repaired") == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't help with that.",
+        "I cannot edit this paragraph.",
+        "As an AI language model, I have no opinion on films.",
+        "Sure, here is the edited paragraph:",
+        "[]",
+        "",
+        "```\n```",
+    ],
+)
+def test_no_paragraph(text):
+    assert parse.paragraph(text, "repaired") is None
+
+
+def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
+    told = "First part: it began well.\n\n1. A list\n2. inside\n\n*Emphasis* stays, <b>so does this</b>."
+    assert parse.paragraph(f"Edited paragraph:\n\n{told}", "repaired") == told
+
+
+def test_json_of_a_whole_answer_survives_being_written_out():
+    assert (
+        parse.paragraph(json.dumps({"paragraph": 'He said "no".\nThen left.'}), "repaired")
+        == 'He said "no".\nThen left.'
+    )
