@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from core.labs.consistency import parse
 
-
 HOSTILE = st.one_of(
     st.text(max_size=300),
     st.lists(
