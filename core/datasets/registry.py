@@ -134,7 +134,7 @@ def load(
         raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
     if limit is not None and limit < 1:
         raise DatasetError(f"the limit must be at least 1, not {limit}")
-    place = Path(path) if path is not None else home() / "datasets" / dataset.name
+    place = Path(path).expanduser() if path is not None else _place(dataset.name)
     if not place.exists():
         raise DatasetError(
             f"{dataset.title}: there is nothing at {place}. It can be had from {dataset.source}; "
@@ -148,6 +148,13 @@ def load(
 
 def _folded(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def _place(name: str) -> Path:
+    """$EXPLAIN_HOME/datasets/<name>, or where that is not there the folder of its family, such as babi."""
+    folder = home() / "datasets"
+    places = [folder / name, folder / _folded(name), folder / name.partition("-")[0]]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def _shuffled(items: list[Item], seed: int) -> list[Item]:

@@ -55,7 +55,7 @@ def mask_all(text: str, token: str) -> str:
 
 def masked_share(text: str, token: str) -> float:
     """Masks among words and masks together, from 0 to 1; 0 for a text of neither."""
-    masks = text.count(token) if token else 0
+    masks = len(regex.findall(_mask(token), text))
     words = len(_words(text, token))
     return masks / (masks + words) if masks + words else 0.0
 
@@ -72,8 +72,14 @@ def _words(text: str, token: str) -> list[tuple[Span, str]]:
 
 
 def _mask(token: str) -> str:
-    """The pattern of a mask; of nothing, where there is no token."""
-    return str(regex.escape(token)) if token else "(?!)"
+    """The pattern of a mask; of nothing, where there is no token.
+
+    Models also write [Redacted], and REDACTED without its brackets.
+    """
+    if not token:
+        return "(?!)"
+    bare = token.strip("[]")
+    return rf"(?i:{regex.escape(token)})" + (rf"|(?<!\w){regex.escape(bare)}(?!\w)" if bare.isupper() else "")
 
 
 def _occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
@@ -82,7 +88,7 @@ def _occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
     if not alternatives:
         return []
     longest_first = "|".join(sorted(alternatives, key=lambda pattern: (-len(pattern), pattern)))
-    found = regex.finditer(rf"({_mask(token)})|{longest_first}", text, flags=regex.IGNORECASE)
+    found = regex.finditer(rf"({_mask(token)})|(?i:{longest_first})", text)
     return [match.span() for match in found if match[1] is None]
 
 

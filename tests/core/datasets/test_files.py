@@ -143,6 +143,8 @@ def test_what_is_not_there_says_where_it_can_be_had(tmp_path, monkeypatch):
         load("rte")
     write(tmp_path / "datasets/rte/train.tsv", "index\tsentence1\tsentence2\tlabel\n" + "0\ta\tb\tentailment\n" * 5)
     assert len(load("rte")) == 1  # the last fifth of train: nothing else is there
+    write(tmp_path / "datasets/babi/qa3_x_test.txt", STORY)
+    assert len(load("babi-3")) == 2
     with pytest.raises(DatasetError, match="no file for the split “test”"):
         load("rte", split="test")
     with pytest.raises(DatasetError, match="Did you mean imdb"):

@@ -90,6 +90,7 @@ def test_all_masked():
     assert mask_all("Don't go, [REDACTED] friend: 10%!", M) == f"{M} {M}, {M} {M}: {M}%!"
     assert masked_share(mask_all("some words, here", M), M) == 1
     assert masked_share("one [REDACTED] three four", M) == 1 / 4
+    assert masked_share("one [Redacted] REDACTED four redacted", M) == 2 / 5
     assert masked_share("", M) == masked_share("...", M) == 0
 
 
