@@ -20,11 +20,12 @@ _ROW = re.compile(r"^[ \t]*\|[ \t]*([^|]+?)[ \t]*\|")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)['‘]([^'’\n]+(?:['’]\w+)*)['’](?!\w)")
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
-_CATEGORY = re.compile(
-    r"^[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
-    r"|names?|objects|places|locations|list|answer)\W*:\s*(?=\S)",
-    re.IGNORECASE,
+_CATEGORIES = (
+    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
+    r"|names?|objects|places|locations|list|answer)"
 )
+_CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
+_HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
 _NONE = re.compile(r"^\W*(?:none|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE)
 _ARE = re.compile(
     r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$", re.IGNORECASE
@@ -66,11 +67,16 @@ def _strings(told: Any) -> list[str]:
 
 
 def _listed(lines: Iterable[str]) -> list[str]:
+    """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
+    bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
+    outermost = min((indent for indent, _ in bullets), default=0)
+    below_heading = True
     words: list[str] = []
-    for line in lines:
-        bullet = _BULLET.match(line)
-        if bullet and not re.fullmatch(r"\W*[*_]{2}[^*_]+[*_]{2}\W*:?\s*", line[: bullet.start(1)]):
-            words += _entries(bullet[1])
+    for indent, content in bullets:
+        if indent <= outermost:
+            below_heading = bool(_HEADING.match(content))
+        if not _HEADING.match(content) and (indent <= outermost or below_heading):
+            words += _entries(content)
     return words
 
 
@@ -113,7 +119,7 @@ def _running(text: str) -> list[str]:
             said = are[1]
         if colon and not after.strip():
             continue
-        if "," in said or colon or are:
+        if re.search("[,;]", said) or colon or are:
             words += _split(said)
     return words
 
@@ -125,16 +131,17 @@ def _without_introduction(text: str, marks: re.Pattern[str]) -> str:
 
 
 def _one_a_line(lines: list[str]) -> list[str]:
-    short = [line for line in lines if len(line.split()) <= 4]
-    return short if len(short) == len(lines) else []
+    below = [line for line in lines if not line.rstrip(" *_").endswith(":")]
+    return below if all(len(line.split()) <= 4 for line in below) else []
 
 
 def _split(text: str) -> list[str]:
-    """At commas and semicolons; "and" or "or" before the last word is no part of it."""
-    if not re.search(r"[,;]", text):
-        return [text]
-    parts = re.split(r"\s*[,;]\s*", text)
-    return [re.sub(r"^(?:and|or|&)\s+", "", part, flags=re.IGNORECASE) for part in parts]
+    """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
+    parts = re.split(r"\s*[,;]\s*|\s+/\s+", text)
+    if len(parts) == 1:
+        return parts
+    *rest, last = parts
+    return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
 
 def _first_group(found: re.Match[str]) -> str:
@@ -164,9 +171,14 @@ _TAGGED = re.compile(
 _KIND = r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative)"
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
 _MARKUP = r"[*_#>\s]*"
+_NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
-    rf"^{_MARKUP}(?:(?:the|an?)\s+)?(?:{_KIND}\s+)*(?:{_THING}|option|candidate|edited|redacted|revised)\s*(?:\d+|[A-C])?"
-    rf"(?:\s*\([^()\n]*\))?{_MARKUP}[:：]{_MARKUP}",
+    rf"(?:^{_MARKUP}(?:(?:the|an?)\s+)?"
+    rf"(?:(?:{_KIND}\s+)+{_THING}(?:\s+(?:is|reads|would be|could be))?|paragraph|{_NUMBERED}|edited|redacted|revised)"
+    rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:\s*\([^()\n]*\))?{_MARKUP}[:：]{_MARKUP}"
+    r"|^\W*(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
+    rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
+    r"|^\s*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ORIGINAL = re.compile(rf"^{_MARKUP}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
@@ -189,6 +201,9 @@ _AFTERWORD = re.compile(
     r"the (?:edit|change|changes|edits|redacted words|words? (?:redacted|masked|changed))\b|"
     r"let me know|without these words|by (?:replacing|changing|removing|redacting)|hope this)\b)",
     re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\s*\((?:note|changed?|edit(?:ed)?|replaced|redacted|i (?:changed|replaced))\b[^()\n]*\)\s*$", re.IGNORECASE
 )
 _REFUSAL = re.compile(
     r"^\W*(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"
@@ -250,7 +265,7 @@ def _without_afterword(text: str) -> str:
     found = _AFTERWORD.search(text)
     while found and not text[: found.start()].strip():
         found = _AFTERWORD.search(text, found.end())
-    return text[: found.start()] if found else text
+    return _ASIDE.sub("", text[: found.start()] if found else text)
 
 
 _PAIRS = (('"', '"'), ("“", "”"), ("«", "»"), ("**", "**"), ("`", "`"), ("<p>", "</p>"))

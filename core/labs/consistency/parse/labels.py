@@ -26,9 +26,12 @@ _UNKNOWN = re.compile(
         \ (?:be\ )?(?:\w+ly\ )?
         (?:determin|tell|know|say|said|answer|infer|establish|conclude|identif|ascertain|decide|classif|judge)\w*
       | no\ (?:clear\ |explicit\ |discernible\ )?(?:information|mention|indication|sentiment)
-      | (?:does\ not|doesn't|do\ not|is\ not|isn't|not)\ (?:\w+ly\ )?(?:say|specif|mention|stat(?=e)|provide|indicat)\w*
     )\b""",
     re.VERBOSE | re.IGNORECASE,
+)
+_SILENT = re.compile(
+    r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?(?:say|specif|mention|stat(?=e)|provide|indicat)\w*",
+    re.IGNORECASE,
 )
 _SURELY_UNKNOWN = re.compile(
     r"\bunknown\b|not enough (?:information|context)|insufficient|no information"
@@ -184,7 +187,7 @@ def _verdict_said(text: str) -> str | None:
     verdicts = []
     for sentence in sentences(text):
         settled = _OPEN_CLAUSE.sub("", sentence)
-        if _UNKNOWN.search(settled):
+        if _UNKNOWN.search(settled) or _SILENT.search(settled):
             verdicts.append("unknown")
         elif _DOES_NOT.search(settled):
             verdicts.append("no")
@@ -233,7 +236,7 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
         return bare[_bare(rest)]
     if re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
         return None  # the options once more
-    index = ord(letter[1].lower()) - ord("a")
+    index = ord(letter[1].lower()[0]) - ord("a")
     return options[index] if 0 <= index < len(options) else None
 
 
@@ -250,7 +253,7 @@ def _option_said(text: str, options: Sequence[str]) -> str | None:
     ]
     if conclusions:
         return conclusions[-1]
-    if any(_UNKNOWN.search(part) for part in parts):
+    if any(_UNKNOWN.search(part) or _SILENT.search(part) for part in parts):
         return options[-1]
     return _one([name for names in named for name in names])
 

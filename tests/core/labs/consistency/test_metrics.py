@@ -151,7 +151,7 @@ def test_gain_of_perfect_agreement_still_has_a_width():
 
 
 def test_gain_agrees_with_a_published_paired_interval():
-    """Newcombe 1998, table II: pairs (e, f, g, h) = (36, 12, 2, 0), difference 0.2, interval 0.0569 to 0.3404.
+    """Newcombe 1998, an example: pairs (e, f, g, h) = (36, 12, 2, 0), difference 0.2, interval 0.0569 to 0.3404.
 
     That is the score method without the correction of r for small samples.
     """

@@ -47,6 +47,10 @@ STORY = "John went to the garden. Then, Mary took the apple to the kitchen."
         ("Let me look: “awful” is a harsh word.\n\nFinal answer: negative", "negative"),
         ("positive, negative, neutral, or unknown", None),
         ("Either positive or negative", None),
+        ("Neutral/unknown", "unknown"),
+        ("not positive", None),
+        ("The paragraph has a negative tone. It does not say anything good.", "negative"),
+        ("The overall tone is critical and the sentiment is therefore negative.", "negative"),
         ("I'm sorry, but I can't assist with that.", None),
         ("yes", None),
         ("", None),
@@ -90,6 +94,9 @@ def test_repaired_sentiment(text, label):
         ('1) "yes", 2) "no", or 3) "unknown"', None),
         ("yes, no or unknown", None),
         ("In 2 days he left", None),
+        ("The correct answer is 3) unknown.", "unknown"),
+        ('2) "no" for no entailment', "no"),
+        ("It does not follow.", "no"),
         ("", None),
     ],
 )
@@ -127,6 +134,12 @@ def test_repaired_entailment(text, label):
         ('a) "bathroom", b) "garden", c) "kitchen", or d) "unknown"', None),
         ("In the garden or in the kitchen.", None),
         ("A man went out.", None),
+        ("a) bathroom or b) garden", None),
+        ("kitchen (c)", "kitchen"),
+        ("b) because he left the kitchen", "garden"),
+        ("c) [REDACTED]", "kitchen"),
+        ("John moved to the garden, so the answer is b.", "garden"),
+        ("İ", None),
         ("```\nkitchen\n```", "kitchen"),
         ("", None),
     ],
@@ -194,6 +207,12 @@ def test_repaired_ability(text, label):
         "- Positive words: great\n- Negative words: dull plot",
         "<think>\n- awful\n</think>\n- great\n- dull plot",
         "1. great\n2. dull plot\n3. great",
+        "- Positive words:\n  - great\n- Negative words:\n  - dull plot",
+        "1. great\n   - used for the acting\n2. dull plot\n   - used for the story",
+        "great; dull plot",
+        "* great / dull plot",
+        "Here are the words:\ngreat\ndull plot",
+        "- “great” → praise\n- “dull plot” → blame",
     ],
 )
 def test_repaired_word_list(text):
@@ -210,6 +229,7 @@ def test_repaired_word_list(text):
         ("None", None),
         ("", None),
         ("There are no important words.", None),
+        ("Great, fun and dull", ["Great", "fun", "dull"]),
     ],
 )
 def test_repaired_word_list_edges(text, words):
@@ -243,6 +263,11 @@ def test_repaired_word_list_edges(text, words):
         "Original paragraph: something else\n\nEdited paragraph: {}",
         "Paragraph: something else\n\nParagraph: {}",
         "Option 1:\nSomething else.\n\nOption 2:\n{}",
+        "Here's a version with few edits:\n\nSomething else.\n\nHere's another version:\n\n{}",
+        "Something else.\n\nor\n\n{}",
+        "Edited paragraph (negative sentiment): {}",
+        "The edited paragraph is: {}",
+        '{} (Changed "good" to "bad".)',
         "<think>Let me edit: Paragraph: no.</think>\n{}",
         "<paragraph>{}</paragraph>",
     ],
@@ -278,7 +303,9 @@ def test_no_paragraph(text):
 
 
 def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
-    told = "First part: it began well.\n\n1. A list\n2. inside\n\n*Emphasis* stays, <b>so does this</b>."
+    told = (
+        "First part: it began well.\nReview: 8 of 10\n\n1. A list\n2. inside\n\n*Emphasis* stays, <b>so does this</b>."
+    )
     assert parse.paragraph(f"Edited paragraph:\n\n{told}", "repaired") == told
 
 
