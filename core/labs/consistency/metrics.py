@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple
 
 from core.events import Frozen, Rules
 from core.labs.consistency.tasks import Explanation, Target, Task
+from core.statistics import wilson
 
 Faithful = Literal["yes", "no", "undecided"]
 
 _OPPOSITE = {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}
-_Z = 1.959963984540054
 
 
 class Goal(NamedTuple):
@@ -36,9 +36,10 @@ class Verdict(NamedTuple):
 
 
 class Outcome(Frozen):
-    """What one item adds to the figures. `correct` is None where the answer was not read or no label is known.
+    """What one check adds to the figures. `correct` is None where the answer was not read or no label is known.
 
-    `control` is the share of random masks that had the same effect (None where there were none); `error`: a call
+    `item` is the paragraph: several checks of one (by other explanations or wordings) are not independent, and every
+    interval is that of as many checks as there are paragraphs. `control` is the share of random masks that had the same effect (None where there were none); `error`: a call
     failed, so that nothing else is known.
     """
 
@@ -145,14 +146,14 @@ def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Rate:
     if rules == "paper":
         looked_at = [outcome for outcome in outcomes if outcome.correct is not None and outcome.faithful != "undecided"]
         counted = [outcome for outcome in looked_at if outcome.correct]
-        return _rate([outcome.faithful == "yes" for outcome in counted], len(outcomes))
-    meant = [outcome for outcome in outcomes if outcome.correct or not outcome.labelled or outcome.error]
-    return _rate([outcome.faithful == "yes" for outcome in meant if outcome.faithful != "undecided"], len(meant))
+        return _rate(counted, len(outcomes))
+    meant = _meant(outcomes)
+    return _rate([outcome for outcome in meant if outcome.faithful != "undecided"], len(meant))
 
 
 def faithfulness_of_all(outcomes: Sequence[Outcome]) -> Rate:
     """The other figure: the share of faithful ones among all that are decided, classified correctly or not."""
-    return _rate([outcome.faithful == "yes" for outcome in outcomes if outcome.faithful != "undecided"], len(outcomes))
+    return _rate([outcome for outcome in outcomes if outcome.faithful != "undecided"], len(outcomes))
 
 
 def mismatches(outcomes: Sequence[Outcome]) -> int:
@@ -162,22 +163,23 @@ def mismatches(outcomes: Sequence[Outcome]) -> int:
     )
 
 
-def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules) -> Rate:
+def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: int | None = None) -> Rate:
     """Correct answers; `corrects` holds one entry for each answered item, `errors` counts the failed calls.
 
     Paper: correct ÷ (total - mismatch), so failed calls stay in the denominator and unread answers leave it
-    (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`.
+    (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`. `paragraphs`:
+    of how many paragraphs they are, where the same was asked in several ways.
     """
     read = [entry for entry in corrects if entry is not None]
     counted = read + [False] * errors if rules == "paper" else read
-    return _rate(counted, len(corrects) + errors)
+    independent = min(len(counted), paragraphs if paragraphs is not None else len(counted))
+    return _mean([float(hit) for hit in counted], len(corrects) + errors, independent)
 
 
 def faithfulness_control(outcomes: Sequence[Outcome]) -> Rate:
     """The same figure for random masks: over the items of `faithfulness_gain`, the mean share that had the effect."""
     pairs = _pairs(outcomes)
-    controls = [control for _, control in pairs]
-    return _mean(controls, len(_meant(outcomes)))
+    return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), _paragraphs(pairs))
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Rate:
@@ -197,43 +199,44 @@ def faithfulness_gain(outcomes: Sequence[Outcome]) -> Rate:
     of = len(_meant(outcomes))
     if not pairs:
         return Rate(None, 0, of)
-    own, control = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    p, q, n = sum(own) / len(pairs), sum(control) / len(pairs), len(pairs)
+    own = [float(outcome.faithful == "yes") for outcome in pairs]
+    control = [outcome.control or 0.0 for outcome in pairs]
+    p, q, n = sum(own) / len(pairs), sum(control) / len(pairs), _paragraphs(pairs)
     (l1, u1), (l2, u2) = wilson(p, n), wilson(q, n)
     r = _correlation(own, control)
     down = math.sqrt(max(0.0, (p - l1) ** 2 - 2 * r * (p - l1) * (u2 - q) + (u2 - q) ** 2))
     up = math.sqrt(max(0.0, (u1 - p) ** 2 - 2 * r * (u1 - p) * (q - l2) + (q - l2) ** 2))
-    return Rate(p - q, n, of, max(-1.0, p - q - down), min(1.0, p - q + up))
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of `n` items (Wilson 1927)."""
-    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n * n))
-    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
+    return Rate(p - q, len(pairs), of, max(-1.0, p - q - down), min(1.0, p - q + up))
 
 
 def _meant(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    return [outcome for outcome in outcomes if outcome.correct or not outcome.labelled]
-
-
-def _pairs(outcomes: Sequence[Outcome]) -> list[tuple[float, float]]:
+    """Those that count if they are decided: classified correctly, without a label, or failed before that was known."""
     return [
-        (float(outcome.faithful == "yes"), outcome.control)
-        for outcome in _meant(outcomes)
-        if outcome.faithful != "undecided" and outcome.control is not None
+        outcome
+        for outcome in outcomes
+        if outcome.correct or not outcome.labelled or (outcome.error and outcome.correct is None)
     ]
 
 
-def _rate(hits: Sequence[bool], of: int) -> Rate:
-    return _mean([float(hit) for hit in hits], of)
+def _pairs(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The checks that have both a verdict and a control."""
+    return [outcome for outcome in _meant(outcomes) if outcome.faithful != "undecided" and outcome.control is not None]
 
 
-def _mean(values: Sequence[float], of: int) -> Rate:
+def _paragraphs(outcomes: Sequence[Outcome]) -> int:
+    return len({outcome.item for outcome in outcomes})
+
+
+def _rate(counted: Sequence[Outcome], of: int) -> Rate:
+    """The share of faithful ones."""
+    return _mean([float(outcome.faithful == "yes") for outcome in counted], of, _paragraphs(counted))
+
+
+def _mean(values: Sequence[float], of: int, independent: int) -> Rate:
     if not values:
         return Rate(None, 0, of)
     mean = sum(values) / len(values)
-    return Rate(mean, len(values), of, *wilson(mean, len(values)))
+    return Rate(mean, len(values), of, *wilson(mean, independent))
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from core.events import Rules
 from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
+from core.statistics import wilson
 from core.text.overlap import content_words, words
 from core.text.stopwords import english, shipped
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Similarity = Literal["bleu", "cosine", "jaccard"]
-
-_Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
 
 @dataclass(frozen=True)
@@ -91,22 +90,8 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     if not used:
         detail["reason"] = "no counterfactual was simulatable" if not guessed else "no answer could be read"
         return Score(None, 0, len(simulations), matches=0, detail=detail)
-    low, high = wilson(matches, len(used))
+    low, high = wilson(matches / len(used), len(used))
     return Score(matches / len(used), len(used), len(simulations), low, high, matches, detail)
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """The Wilson score interval, 95 %, of `hits` in `n` > 0 (Wilson 1927), as scipy's binomtest gives it.
-
-    Written out, for importing scipy.stats would hold up a run for longer than the run lasts.
-    """
-    share = hits / n
-    middle = share + _Z * _Z / (2 * n)
-    reach = _Z * math.sqrt(share * (1 - share) / n + _Z * _Z / (4 * n * n))
-    scale = 1 + _Z * _Z / n
-    low = 0.0 if hits == 0 else (middle - reach) / scale
-    high = 1.0 if hits == n else (middle + reach) / scale
-    return low, high
 
 
 def majority(votes: Sequence[str], seed: int | str) -> str:

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,6 @@ from core.labs.consistency.metrics import (
     faithfulness_of_all,
     goal,
     mismatches,
-    wilson,
 )
 
 ROOMS = ("attic", "cellar", "hall")
@@ -92,9 +93,13 @@ def test_an_explanation_that_was_not_read_decides_nothing():
         assert faithful("sentiment", "redaction", "positive", "unknown", explained=False, rules=rules).reason
 
 
+numbers = itertools.count()
+
+
 def outcome(faithful, correct, **more):
+    """One check, of a paragraph of its own unless `item` is given."""
     verdict = {True: "yes", False: "no", None: "undecided"}[faithful]
-    return Outcome(item="", correct=correct, faithful=verdict, **more)
+    return Outcome(**{"item": str(next(numbers)), "correct": correct, "faithful": verdict, **more})
 
 
 GOLDEN = [outcome(True, True), outcome(False, True), outcome(True, False), outcome(None, True), outcome(True, None)]
@@ -173,6 +178,16 @@ def test_rates_stay_in_their_bounds(pairs):
     assert gain.value is None or -1 <= gain.low <= gain.value <= gain.high <= 1
 
 
-def test_wilson():
-    assert wilson(0.5, 10) == (pytest.approx(0.2366, abs=1e-4), pytest.approx(0.7634, abs=1e-4))
-    assert wilson(1.0, 3)[1] == 1.0
+def test_several_checks_of_one_paragraph_make_no_interval_narrower():
+    apart = [outcome(True, True, control=0.5), outcome(False, True, control=0.0)]
+    one = [check.model_copy(update={"item": "same"}) for check in apart * 10]
+    for rate in (faithfulness_of_all, faithfulness_control, faithfulness_gain):
+        of_two, of_one = rate(apart), rate(one)
+        assert of_one.value == pytest.approx(of_two.value) and of_one.n == 20
+        assert of_one.low < of_two.low and of_one.high > of_two.high
+    assert accuracy([True, False] * 10, 0, "repaired", paragraphs=2)[3:] == accuracy([True, False], 0, "repaired")[3:]
+
+
+def test_a_check_that_failed_counts_unless_its_answer_is_known_to_be_wrong():
+    failed = [outcome(None, None, error=True), outcome(None, True, error=True), outcome(None, False, error=True)]
+    assert faithfulness(failed, "repaired")[:3] == (None, 0, 2)

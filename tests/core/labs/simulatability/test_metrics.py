@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.labs.simulatability import metrics
-from core.labs.simulatability.metrics import compare, generality, kappa, majority, precision, simulatable, wilson
+from core.labs.simulatability.metrics import compare, generality, kappa, majority, precision, simulatable
 from core.text import stopwords
 
 # Precision
@@ -54,15 +54,6 @@ def test_precision_of_choices():
 def test_lists_that_do_not_go_together_are_refused():
     with pytest.raises(ValueError, match="2 simulations do not go with 1 answers"):
         precision(["yes", "no"], ["yes"])
-
-
-def test_wilson_is_scipys():
-    from scipy.stats import binomtest
-
-    for n in (1, 2, 5, 10, 97):
-        for hits in range(n + 1):
-            interval = binomtest(hits, n).proportion_ci(method="wilson")
-            assert wilson(hits, n) == pytest.approx((interval.low, interval.high), abs=1e-12)
 
 
 GUESS = st.sampled_from(["yes", "no", "unknown", "neither"])
