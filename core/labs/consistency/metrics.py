@@ -39,8 +39,8 @@ class Outcome(Frozen):
     """What one check adds to the figures. `correct` is None where the answer was not read or no label is known.
 
     `item` is the paragraph: several checks of one (by other explanations or wordings) are not independent, and every
-    interval is that of as many checks as there are paragraphs. `control` is the share of random masks that had the same effect (None where there were none); `error`: a call
-    failed, so that nothing else is known.
+    interval is that of as many checks as there are paragraphs. `control` is the share of random masks that had the same
+    effect (None where there were none); `error`: a call failed, so that nothing else is known.
     """
 
     item: str

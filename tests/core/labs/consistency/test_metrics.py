@@ -146,11 +146,11 @@ def test_gain_is_the_mean_difference_over_items_with_both():
 
 
 def test_gain_of_perfect_agreement_still_has_a_width():
-    few = faithfulness_gain([outcome(True, True, control=0.0)] * 3)
-    many = faithfulness_gain([outcome(True, True, control=0.0)] * 100)
+    few = faithfulness_gain([outcome(True, True, control=0.0) for _ in range(3)])
+    many = faithfulness_gain([outcome(True, True, control=0.0) for _ in range(100)])
     assert few.value == many.value == 1
     assert few.low < many.low < few.high == 1
-    level = faithfulness_gain([outcome(True, True, control=1.0)] * 10)
+    level = faithfulness_gain([outcome(True, True, control=1.0) for _ in range(10)])
     assert level.value == 0
     assert level.low < 0 < level.high
 
