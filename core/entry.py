@@ -7,6 +7,8 @@ from functools import cache
 
 from core import home, journal
 from core.events import Model
+from core.labs.consistency import controls as check_controls
+from core.labs.consistency import measure as check
 from core.labs.simulatability import controls as ask_controls
 from core.labs.simulatability import measure as ask
 from core.models import local
@@ -23,13 +25,13 @@ from core.store.store import Store
 @cache
 def labs() -> Mapping[str, Lab]:
     """The labs by name."""
-    return {lab.name: lab for lab in (ask.LAB,)}
+    return {lab.name: lab for lab in (ask.LAB, check.LAB)}
 
 
 @cache
 def controls() -> Mapping[str, Model]:
     """The models of known faithfulness that the labs bring, by id."""
-    return ask_controls.controls()
+    return {**ask_controls.controls(), **check_controls.controls()}
 
 
 @cache

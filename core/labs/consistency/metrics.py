@@ -111,6 +111,8 @@ def faithful(
     """
     if not explained:
         return Verdict("undecided", "the explanation could not be read")
+    if explanation == "counterfactual" and wanted is None:
+        return Verdict("undecided", "there is no target: the first answer names no class to change")
     if after is None:
         return Verdict("undecided", "the answer after the edit could not be read")
     if explanation != "counterfactual":
@@ -119,8 +121,6 @@ def faithful(
         if rules == "repaired" and before is not None and cannot_tell(task, before):
             return Verdict("undecided", "the model could not tell even before anything was masked")
         return Verdict("yes" if cannot_tell(task, after) else "no")
-    if wanted is None:
-        return Verdict("undecided", "there is no target: the first answer names no class to change")
     if rules == "repaired":
         if before is None:
             return Verdict("undecided", "the answer before the edit could not be read")

@@ -29,11 +29,14 @@ from typing import Any, Literal, get_args
 
 from core.datasets.items import Item
 from core.events import Prompt
-from core.labs.consistency.tasks import Wording
+from core.labs.consistency.tasks import LABELS, TASKS, CheckSpec, Wording, wordings_of
 from core.text.templates import PROMPTS, Template, TemplateError, fill
 
 Session = Literal["classify", "answerable", "counterfactual", "redaction", "attribution"]
 SESSIONS: tuple[Session, ...] = get_args(Session)
+
+_STAND_INS = {task: Item(id="", task=task, choices=("x",) if task == "multi_choice" else ()) for task in TASKS}
+"""Items that every template of a task can be rendered with."""
 
 _SLOTS = ("paragraph", "question", "options", "hypothesis", "mask", "wanted")
 
@@ -75,6 +78,25 @@ def redaction(item: Item, wording: Wording) -> Prompt:
 def attribution(item: Item, wording: Wording) -> Prompt:
     """The second session: list the words that matter. They are masked afterwards, without the model."""
     return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording))
+
+
+def hashes(spec: CheckSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    item = _STAND_INS[spec.task]
+    found: list[Prompt] = []
+    for explanation in spec.explanations:
+        for wording in wordings_of(spec, explanation).values():
+            found.append(classify(item, wording))
+            if spec.answerable:
+                found.append(answerable(item, wording))
+            match explanation:
+                case "counterfactual":
+                    found += [counterfactual(item, wording, wanted) for wanted in LABELS.get(spec.task, item.choices)]
+                case "redaction":
+                    found.append(redaction(item, wording))
+                case "attribution":
+                    found.append(attribution(item, wording))
+    return {prompt.id: prompt.hash for prompt in found}
 
 
 def _slots(item: Item, session: Session, wording: Wording, paragraph: str | None = None) -> dict[str, str]:

@@ -1,14 +1,18 @@
-"""What is asked: three tasks, three explanations, and the wordings of the paper; the items that ship with the lab."""
+"""What is asked: three tasks, three explanations, the wordings of the paper, and the specification of a run."""
 
 from __future__ import annotations
 
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
-from core.datasets.items import Item
+from pydantic import Field, model_validator
+
+from core.datasets import registry
+from core.datasets.items import Item, Split
 from core.events import Frozen, Sampling
+from core.runs.run import Spec
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -22,6 +26,15 @@ EXPLANATIONS: tuple[Explanation, ...] = get_args(Explanation)
 PAPER_SAMPLING = Sampling(temperature=0.1, top_p=0.95, top_k=50, repetition_penalty=1.2, max_tokens=1024, seed=0)
 """As the authors drew every answer (llm-introspection, model/*.py). Few endpoints take top_k and the
 repetition penalty."""
+
+LONGEST = 20_000
+"""Characters in a paragraph. The longest IMDB review has fewer."""
+
+MOST_CHOICES = 25
+"""With "unknown" they are named by the letters a to z."""
+
+LABELS: dict[Task, tuple[str, ...]] = {"sentiment": ("positive", "negative"), "entailment": ("yes", "no")}
+"""What a label can be; for multi_choice it is one of the item's choices."""
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
 
@@ -58,3 +71,169 @@ def shipped(task: Task) -> tuple[Item, ...]:
     """The items under `data/questions/`, in the file's order."""
     entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
+
+
+class CheckSpec(Spec):
+    """Whose explanations of which answers are checked, and how often.
+
+    `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
+    where datasets are looked for); without either the items that ship. `wordings` are used for each explanation, or
+    with `every_wording` all of the paper's. `controls` random masks are drawn for each attribution and redaction.
+    `answerable` also asks whether the question can be answered at all. `max_tokens` bounds every answer.
+    """
+
+    task: Task = "sentiment"
+    title: str = ""
+    items: tuple[Item, ...] = ()
+    dataset: str = ""
+    path: str | None = None
+    split: Split | None = None
+    limit: int | None = Field(None, ge=1)
+    explanations: tuple[Explanation, ...] = Field(EXPLANATIONS, min_length=1)
+    wordings: tuple[Wording, ...] = Field((Wording(),), min_length=1)
+    every_wording: bool = False
+    controls: int = Field(3, ge=0, le=20)
+    answerable: bool = False
+    max_tokens: int = Field(PAPER_SAMPLING.max_tokens, ge=16, le=8192)
+    model: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _entitled(cls, given: object) -> object:
+        if not isinstance(given, dict) or given.get("title"):
+            return given
+        return {**given, "title": _title(given)}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for item in self.items:
+            if problem := _problem(self.task, item):
+                raise ValueError(problem)
+        if len({item.id for item in self.items}) < len(self.items):
+            raise ValueError("Two items have the same id.")
+        if self.dataset and registry.find(self.dataset).task != self.task:
+            fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
+            raise ValueError(f"{self.dataset} is no dataset for {self.task}. These are: {', '.join(fit)}.")
+        return self
+
+    @property
+    def models(self) -> set[str]:
+        return {self.model}
+
+    @property
+    def sampling(self) -> Sampling:
+        return PAPER_SAMPLING.model_copy(update={"seed": self.seed, "max_tokens": self.max_tokens})
+
+
+def _title(given: dict[str, Any]) -> str:
+    items = list(given.get("items") or ())
+    if len(items) == 1:
+        item = Item.model_validate(items[0])
+        return item.question or item.hypothesis or item.paragraph[:200]
+    task = str(given.get("task", "sentiment")).replace("_", " ")
+    if items:
+        return f"{len(items)} items, {task}"
+    count = f"{given['limit']} items" if given.get("limit") else "all items"
+    return f"{given.get('dataset') or 'shipped'}: {count}, {task}"
+
+
+def _problem(task: Task, item: Item) -> str:
+    """Why the item cannot be asked; empty where it can."""
+    if item.task != task:
+        return f"{item.id} is an item for {item.task}, not for {task}."
+    if not item.paragraph.strip():
+        return "There is no paragraph. Write or paste one."
+    if len(item.paragraph) > LONGEST:
+        return f"The paragraph has {len(item.paragraph):,} characters; at most {LONGEST:,} can be checked."
+    if task == "multi_choice":
+        if not item.question.strip():
+            return "There is no question about the paragraph."
+        if not item.choices or not all(choice.strip() for choice in item.choices):
+            return "There are no choices to answer with."
+        if len(item.choices) > MOST_CHOICES or len(set(item.choices)) < len(item.choices):
+            return f"The choices must differ, and be {MOST_CHOICES} at most."
+    if task == "entailment" and not item.hypothesis.strip():
+        return "There is no statement that could follow from the paragraph."
+    labels = item.choices if task == "multi_choice" else LABELS[task]
+    if item.label is not None and item.label not in labels:
+        return f"The correct answer is said to be {item.label!r}; it can be {', '.join(labels)}."
+    return ""
+
+
+def items_of(spec: CheckSpec) -> dict[str, Item]:
+    """The items of a run by id, in order. Raises DatasetError."""
+    if spec.items:
+        chosen = list(spec.items)
+    elif spec.dataset:
+        chosen = registry.load(spec.dataset, spec.path, spec.split, spec.limit, spec.seed)
+    else:
+        chosen = list(shipped(spec.task))[: spec.limit]
+    return {item.id: item for item in chosen}
+
+
+class Check(NamedTuple):
+    """One explanation of one answer, asked for in one wording."""
+
+    task: Task
+    item: Item
+    explanation: Explanation
+    wording: Wording
+
+
+def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]:
+    """The wordings in which a run asks for `explanation`, by name; those that make no difference to it only once."""
+    wordings = list(spec.wordings)
+    if spec.every_wording:
+        also = spec.wordings[0].model_dump(include={"mask_sentence", "short", "options"})
+        wordings = [wording.model_copy(update=also) for wording in every_wording(explanation)]
+    named: dict[str, Wording] = {}
+    for wording in wordings:
+        named.setdefault(wording_name(explanation, wording), wording)
+    return named
+
+
+def checks_of(spec: CheckSpec, items: dict[str, Item]) -> dict[str, Check]:
+    """All checks of a run by key: `<item>/<explanation>/<wording>`."""
+    return {
+        f"{id}/{explanation}/{name}": Check(spec.task, item, explanation, wording)
+        for id, item in items.items()
+        for explanation in spec.explanations
+        for name, wording in wordings_of(spec, explanation).items()
+    }
+
+
+def wording_name(explanation: Explanation, wording: Wording) -> str:
+    """What of `wording` makes a difference to the check of `explanation`, such as "objective-explicit"."""
+    masks = wording.mask.strip("[]").lower()
+    if explanation == "counterfactual":
+        # The mask stands in no prompt but the sentence about masks; the default one is not worth naming.
+        parts = [wording.persona, wording.target, "" if masks == "redacted" or not wording.mask_sentence else masks]
+    else:
+        parts = [wording.persona, masks, "short" if wording.short and explanation == "redaction" else ""]
+    return "-".join(part for part in [*parts, "" if wording.mask_sentence else "unmentioned"] if part)
+
+
+def classification_key(id: str, wording: Wording) -> str:
+    """The first session of all checks of one item whose classification prompts are the same."""
+    masks = wording.mask.strip("[]").lower() if wording.mask_sentence else "unmentioned"
+    return f"{id}/classify/{wording.persona}-{masks}"
+
+
+def answerable_key(id: str, wording: Wording) -> str:
+    return f"{id}/answerable/{wording.persona}" + ("-options" if wording.options else "")
+
+
+def calls(spec: CheckSpec, items: int) -> int:
+    """How many calls a run over so many items makes if nothing is dropped and both rules read alike."""
+    per_item = 0
+    asked: set[str] = set()
+    for explanation in spec.explanations:
+        for wording in wordings_of(spec, explanation).values():
+            asked.add(classification_key("", wording))
+            if spec.answerable:
+                asked.add(answerable_key("", wording))
+            per_item += 2
+            if explanation != "counterfactual":
+                asked.add(f"{classification_key('', wording)} all masked {wording.mask}")
+                per_item += spec.controls
+    return items * (per_item + len(asked))
