@@ -1,4 +1,4 @@
-"""The command line: `python -m core ask|resume|models|store`."""
+"""The command line: `python -m core ask|check|resume|models|store`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 
 from pydantic import ValidationError
 
-from core.commands import ask, others
+from core.commands import ask, check, others
 from core.commands.running import BAD_INPUT
+from core.datasets.items import DatasetError
 from core.events import CallFailed
 from core.journal import JournalInUse
 from core.labs.simulatability.prompts import PackError
@@ -20,12 +21,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m core", description="Hold language models to their explanations.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (ask, others):
+    for command in (ask, check, others):
         command.add(commands)
     given = parser.parse_args(arguments)
     try:
         code: int = given.command(given)
-    except (ValidationError, PackError, StoreError, JournalInUse, CallFailed) as error:
+    except (ValidationError, DatasetError, PackError, StoreError, JournalInUse, CallFailed) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT

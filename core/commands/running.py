@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -120,6 +121,7 @@ class _Printer:
         self._narrate = narrate
         self._told: set[str] = set()
         self._complaint = ""
+        self._rest_until = 0.0
 
     def show(self, event: Event) -> None:
         try:
@@ -137,10 +139,16 @@ class _Printer:
                 print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
             self._complaint = event.message
         elif event.kind in ("recorded", "dropped", "finished"):
+            # Telling a long run takes a while; between two times at least four times as long goes to the run itself.
+            began = time.monotonic()
+            if event.kind != "finished" and began < self._rest_until:
+                return
             for key, line in self._narrate(transcript(self._events)):
                 if key not in self._told:
                     self._told.add(key)
                     print(line, flush=True)
+            now = time.monotonic()
+            self._rest_until = now + 4 * (now - began)
 
 
 def figure(metric: str, value: float | None, n: int, of: int, low: float | None, high: float | None) -> str:

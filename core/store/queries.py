@@ -18,6 +18,9 @@ Alive = Callable[[str], bool]
 ASK = "simulatability"
 """The Ask lab's name in `runs.lab`."""
 
+CHECK = "consistency"
+"""The Check lab's name in `runs.lab`."""
+
 READER = "reader"
 """The simulator's name where the person who reads guesses."""
 
@@ -188,5 +191,57 @@ def ask_scatter(store: Store, rules: Rules = "repaired") -> DataFrame:
         where lab = ? and n is not null order by runs.at desc, run
         """,
         [rules, ASK],
+        rows=None,
+    )
+
+
+def checks(store: Store, run_id: str | None = None, rules: Rules = "repaired") -> DataFrame:
+    """One row a check of a Check run, or of all of them, newest run first.
+
+    run, at, model, task, item, paragraph, explanation, wording, label, before and after (the two answers, null where
+    not read), faithful (yes, no, undecided), reason, control (share of random masks with the same effect), distance,
+    kept, masked, over_redacted.
+    """
+    verdict = _VERDICTS[rules]
+    return store.query(
+        f"""
+        select c.run, r."at", r.model, r.spec->>'task' as task, c.item, c.paragraph, c.explanation, c.wording, c.label,
+               c.before_{verdict} as before, c.after_{verdict} as after, c.faithful_{verdict} as faithful,
+               c.reason_{verdict} as reason, c.control_{verdict} as control, c.distance, c.kept, c.masked,
+               c.over_redacted
+        from checks c join runs r using (run)
+        where ? is null or c.run = ? order by r."at" desc, c.run, c.item
+        """,  # noqa: S608  our own names
+        [run_id, run_id],
+        rows=None,
+    )
+
+
+def check_scores(store: Store, rules: Rules = "repaired") -> DataFrame:
+    """One row a Check run and group of its checks, newest first: the whole run (`item` ''), an explanation, a wording.
+
+    run, at, model, task, title, item, faithfulness, low, high, n, of, control, gain, accuracy (of the whole run).
+    A run of one explanation or wording has only the row of the larger group.
+    """
+    return store.query(
+        """
+        with by_group as (
+            select run, item,
+                   max(value) filter (metric = 'faithfulness') as faithfulness,
+                   max(low) filter (metric = 'faithfulness') as low,
+                   max(high) filter (metric = 'faithfulness') as high,
+                   max(n) filter (metric = 'faithfulness') as n,
+                   max("of") filter (metric = 'faithfulness') as "of",
+                   max(value) filter (metric = 'faithfulness_control') as control,
+                   max(value) filter (metric = 'faithfulness_gain') as gain,
+                   max(value) filter (metric = 'accuracy') as accuracy
+            from scores where rules = ? group by run, item
+        )
+        select run, runs."at", model, spec->>'task' as task, title, item, faithfulness, low, high, n, "of", control,
+               gain, accuracy
+        from by_group join runs using (run)
+        where lab = ? and n is not null order by runs."at" desc, run, item
+        """,
+        [rules, CHECK],
         rows=None,
     )

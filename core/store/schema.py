@@ -100,6 +100,50 @@ MIGRATIONS = [
         primary key (run, item)
     );
     """,
+    # 3: what the Check lab records; `item` is a key such as <paragraph>/<explanation>/<wording>
+    """
+    create table paragraphs (
+        run varchar, item varchar, task varchar, text varchar, question varchar, choices json, hypothesis varchar,
+        label varchar, reference_edit varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table classifications (
+        run varchar, item varchar, call varchar, persona varchar, paper varchar, repaired varchar,
+        correct_paper boolean, correct_repaired boolean, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table abilities (
+        run varchar, item varchar, call varchar, persona varchar, paper varchar, repaired varchar,
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table self_explanations (
+        run varchar, item varchar, call varchar, words_paper json, words_repaired json, edited_paper varchar,
+        edited_repaired varchar, wanted varchar,
+        basis varchar,                -- what the target was chosen from: label | prediction
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table rechecks (
+        run varchar, item varchar, call_paper varchar, call_repaired varchar, paper varchar, repaired varchar,
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table mask_controls (
+        run varchar, item varchar, texts json, calls json, paper json, repaired json, all_text varchar,
+        all_call varchar, all_paper varchar, all_repaired varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table checks (
+        run varchar, item varchar, paragraph varchar, explanation varchar, wording varchar, label varchar,
+        before_paper varchar, before_repaired varchar, after_paper varchar, after_repaired varchar,
+        faithful_paper varchar,       -- yes | no | undecided
+        faithful_repaired varchar, reason_paper varchar, reason_repaired varchar, control_paper double,
+        control_repaired double, distance double, kept double, masked double, over_redacted boolean,
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    """,
 ]
 
 TABLE_OF_RECORD = {
@@ -107,6 +151,13 @@ TABLE_OF_RECORD = {
     "counterfactual": "counterfactuals",
     "simulation": "simulations",
     "answer": "answers",
+    "paragraph": "paragraphs",
+    "classification": "classifications",
+    "ability": "abilities",
+    "selfexplanation": "self_explanations",
+    "recheck": "rechecks",
+    "maskcontrol": "mask_controls",
+    "consistency": "checks",
 }
 """Record type -> table. A record of any other type goes into `records`."""
 

@@ -155,12 +155,13 @@ async def _check(
     edited = explained and (explained.edited_repaired or explained.edited_paper)
     if explained and edited and explanation != "counterfactual" and spec.controls:
         try:
-            control = await _control(spec, run, sessions, key, check, explained, edited)
+            control = await _control(spec, sessions, key, check, explained, edited)
         except CallFailed as failure:
             run.drop(f"{key}/control", "error", failure.message)
         else:
             found = found.model_copy(update=_shares(check, control, explained, edited))
             run.record(found, key)
+            run.record(control, key)
     _tell_drops(run, key, found)
     return {rules: _outcome(found, rules) for rules in RULES}
 
@@ -214,7 +215,7 @@ async def _again(run: Run, sessions: Sessions, key: str, check: Check, explained
 
 
 async def _control(
-    spec: CheckSpec, run: Run, sessions: Sessions, key: str, check: Check, explained: SelfExplanation, edited: str
+    spec: CheckSpec, sessions: Sessions, key: str, check: Check, explained: SelfExplanation, edited: str
 ) -> MaskControl:
     """What random masks do, as many and of like length as the explanation's own; and masks on every word."""
     item, explanation, wording = check.item, check.explanation, check.wording
@@ -234,15 +235,13 @@ async def _control(
     for rules in RULES:
         readings[rules] = tuple(label(item, answered.text, rules) for answered in random)
         readings[f"all_{rules}"] = label(item, blank.text, rules)
-    control = MaskControl(
+    return MaskControl(
         texts=tuple(texts),
         calls=tuple(answered.call for answered in random),
         all_text=everything,
         all_call=blank.call,
         **readings,
     )
-    run.record(control, key)
-    return control
 
 
 def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> dict[str, float | None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import duckdb
 import pytest
 
 from core.events import Frozen
-from core.labs.simulatability import records
+from core.labs.consistency import records as check_records
+from core.labs.simulatability import records as ask_records
 from core.store import schema
 
 COLUMNS = {
@@ -25,6 +28,15 @@ COLUMNS = {
     "repaired extra at",
     "simulations": "run item simulator calls votes paper repaired extra at",
     "answers": "run item call paper repaired explanation extra at",
+    "paragraphs": "run item task text question choices hypothesis label reference_edit extra at",
+    "classifications": "run item call persona paper repaired correct_paper correct_repaired extra at",
+    "abilities": "run item call persona paper repaired extra at",
+    "self_explanations": "run item call words_paper words_repaired edited_paper edited_repaired wanted basis extra at",
+    "rechecks": "run item call_paper call_repaired paper repaired extra at",
+    "mask_controls": "run item texts calls paper repaired all_text all_call all_paper all_repaired extra at",
+    "checks": "run item paragraph explanation wording label before_paper before_repaired after_paper after_repaired "
+    "faithful_paper faithful_repaired reason_paper reason_repaired control_paper control_repaired distance kept masked "
+    "over_redacted extra at",
 }
 KEYS = {
     "migrations": "number",
@@ -38,6 +50,13 @@ KEYS = {
     "counterfactuals": "run item",
     "simulations": "run item simulator",
     "answers": "run item",
+    "paragraphs": "run item",
+    "classifications": "run item",
+    "abilities": "run item",
+    "self_explanations": "run item",
+    "rechecks": "run item",
+    "mask_controls": "run item",
+    "checks": "run item",
 }
 
 
@@ -50,8 +69,12 @@ def test_columns_and_keys_after_all_migrations() -> None:
     assert connection.execute("select count(*) from duckdb_indexes()").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("record", [records.Explanation, records.Counterfactual, records.Simulation, records.Answer])
-def test_every_field_that_the_ask_lab_records_has_a_column(record: type[Frozen]) -> None:
+def recorded_by(module: ModuleType) -> list[type[Frozen]]:
+    return [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+
+
+@pytest.mark.parametrize("record", [*recorded_by(ask_records), *recorded_by(check_records)])
+def test_every_field_that_a_lab_records_has_a_column(record: type[Frozen]) -> None:
     table = schema.TABLE_OF_RECORD[record.__name__.lower()]
     assert set(record.model_fields) <= set(COLUMNS[table].split())
 
