@@ -29,9 +29,19 @@ def labs() -> Mapping[str, Lab]:
 
 
 @cache
+def controls_of(lab: str) -> Mapping[str, Model]:
+    """The models of known faithfulness that a lab brings, by id."""
+    brought: dict[str, Mapping[str, Model]] = {
+        ask.LAB.name: ask_controls.controls(),
+        check.LAB.name: check_controls.controls(),
+    }
+    return brought[lab]
+
+
+@cache
 def controls() -> Mapping[str, Model]:
-    """The models of known faithfulness that the labs bring, by id."""
-    return {**ask_controls.controls(), **check_controls.controls()}
+    """The controls of all labs, by id."""
+    return {id: model for lab in labs() for id, model in controls_of(lab).items()}
 
 
 @cache

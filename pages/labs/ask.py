@@ -91,6 +91,7 @@ def settings(task: str, model: str) -> dict[str, object]:
                 "Who writes the new questions",
                 model,
                 key="generators",
+                lab="simulatability",
                 help="With two, they take turns. Nobody chosen: the model itself.",
             )
             number = st.slider(
@@ -103,7 +104,7 @@ def settings(task: str, model: str) -> dict[str, object]:
                 help="The baseline: the first question is varied without looking at the explanation.",
             )
         with right:
-            simulator = models.pick_or_same("Who predicts the answers", model, key="simulator")
+            simulator = models.pick_or_same("Who predicts the answers", model, key="simulator", lab="simulatability")
             votes = st.slider(
                 "Votes for each prediction",
                 1,
@@ -154,7 +155,7 @@ def form() -> None:
         ) or "strategyqa"  # fmt: skip
         model_column, method_column = st.columns(2)
         with model_column:
-            model = models.pick("Model", key="model")
+            model = models.pick("Model", key="model", lab="simulatability")
         with method_column:
             method = st.selectbox(
                 "How it explains",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -12,7 +12,8 @@ from core.labs.simulatability.case import Case, Row, verdict
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
-from pages.parts.calls import footnote, inspector
+from pages.parts.calls import details, inspector
+from pages.parts.run import stopped
 from pages.parts.text import marked, plain
 
 WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
@@ -43,7 +44,7 @@ def said(value: str) -> str:
 
 def draw(case: Case, active: bool, guess: Guess | None = None) -> None:
     """Draw `case`. With `guess`, the reader says first what they expect; `guess(item, value)` keeps it."""
-    _failures(case)
+    stopped(case.told, case.unread)
     _asked(case)
     _step_answer(case, active)
     if case.starter is not None or case.rows:
@@ -51,25 +52,6 @@ def draw(case: Case, active: bool, guess: Guess | None = None) -> None:
         _step_outcomes(case, active, guess)
     if guess is None or all(row.guess or row.outcome("repaired") == "dropped" for row in case.counted()):
         _verdict(case, active)
-
-
-def _failures(case: Case) -> None:
-    if case.unread:
-        st.warning(
-            f"The journal of this run is damaged: {case.unread} of its entries cannot be read and are left out.",
-            icon=":material/broken_image:",
-        )
-    for failure in case.told.failures:
-        st.error(
-            plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
-            title="The run stopped",
-            icon=":material/error:",
-        )
-    if case.told.status == "cancelled":
-        st.info(
-            "You stopped this run. What was answered is kept, and it can go on from here.",
-            icon=":material/stop_circle:",
-        )
 
 
 def _asked(case: Case) -> None:
@@ -111,19 +93,7 @@ def _step_answer(case: Case, active: bool) -> None:
             f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> ")
         )
         if call := case.told.calls.get(starter.call):
-            _details(call, "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
-
-
-def _details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:
-    """The inspector of one call behind a small toggle; its contents are sent only when it is open."""
-    shown = st.expander(
-        f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun"
-    )
-    with shown:
-        if shown.open:
-            inspector(call, readings)
-        else:
-            st.skeleton(120)
+            details(call, "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
 
 
 def _step_questions(case: Case, active: bool) -> None:

@@ -42,3 +42,15 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
     st.caption(plain(f"template {call.asked.prompt} · {settings}"))
     turns = "\n\n".join(f"[{message.role}]\n{message.content}" for message in call.asked.messages)
     st.code(turns, language=None, wrap_lines=True, height=260)
+
+
+def details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:
+    """The inspector of one call behind a small toggle; its contents are sent only when it is open."""
+    shown = st.expander(
+        f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun"
+    )
+    with shown:
+        if shown.open:
+            inspector(call, readings)
+        else:
+            st.skeleton(120)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import entry
 from pages.parts import session
 
-FIRST = "control/fickle"
+FIRST = {"simulatability": "control/fickle", "consistency": "control/decoy-lexicon"}
+"""Whom a newcomer meets in each lab: a control that is not faithful."""
 
 
-def _ids() -> list[str]:
-    return [info.id for info in session.catalog().describe() if not info.needs]
+def _ids(lab: str) -> list[str]:
+    """What can be asked now; of the controls, those that know the lab."""
+    return [
+        info.id
+        for info in session.catalog().describe()
+        if not info.needs and (info.kind != "control" or info.id in entry.controls_of(lab))
+    ]
 
 
 def _titles() -> dict[str, str]:
@@ -18,37 +25,37 @@ def _titles() -> dict[str, str]:
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
-def pick(label: str, key: str) -> str:
+def pick(label: str, key: str, lab: str) -> str:
     """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
     titles = _titles()
-    ids = _ids()
+    ids = _ids(lab)
     chosen = st.selectbox(
         label,
         ids,
-        index=ids.index(FIRST),
+        index=ids.index(FIRST[lab]),
         format_func=lambda one: titles.get(one, one),
         key=key,
         persist_state="session",
         accept_new_options=True,
         help="Controls are robots whose faithfulness is known. More models: see the Models page.",
     )
-    return chosen or FIRST
+    return chosen or FIRST[lab]
 
 
-def pick_or_same(label: str, model: str, key: str) -> str:
+def pick_or_same(label: str, model: str, key: str, lab: str) -> str:
     """A model for one role; by default the explained model itself."""
     chosen = st.selectbox(
-        label, _ids(), index=None, placeholder=f"the model itself ({model})", key=key, persist_state="session",
+        label, _ids(lab), index=None, placeholder=f"the model itself ({model})", key=key, persist_state="session",
         accept_new_options=True,
     )  # fmt: skip
     return chosen or model
 
 
-def pick_many(label: str, model: str, key: str, help: str) -> list[str]:
+def pick_many(label: str, model: str, key: str, help: str, lab: str) -> list[str]:
     """At most two models for one role; none chosen: the explained model itself."""
     return st.multiselect(
         label,
-        _ids(),
+        _ids(lab),
         key=key,
         max_selections=2,
         placeholder=f"the model itself ({model})",

@@ -24,14 +24,35 @@ _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "int
 def title(told: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
     spec = told.started.spec if told.started else {}
-    asked = " ".join(str(spec.get("question") or spec.get("context") or run_id).split())
+    asked = " ".join(str(spec.get("title") or spec.get("question") or spec.get("context") or run_id).split())
     st.title(plain(asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"), anchor=False)
     state = told.status or ("running" if entry.jobs().active(run_id) else "interrupted")
+    method = str(spec.get("method") or ", ".join(spec.get("explanations", ())))
     when = f"{told.started.at:%d %B %Y, %H:%M} UTC · " if told.started else ""
     st.caption(
         f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "
-        f"{plain(str(spec.get('method', '')))} · {when}{told.seconds:.1f} s · {plain(run_id)}"
+        f"{plain(method)} · {when}{told.seconds:.1f} s · {plain(run_id)}"
     )
+
+
+def stopped(told: Transcript, unread: int = 0) -> None:
+    """Why the run stopped, where it did; `unread` entries of its journal could not be read."""
+    if unread:
+        st.warning(
+            f"The journal of this run is damaged: {unread} of its entries cannot be read and are left out.",
+            icon=":material/broken_image:",
+        )
+    for failure in told.failures:
+        st.error(
+            plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
+            title="The run stopped",
+            icon=":material/error:",
+        )
+    if told.status == "cancelled":
+        st.info(
+            "You stopped this run. What was answered is kept, and it can go on from here.",
+            icon=":material/stop_circle:",
+        )
 
 
 def actions(run_id: str, told: Transcript, here: str) -> None:

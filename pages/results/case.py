@@ -7,10 +7,9 @@ import time
 import streamlit as st
 
 from core import entry
-from core.labs.simulatability.case import case
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript, transcript
-from pages.parts import ask_case
+from pages.parts import cases
 from pages.parts.calls import footnote, inspector
 from pages.parts.run import actions, title
 from pages.parts.text import plain
@@ -18,6 +17,8 @@ from pages.shell import PAGES
 
 REPLAY_SECONDS = 12.0
 """A replay takes as long as the run did, but no longer than this."""
+
+CALLS_A_PAGE = 50
 
 
 def replay(run_id: str) -> None:
@@ -31,7 +32,7 @@ def replay(run_id: str) -> None:
     shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
     st.progress(min(elapsed / span, 1.0), text=f"Replay of {plain(run_id)}, {pace:.0f} × as fast. No model is asked.")
     told = transcript(shown)
-    ask_case.draw(case(told), active=told.status is None)
+    cases.draw(told, active=told.status is None)
     if elapsed > span:
         del st.session_state[f"replay-{run_id}"]
         st.query_params.pop("replay")
@@ -58,6 +59,7 @@ def everything(told: Transcript) -> None:
         [
             {
                 "metric": score.metric,
+                "about": score.item or "the whole run",
                 "rules": score.rules,
                 "value": score.value,
                 "n": score.n,
@@ -73,7 +75,10 @@ def everything(told: Transcript) -> None:
         alt="All scores under both sets of rules",
     )
     st.subheader("Every call", anchor=False)
-    for name, call in told.calls.items():
+    names = list(told.calls)
+    page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
+    for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
+        call = told.calls[name]
         label = f"`{name}` {plain(call.asked.role)} · {plain(call.asked.item)} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
@@ -107,10 +112,11 @@ except NoSuchRun as error:
     st.stop()
 
 told = transcript(events, partial)
+st.set_page_config(layout=cases.layout(told))
 title(told, run_id)
 if st.query_params.get("replay") and len(events) > 1:
     st.fragment(replay, run_every=0.25)(run_id)
 else:
     actions(run_id, told, here="case")
-    ask_case.draw(case(told), active=entry.jobs().active(run_id))
+    cases.draw(told, active=entry.jobs().active(run_id))
     everything(told)

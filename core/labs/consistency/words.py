@@ -119,7 +119,7 @@ def _of_the_control(row: Row, rules: Rules) -> list[str]:
         return []
     draws = sum(one is not None for one in getattr(control, rules))
     luck = " So it may be luck." if lucky(row, rules) else ""
-    told = [f"As many random words masked had the same effect in {round(share * draws)} of {draws} draws.{luck}"]
+    told = [f"With as many random words masked it could not tell in {round(share * draws)} of {draws} draws.{luck}"]
     blank = getattr(control, f"all_{rules}")
     if blank is not None and not metrics.cannot_tell(row.check.task, blank):
         told.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
