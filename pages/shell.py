@@ -6,11 +6,13 @@ import streamlit as st
 
 PAGES = Path(__file__).parent
 
+WIDE = {"check", "browse"}
+"""Pages that hold tables or things side by side, by their address."""
+
 
 def main() -> None:
     """Draw the page that the address names."""
-    st.set_page_config(page_title="Explain Yourself", page_icon=":material/psychology_alt:", layout="centered")
-    st.navigation(
+    page = st.navigation(
         [
             st.Page(
                 PAGES / "about/welcome.py", title="Explain Yourself", icon=":material/psychology_alt:", default=True
@@ -23,7 +25,14 @@ def main() -> None:
             st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods"),
         ],
         position="top",
-    ).run()
+    )
+    # Once a run: of two layouts set in one run, the browser may keep the first.
+    st.set_page_config(
+        page_title="Explain Yourself",
+        page_icon=":material/psychology_alt:",
+        layout="wide" if page.url_path in WIDE else "centered",
+    )
+    page.run()
 
 
 if __name__ == "__main__":

@@ -334,7 +334,6 @@ def figures(run_id: str, current: Case) -> None:
         )
 
 
-st.set_page_config(layout="wide")
 st.title("Check", anchor=False)
 st.markdown(
     "A model answers and explains itself by something one can try out: an edit that changes the answer, or the words "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from core.labs.consistency.case import case as check
 from core.labs.simulatability.case import case as ask
@@ -20,8 +19,3 @@ def draw(told: Transcript, active: bool) -> None:
     """Draw the case that a run is, as far as it has come. Nothing before the run has begun."""
     if told.started is not None:
         DRAW[told.started.lab](told, active)
-
-
-def layout(told: Transcript) -> Literal["centered", "wide"]:
-    """Three sessions side by side want room."""
-    return "wide" if told.started is not None and told.started.lab == "consistency" else "centered"

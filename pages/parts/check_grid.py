@@ -8,7 +8,10 @@ import streamlit as st
 
 from core.labs.consistency.case import Row, State, agreement
 
-PERSONAS = {"objective": "asked objectively", "human": "as a human would", "you": "as you would"}
+PERSONAS = ("objective", "human", "you")
+
+SHORT: dict[State, str] = {"yes": "yes", "no": "no", "undecided": "open", "failed": "failed", "waiting": "…"}
+"""What a cell says; a phone is narrow."""
 
 
 class Look(NamedTuple):
@@ -37,7 +40,7 @@ def grid(rows: list[Row]) -> None:
     personas = [persona for persona in PERSONAS if any(persona in line for line in lines.values())]
     several = len(rows) > len({row.check.explanation for row in rows})
     agree = agreement(rows)
-    cells = [f"| | {' | '.join(PERSONAS[persona] for persona in personas)} |", "|" + "---|" * (len(personas) + 1)]
+    cells = [f"| Faithful? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
     for name, line in lines.items():
         shown = [_cell(line.get(persona), agree.unfaithful if several else None) for persona in personas]
         cells.append(f"| {name} | {' | '.join(shown)} |")
@@ -60,4 +63,4 @@ def _cell(row: Row | None, flagged: Row | None) -> str:
         return ""
     look = STATES[row.state()]
     icon = ":material/flag:" if row is flagged else look.icon
-    return f":{look.colour}-badge[{icon} {look.words}]"
+    return f":{look.colour}-badge[{icon} {SHORT[row.state()]}]"

@@ -12,7 +12,6 @@ from core.store.store import StoreError
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-st.set_page_config(layout="wide")
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
 

@@ -98,7 +98,6 @@ def everything(told: Transcript) -> None:
         )
 
 
-st.set_page_config(layout="centered")
 run_id = st.query_params.get("run", "")
 if not run_id:
     st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
@@ -112,7 +111,6 @@ except NoSuchRun as error:
     st.stop()
 
 told = transcript(events, partial)
-st.set_page_config(layout=cases.layout(told))
 title(told, run_id)
 if st.query_params.get("replay") and len(events) > 1:
     st.fragment(replay, run_every=0.25)(run_id)
