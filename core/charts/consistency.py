@@ -65,23 +65,24 @@ def classes(checks: DataFrame) -> Figure:
 def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
     """One line a model or a wording: faithfulness with its 95 % interval, one mark an explanation, and n beside it.
 
-    `scores` as `core.store.queries.check_scores` gives them; their `item` says which explanation and wording they are
-    about, '' the whole run. What is undefined is not drawn, and the axis says how many those are. A point's
+    `scores` as `core.store.queries.check_scores` gives them: by model the rows of one explanation each are drawn, by
+    wording those of one wording each. What is undefined is not drawn, and the axis says how many those are. A point's
     `customdata[0]` is its run.
     """
     import plotly.graph_objects as go
 
-    rows = [{**row, **_group(str(row["item"]))} for row in scores.to_dict("records")]
-    rows = [row for row in rows if by == "model" or row["wording"]]
+    rows = [
+        row for row in scores.to_dict("records") if row["explanation"] and bool(row["wording"]) == (by == "wording")
+    ]
     drawn = [row for row in rows if _known(row["faithfulness"])]
     lines = sorted({_line(row, by) for row in drawn}, reverse=True)
     figure = go.Figure()
-    kinds = [kind for kind in ("", *COLOURS) if any(row["explanation"] == kind for row in drawn)]
+    kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
     for step, kind in enumerate(kinds):
         some = [row for row in drawn if row["explanation"] == kind]
         # Marks of one line stand a little above each other.
         shift = (step - (len(kinds) - 1) / 2) * 0.18
-        colour = COLOURS.get(kind, MORE_COLOURS[2])
+        colour = COLOURS[kind]
         figure.add_scatter(
             x=[row["faithfulness"] for row in some],
             y=[lines.index(_line(row, by)) - shift for row in some],
@@ -94,10 +95,10 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
                 "thickness": 2,
             },
             mode="markers+text",
-            name=kind or "all explanations",
+            name=kind,
             marker={
                 "color": colour,
-                "symbol": SYMBOLS.get(kind, "star"),
+                "symbol": SYMBOLS[kind],
                 "size": 11,
                 "opacity": [1.0 if row["n"] >= VALID * row["of"] else FAINT for row in some],
             },
@@ -153,11 +154,6 @@ def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
     return "the first choice" if value == row["before"] else "another choice"
 
 
-def _group(item: str) -> dict[str, str]:
-    explanation, _, wording = item.partition("/")
-    return {"explanation": explanation, "wording": wording}
-
-
 def _line(row: dict[str, Any], by: str) -> str:
     if by == "wording":
         return str(row["wording"])
@@ -165,7 +161,7 @@ def _line(row: dict[str, Any], by: str) -> str:
 
 
 def _point(row: dict[str, Any], by: str) -> str:
-    who = _safe(", ".join(str(row[name]) for name in ("model", "task", "item") if row[name]))
+    who = _safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
     control = f"<br>random masks {row['control']:.2f}" if _known(row["control"]) else ""
     return (
         f"<b>{_safe(_line(row, by))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "

@@ -220,10 +220,11 @@ def checks(store: Store, run_id: str | None = None, rules: Rules = "repaired") -
 def check_scores(store: Store, rules: Rules = "repaired") -> DataFrame:
     """One row a Check run and group of its checks, newest first: the whole run (`item` ''), an explanation, a wording.
 
-    run, at, model, task, title, item, faithfulness, low, high, n, of, control, gain, accuracy (of the whole run).
-    A run of one explanation or wording has only the row of the larger group.
+    run, at, model, task, title, explanations (a list), item, explanation ('' where the group has several), wording (''
+    likewise), faithfulness, low, high, n, of, control, gain, accuracy (of the whole run). A run of one explanation has
+    no group for it beside the whole run's.
     """
-    return store.query(
+    found = store.query(
         """
         with by_group as (
             select run, item,
@@ -237,11 +238,18 @@ def check_scores(store: Store, rules: Rules = "repaired") -> DataFrame:
                    max(value) filter (metric = 'accuracy') as accuracy
             from scores where rules = ? group by run, item
         )
-        select run, runs."at", model, spec->>'task' as task, title, item, faithfulness, low, high, n, "of", control,
-               gain, accuracy
+        select run, runs."at", model, spec->>'task' as task, title, spec->>'explanations' as explanations, item,
+               split_part(item, '/', 1) as explanation, split_part(item, '/', 2) as wording,
+               faithfulness, low, high, n, "of", control, gain, accuracy
         from by_group join runs using (run)
         where lab = ? and n is not null order by runs."at" desc, run, item
         """,
         [rules, CHECK],
         rows=None,
     )
+    found["explanations"] = [json.loads(names if isinstance(names, str) else "[]") for names in found["explanations"]]
+    found["explanation"] = [
+        names[0] if not explanation and len(names) == 1 else explanation
+        for names, explanation in zip(found["explanations"], found["explanation"], strict=True)
+    ]
+    return found

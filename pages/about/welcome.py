@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
+from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
 from pages.parts import session
 from pages.shell import PAGES
@@ -30,6 +31,26 @@ with st.container(border=True, key="lab-ask"):
             run = entry.jobs().start("simulatability", spec, session.catalog().get)
             st.switch_page(PAGES / "labs/ask.py", query_params={"run": run})
         st.page_link(PAGES / "labs/ask.py", label="Ask a question of my own", icon=":material/edit:")
+
+with st.container(border=True, key="lab-check"):
+    st.subheader(":material/fact_check: Check", anchor=False)
+    st.markdown("Does it keep to its own explanation in a fresh session?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(
+            "Show me, with a robot that names the wrong words",
+            icon=":material/play_arrow:",
+            key="show-check",
+            help="It decides by a word list, and says that other words mattered.",
+        ):
+            check = CheckSpec(
+                task="sentiment",
+                items=shipped("sentiment")[:1],
+                explanations=("attribution",),
+                model="control/decoy-lexicon",
+            )
+            run = entry.jobs().start("consistency", check, session.catalog().get)
+            st.switch_page(PAGES / "labs/check.py", query_params={"run": run})
+        st.page_link(PAGES / "labs/check.py", label="Check a paragraph of my own", icon=":material/edit:")
 
 st.caption(
     "Three ways to start: the robots (*control/…*) answer at once and their faithfulness is known; "

@@ -27,7 +27,7 @@ from core.labs.consistency.tasks import (
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import transcript
 from pages.parts import check_case, check_table, models, session
-from pages.parts.run import actions, go_on, problems
+from pages.parts.run import actions, go_on, of_another_lab, problems
 from pages.parts.text import plain
 
 TASKS: dict[Task, str] = {
@@ -268,6 +268,8 @@ def known_items(spec: CheckSpec) -> dict[str, Item]:
 def show(run_id: str) -> None:
     """The run, live while it goes on."""
     jobs = entry.jobs()
+    if of_another_lab(run_id, "consistency"):
+        return
     began_active = jobs.active(run_id)
 
     @st.fragment(run_every=0.5 if began_active else None)
@@ -327,7 +329,7 @@ def figures(run_id: str, current: Case) -> None:
                 alt=f"{kind}: for each label and first answer, the answers after the edit",
             )
     scores = check_table.scores(current)
-    if scores["item"].str.contains("/").any():
+    if len(scores):
         st.subheader("By wording", anchor=False)
         st.plotly_chart(
             charts.faithfulness(scores, "wording"), key="by-wording", alt="Faithfulness of each wording with intervals"

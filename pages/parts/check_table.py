@@ -35,20 +35,19 @@ def frame(case: Case, explanation: str | None = None) -> pd.DataFrame:
 
 
 def scores(case: Case) -> pd.DataFrame:
-    """The run's figures by explanation and wording, as `core.store.queries.check_scores` gives them."""
+    """The figures of each wording, as `core.store.queries.check_scores` gives them."""
     told = case.told
-    spec = told.started.spec if told.started else {}
     found = []
     for score in told.scores.values():
-        if score.metric == "faithfulness" and score.rules == "repaired":
+        explanation, _, wording = score.item.partition("/")
+        if score.metric == "faithfulness" and score.rules == "repaired" and wording and case.spec:
             control = told.score("faithfulness_control", "repaired", score.item)
             found.append({
-                "run": score.run, "model": spec.get("model"), "task": spec.get("task"), "title": spec.get("title"),
-                "item": score.item, "faithfulness": score.value, "low": score.low, "high": score.high,
-                "n": score.n, "of": score.of, "control": control.value if control else None,
+                **case.spec.model_dump(include={"model", "task", "title"}), "run": score.run,
+                "explanation": explanation, "wording": wording, "faithfulness": score.value, "low": score.low,
+                "high": score.high, "n": score.n, "of": score.of, "control": control.value if control else None,
             })  # fmt: skip
-    return pd.DataFrame(found, columns=["run", "model", "task", "title", "item", "faithfulness", "low", "high", "n",
-                                        "of", "control"])  # fmt: skip
+    return pd.DataFrame(found)
 
 
 def draw(run_id: str, case: Case) -> None:

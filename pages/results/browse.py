@@ -6,11 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
+from core.charts import consistency as check_charts
 from core.charts import simulatability as charts
 from core.store import queries
 from core.store.store import StoreError
 from pages.parts.text import plain
 from pages.shell import PAGES
+
+LABS = {queries.ASK: "Ask", queries.CHECK: "Check"}
 
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
@@ -46,23 +49,39 @@ if runs.empty:
     st.stop()
 
 figures = queries.ask_scatter(keeper.store)
-listed = runs.merge(figures.drop(columns=["at", "model", "question"]), on="run", how="left")
+checks = queries.check_scores(keeper.store)
+of_runs = checks[checks["item"] == ""].rename(columns={"n": "n_checks", "of": "of_checks"})
+listed = runs.merge(figures.drop(columns=["at", "model", "question"]), on="run", how="left").merge(
+    of_runs[["run", "explanations", "faithfulness", "gain", "n_checks", "of_checks"]], on="run", how="left"
+)
+listed["n"] = listed["n"].fillna(listed["n_checks"])
+listed["of"] = listed["of"].fillna(listed["of_checks"])
+how = [
+    ", ".join(explanations) if isinstance(explanations, list) else method
+    for explanations, method in zip(listed["explanations"], listed["method"], strict=True)
+]
 table = pd.DataFrame(
     {
         "Asked": listed["at"],
+        "Lab": [LABS.get(lab, lab) for lab in listed["lab"]],
         "Question": listed["title"],
         "Model": listed["model"],
-        "Method": listed["method"],
+        "Method": how,
         "Status": listed["status"],
         "Precision": listed["precision"],
+        "Generality": listed["generality_cosine"],
+        "Faithfulness": listed["faithfulness"],
+        "Gain": listed["gain"],
         "Counted": [
             f"{n:.0f} of {of:.0f}" if of == of else "" for n, of in zip(listed["n"], listed["of"], strict=True)
         ],
-        "Generality": listed["generality_cosine"],
         "Calls": listed["answered"],
         "Failed": listed["failed"],
     }
 )
+for lab, columns in {"Ask": ["Precision", "Generality"], "Check": ["Faithfulness", "Gain"]}.items():
+    if lab not in set(table["Lab"]):
+        table = table.drop(columns=columns)
 chosen = st.dataframe(
     table,
     hide_index=True,
@@ -75,6 +94,8 @@ chosen = st.dataframe(
         "Question": st.column_config.TextColumn(width="large"),
         "Precision": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
         "Generality": st.column_config.NumberColumn(format="%.2f", help="1 minus mean cosine similarity."),
+        "Faithfulness": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
+        "Gain": st.column_config.NumberColumn(format="%.2f", help="Faithfulness minus that of random masks."),
     },
 )
 if rows := chosen["selection"]["rows"]:
@@ -99,6 +120,20 @@ if figures["precision"].notna().any():
         on_select="rerun",
         selection_mode="points",
         alt="Scatter plot of precision and generality, one point a run",
+    )
+    if points := picked["selection"]["points"]:
+        open_case(str(points[0]["customdata"][0]))
+
+by_model = checks[(checks["wording"] == "") & (checks["explanation"] != "")]
+if by_model["faithfulness"].notna().any():
+    st.subheader("Faithfulness by model", anchor=False)
+    st.caption("One mark a run and explanation, with its 95 % interval. Faint: fewer than 70 % of the checks count.")
+    picked = st.plotly_chart(
+        check_charts.faithfulness(by_model, "model"),
+        key="faithfulness",
+        on_select="rerun",
+        selection_mode="points",
+        alt="Faithfulness of each model and task, one mark a run and explanation",
     )
     if points := picked["selection"]["points"]:
         open_case(str(points[0]["customdata"][0]))
