@@ -81,7 +81,7 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
     for step, kind in enumerate(kinds):
         some = [row for row in drawn if row["explanation"] == kind]
         # Marks of one line stand a little above each other.
-        shift = (step - (len(kinds) - 1) / 2) * 0.18
+        shift = (step - (len(kinds) - 1) / 2) * 0.27
         colour = COLOURS[kind]
         figure.add_scatter(
             x=[row["faithfulness"] for row in some],
@@ -122,7 +122,7 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
             "automargin": True,
         },
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        height=170 + 56 * len(lines),
+        height=170 + 90 * len(lines),
         margin={"l": 10, "r": 10, "t": 40, "b": 60},
         hovermode="closest",
     )
