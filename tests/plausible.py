@@ -1,9 +1,10 @@
-"""What a plausible model would answer to the Ask lab's prompts, for the scripted server."""
+"""What a plausible model would answer to the labs' prompts, for the scripted server."""
 
 from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 
@@ -28,3 +29,22 @@ class Plausible:
         number_asked = re.search(r"number (\d+)", asked)
         answer = "no" if number_asked and int(number_asked[1]) % 3 == 0 else "yes"
         return f"All birds fly. So the answer is {answer}."
+
+
+def prompt_of(body: dict[str, Any]) -> str:
+    """The last turn of a request to the scripted server."""
+    return str(body["messages"][-1]["content"])
+
+
+def telling(
+    classify: str = "positive", masked: str = "unknown", explain: str = "- superb\n- wonderful"
+) -> Callable[[dict[str, Any]], str]:
+    """Answers the Check lab: `classify` for a paragraph without masks, `masked` for one with them."""
+
+    def reply(body: dict[str, Any]) -> str:
+        asked = prompt_of(body)
+        if "Words in it may" not in asked:
+            return explain
+        return masked if "[RE" in asked.split("Paragraph:")[1] else classify
+
+    return reply

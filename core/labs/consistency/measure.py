@@ -62,7 +62,10 @@ class Sessions:
 
 
 async def measure(spec: CheckSpec, run: Run) -> None:
-    """Check every item's answers against their explanations. Raises BadDataset."""
+    """Check every item's answers against their explanations.
+
+    Raises BadDataset, and CallFailed where not one first session gets an answer.
+    """
     try:
         found = await asyncio.to_thread(items_of, spec)
     except DatasetError as error:
@@ -83,8 +86,14 @@ async def measure(spec: CheckSpec, run: Run) -> None:
     sessions = Sessions(spec, run)
     checks = checks_of(spec, items)
 
+    failures: list[CallFailed] = []
+
     async def first(key: str, check: Check) -> Classification:
-        return await _first(spec, run, sessions, key, check)
+        try:
+            return await _first(spec, run, sessions, key, check)
+        except CallFailed as failure:
+            failures.append(failure)
+            raise
 
     async def able(key: str, check: Check) -> None:
         await _able(spec, run, key, check)
@@ -94,6 +103,8 @@ async def measure(spec: CheckSpec, run: Run) -> None:
 
     planned = {classification_key(check.item.id, check.wording): check for check in checks.values()}
     firsts = await run.each(planned, first)
+    if failures and not firsts:
+        raise failures[0]
     if spec.answerable:
         await run.each({answerable_key(check.item.id, check.wording): check for check in checks.values()}, able)
     ready: dict[str, Check] = {}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from store_events import answered, asked, at, failed, started, whole_run, write
 
-from core.events import Recorded, Started
+from core.events import Event, Recorded, Scored, Started
 from core.store import queries
 from core.store.index import index
 from core.store.store import Store
@@ -162,3 +162,43 @@ def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
     assert queries.ask_scatter(empty).empty
     assert {"run", "precision", "generality_cosine"} <= set(queries.ask_scatter(empty).columns)
     assert "messages" in queries.calls(empty, "r")
+
+
+def check_run(run: str, explanations: list[str], scores: dict[str, float | None]) -> list[Event]:
+    spec = {"title": "two reviews", "task": "sentiment", "model": "control/x", "explanations": explanations}
+    found: list[Event] = [Started(run=run, at=at(0), lab="consistency", spec=spec, seed=0)]
+    data = {
+        "paragraph": "p", "explanation": explanations[0], "wording": "you-removed", "label": "positive",
+        "before_repaired": "positive", "after_repaired": "unknown", "faithful_repaired": "yes", "faithful_paper": "no",
+        "control_repaired": 0.5, "masked": 0.1, "over_redacted": False,
+    }  # fmt: skip
+    item = f"p/{explanations[0]}/you-removed"
+    found.append(Recorded(run=run, at=at(1), record="consistency", item=item, data=data))
+    for group, value in scores.items():
+        found.append(
+            Scored(run=run, at=at(2), metric="faithfulness", value=value, n=3, of=4, rules="repaired", item=group)
+        )
+    return found
+
+
+def test_checks_and_their_scores(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    write(folder, "one", check_run("one", ["redaction"], {"": 0.75}))
+    write(folder, "two", check_run("two", ["attribution", "redaction"], {"": None, "redaction/you-removed": 1.0}))
+    with Store(tmp_path / "store.duckdb") as store:
+        index(store, folder)
+        checks = queries.checks(store, "one")
+        assert checks[["before", "after", "faithful", "control", "masked"]].values.tolist() == [
+            ["positive", "unknown", "yes", 0.5, 0.1]
+        ]
+        assert queries.checks(store, rules="paper")["faithful"].tolist() == ["no", "no"]
+        scores = queries.check_scores(store).set_index(["run", "item"])
+        assert scores.loc[("one", "")]["explanation"] == "redaction", "the only one"
+        assert scores.loc[("two", "")]["explanation"] == "" and pd.isna(scores.loc[("two", "")]["faithfulness"])
+        wording = scores.loc[("two", "redaction/you-removed")]
+        assert (wording["explanation"], wording["wording"], wording["faithfulness"]) == (
+            "redaction",
+            "you-removed",
+            1.0,
+        )
+        assert queries.check_scores(store, rules="paper").empty

@@ -32,6 +32,7 @@ from core.labs.consistency.words import caveats, row_verdict, verdict
 from core.models.catalog import Catalog
 from core.runs.run import execute
 from core.runs.transcript import transcript
+from tests.plausible import prompt_of, telling
 from tests.stub_server import Fault, StubServer
 
 HONEST, DECOY = "control/honest-lexicon", "control/decoy-lexicon"
@@ -59,23 +60,6 @@ def stub_catalog(server: StubServer, **changes: object) -> Catalog:
 
 def stub_spec(**changes: object) -> CheckSpec:
     return CheckSpec(**{"items": (REVIEW,), "model": "stub/stub-model", "explanations": ("attribution",), **changes})
-
-
-def prompt_of(body: dict[str, Any]) -> str:
-    return str(body["messages"][-1]["content"])
-
-
-def scripted(classify: str = "positive", masked: str = "unknown", explain: str = "- superb\n- wonderful") -> Any:
-    """Answers by session: a paragraph with masks is told from one without."""
-
-    def reply(body: dict[str, Any]) -> str:
-        asked = prompt_of(body)
-        if not asked.startswith("Which") and "Words in it may" not in asked:
-            return explain
-        paragraph = asked.split("Paragraph:")[1]
-        return masked if "[RE" in paragraph else classify
-
-    return reply
 
 
 # What is known of the controls
@@ -156,7 +140,7 @@ def test_no_session_knows_of_another(task: str, explanation: str) -> None:
 
 
 def test_what_a_server_receives_is_one_user_turn_with_the_papers_sampling() -> None:
-    with StubServer(scripted()) as server:
+    with StubServer(telling()) as server:
         play(stub_spec(seed=3), stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     assert {len(body["messages"]) for body in bodies} == {1}
@@ -171,7 +155,7 @@ def test_what_a_server_receives_is_one_user_turn_with_the_papers_sampling() -> N
 
 
 def test_a_verdict_and_its_control_in_words() -> None:
-    with StubServer(scripted()) as server:
+    with StubServer(telling()) as server:
         found, _ = play(stub_spec(), stub_catalog(server))
     (row,) = found.rows.values()
     assert row.explained is not None and row.explained.words_repaired == ("superb", "wonderful")
@@ -185,7 +169,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
 
 
 def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
-    with StubServer(scripted(classify="negative", masked="negative")) as server:
+    with StubServer(telling(classify="negative", masked="negative")) as server:
         found, _ = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
     (row,) = found.rows.values()
     assert row_verdict(row) == (
@@ -197,7 +181,7 @@ def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
 def test_the_target_comes_from_the_label_or_without_one_from_the_prediction() -> None:
     for label, basis, wanted in (("negative", "label", "positive"), (None, "prediction", "negative")):
         item = REVIEW.model_copy(update={"label": label})
-        reply = scripted(explain="Paragraph: A dreadful film.")
+        reply = telling(explain="Paragraph: A dreadful film.")
         with StubServer(reply) as server:
             found, _ = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
         (row,) = found.rows.values()
@@ -219,12 +203,12 @@ def test_without_a_target_the_model_is_not_asked_to_edit() -> None:
 
 
 def test_what_does_not_count_is_told_with_its_reason_under_each_rules() -> None:
-    with StubServer(scripted(classify="negative", masked="Hmm.")) as server:
+    with StubServer(telling(classify="negative", masked="Hmm.")) as server:
         found, _ = play(stub_spec(), stub_catalog(server))
     (row,) = found.rows.values()
     assert row.state() == row.state("paper") == "undecided"
     assert {(drop.reason, drop.rules) for drop in row.drops} == {("unparsed", "paper"), ("unparsed", "repaired")}
-    with StubServer(scripted(classify="negative", masked="unknown")) as server:
+    with StubServer(telling(classify="negative", masked="unknown")) as server:
         found, _ = play(stub_spec(), stub_catalog(server))
     (row,) = found.rows.values()
     assert {(drop.reason, drop.rules) for drop in row.drops} == {
@@ -239,7 +223,7 @@ def test_what_does_not_count_is_told_with_its_reason_under_each_rules() -> None:
 def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
     """The paper's rules end a word at a boundary; ours mask "wow!" too."""
     item = Item(id="x", task="sentiment", paragraph="A film to say wow! about, superb.", label="positive")
-    with StubServer(scripted(explain="- wow!\n- superb")) as server:
+    with StubServer(telling(explain="- wow!\n- superb")) as server:
         found, _ = play(stub_spec(items=(item,)), stub_catalog(server))
     (row,) = found.rows.values()
     assert row.explained is not None and row.again is not None and row.found is not None
@@ -251,7 +235,7 @@ def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
 
 
 def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None:
-    with StubServer(scripted(explain="- marvellous (a.*)\n- [^x]+")) as server:
+    with StubServer(telling(explain="- marvellous (a.*)\n- [^x]+")) as server:
         found, _ = play(stub_spec(controls=2), stub_catalog(server))
         assert server.count == 3, "classify, explain, everything masked"
     (row,) = found.rows.values()
@@ -263,7 +247,7 @@ def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None
 
 def test_over_redaction_is_flagged() -> None:
     masked = re.sub(r"\w+", "[REDACTED]", REVIEW.paragraph)
-    with StubServer(scripted(explain=f"Paragraph: {masked}")) as server:
+    with StubServer(telling(explain=f"Paragraph: {masked}")) as server:
         found, _ = play(stub_spec(explanations=("redaction",)), stub_catalog(server))
     (row,) = found.rows.values()
     assert row.found is not None and row.found.over_redacted and row.found.masked == 1
@@ -279,7 +263,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
         9: Fault("too_long"),
         14: Fault("cut"),
     }
-    with StubServer(scripted(), faults=faults) as server:
+    with StubServer(telling(), faults=faults) as server:
         found, events = play(spec, stub_catalog(server, timeout=2.0, retries=1))
     assert found.told.status == "completed"
     assert {event.error for event in events if event.kind == "failed"} >= {"EmptyAnswer", "ContentFiltered"}
@@ -297,7 +281,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
             event.kind == "failed" and event.call == asked.call for event in events
         )
     }  # fmt: skip
-    with StubServer(scripted()) as healthy:
+    with StubServer(telling()) as healthy:
         again, more = play(spec, stub_catalog(healthy), history=events)
     assert all(row.state() in ("yes", "no", "undecided") for row in again.rows.values())
     assert not answered & {event.fingerprint for event in more[len(events) :] if event.kind == "asked"}
@@ -306,7 +290,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
 def test_a_failed_control_leaves_the_verdict() -> None:
     def reply(body: dict[str, Any]) -> str:
         paragraph = prompt_of(body).split("Paragraph:")[1]
-        return " \n" if paragraph.count("[REDACTED]") > 2 else scripted()(body)
+        return " \n" if paragraph.count("[REDACTED]") > 2 else telling()(body)
 
     with StubServer(reply) as server:
         found, _ = play(stub_spec(), stub_catalog(server, retries=0))

@@ -1,0 +1,112 @@
+"""`python -m core check`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core import home
+from core.__main__ import main
+from core.store import queries
+from core.store.store import Store
+from tests.plausible import telling
+from tests.stub_server import StubServer
+
+TEXT = "A superb film, dull at the end, and wonderful."
+CHECK = ["check", "sentiment", "--model", "control/honest-lexicon"]
+
+
+def test_a_check_is_told_in_words_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CHECK, "--text", TEXT, "--label", "positive", "--explanation", "attribution"]) == 0
+    told = capsys.readouterr().out
+    assert "answers: positive, then unknown" in told and "words: superb, dull, wonderful" in told
+    assert "Without them it could no longer tell (*unknown*): the explanation is faithful." in told
+    assert "With as many random words masked it could not tell in 0 of 3 draws." in told
+    assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in told
+
+
+def test_without_text_or_dataset_the_shipped_items_run_and_scores_have_their_names(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["check", "multi_choice", "--model", "control/decoy-lexicon", "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    whole = [event for event in events if event["kind"] == "scored" and not event["item"]]
+    assert {event["metric"] for event in whole} == {
+        *("accuracy", "faithfulness", "faithfulness_control", "faithfulness_gain")
+    }
+    by_name = {event["metric"]: event for event in whole if event["rules"] == "repaired"}
+    assert (by_name["faithfulness"]["value"], by_name["faithfulness"]["n"]) == (0.0, 60)
+    assert by_name["faithfulness_gain"]["value"] == -by_name["faithfulness_control"]["value"]
+    assert len({event["item"] for event in events if event.get("record") == "paragraph"}) == 20
+    assert events[-1]["status"] == "completed"
+
+
+def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CHECK, "--limit", "2", "--explanation", "redaction", "--every-wording"]) == 0
+    assert "All 12 explanations that count were faithful" in capsys.readouterr().out
+    with Store(home.home() / "store.duckdb") as store:
+        run = queries.runs(store).iloc[0]
+        assert run["title"] == "shipped: 2 items, sentiment"
+        assert set(queries.checks(store, run["run"])["faithful"]) == {"yes"}
+        assert len(queries.checks(store)) == 12
+
+
+def test_a_real_dataset(datasets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(datasets / "babi")
+    given = ["check", "multi_choice", "--dataset", "babi-1", "--path", path, "--limit", "5"]
+    assert main([*given, "--model", "control/honest-lexicon", "--explanation", "counterfactual"]) == 0
+    told = capsys.readouterr().out
+    assert "accuracy 1.00" in told and "faithfulness 1.00" in told and "(5 of 5)" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([*CHECK, "--text", ""], "There is no paragraph"),
+        ([*CHECK, "--text", "x" * 100_000], "100,000 characters"),
+        ([*CHECK, "--text", "x", "--dataset", "imdb"], "not both"),
+        ([*CHECK, "--dataset", "rte"], "no dataset for sentiment"),
+        ([*CHECK, "--dataset", "imdb", "--path", "nowhere"], "there is nothing at nowhere"),
+        ([*CHECK, "--limit", "0"], "greater than or equal to 1"),
+        (["check", "multi_choice", "--text", "x", "--question", "y"], "no choices"),
+        (["check", "entailment", "--text", "x"], "no statement"),
+        (["check", "sentiment", "--model", "control/honest"], "Did you mean control/honest-lexicon"),
+    ],
+)
+def test_bad_input_is_said_in_words(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["🎉🎉 superb", "فيلم superb رائع", "<b>superb</b> & *wonderful*", "a+b(c[d superb \\1 $^"]
+)
+def test_any_paragraph_can_be_checked(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CHECK, "--text", text]) == 0
+    assert "Its explanation was faithful in all 3 checks." in capsys.readouterr().out
+
+
+def test_a_model_out_of_reach_is_exit_code_3(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert main(["check", "sentiment", "--limit", "2", "--model", "openai/x"]) == 3
+    assert "Nothing answers at http://127.0.0.1:9/v1" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_where_it_stopped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer(telling()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        assert main(["check", "sentiment", "--text", TEXT, "--model", "openai/stub-model"]) == 0
+        asked = server.count
+        path = next(home.journals().glob("*.jsonl"))
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(lines[:8]))
+        kept = sum(b'"kind":"answered"' in line for line in lines[:8])
+        capsys.readouterr()
+        assert main(["resume", path.stem]) == 0
+        assert server.count - asked <= asked - kept
+    assert "faithfulness" in capsys.readouterr().out

@@ -1,0 +1,252 @@
+"""The Check page in all its states: empty, running, done, failed, cancelled, interrupted, every wording, hostile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.datasets.items import Item
+from core.labs.consistency.tasks import CheckSpec, shipped
+from tests.pages.conftest import settled, until, words
+from tests.plausible import telling
+from tests.stub_server import StubServer
+
+Page = Callable[..., AppTest]
+REVIEW = Item(id="text", task="sentiment", paragraph="A superb film, dull at the end, and wonderful.", label="positive")
+
+
+def a_run(**changes: object) -> str:
+    spec = CheckSpec(**{"items": (REVIEW,), "model": "control/honest-lexicon", **changes})
+    run = entry.jobs().start("consistency", spec)
+    assert entry.jobs().wait(run, 30)
+    return run
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Callable[[StubServer], None]:
+    def use(server: StubServer) -> None:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
+
+    return use
+
+
+def test_an_empty_page_is_ready(page: Page) -> None:
+    app = page("labs/check.py")
+    assert app.text_area(key="paragraph-sentiment").value == shipped("sentiment")[0].paragraph
+    assert app.selectbox(key="label-sentiment").value == "positive"
+    assert app.button(key="check").label == "Check · at most 7 calls" and not app.button(key="check").disabled
+    assert "control/decoy-lexicon" in app.selectbox(key="check-model").options
+    assert "control/fickle" not in app.selectbox(key="check-model").options, "it knows nothing of this lab"
+    assert "control/decoy-lexicon" not in page("labs/ask.py").selectbox(key="model").options
+
+
+def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> None:
+    app = page("labs/check.py")
+    app.button(key="check").click().run()
+    told = words(settled(app))
+    for session in ("1 · It answers", "2 · It lists the words that matter", "3 · It answers again, asked afresh"):
+        assert session in told
+    assert "Without them it still answered **positive**: the explanation is not faithful." in told
+    assert ":orange-background[[REDACTED]]" in told
+    assert "Faithfulness 0.00" in told and "1 of 1 · 0.00 to 0.79" in told
+    assert "Read by the paper's own rules: faithfulness 0.00 (1 of 1)" in told
+
+
+def test_each_session_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
+    run = a_run(explanations=("redaction",))
+    app = page("labs/check.py", run=run)
+    for session in ("before", "explain", "after"):
+        app.session_state[f"open-text/redaction/objective-redacted-{session}"] = True
+    app.run()
+    codes = [code.value for code in app.code]
+    assert "positive" in codes and "unknown" in codes
+    assert any(code.startswith("[user]") and "replace the words that matter most" in code for code in codes)
+    assert "Paragraph: A [REDACTED] film, [REDACTED] at the end, and [REDACTED]." in codes
+
+
+def test_examples_and_tasks(page: Page) -> None:
+    app = page("labs/check.py")
+    app.pills(key="check-example").set_value("space-opera").run()
+    assert not app.exception
+    assert app.text_area(key="paragraph-sentiment").value.startswith("Two hours of spaceships")
+    assert app.selectbox(key="label-sentiment").value == "negative"
+    for task, about in (("multi_choice", "Where is John?"), ("entailment", shipped("entailment")[0].hypothesis)):
+        app.segmented_control(key="check-task").set_value(task).run()
+        assert not app.exception
+        assert app.text_input(key=f"about-{task}").value == about
+        app.button(key="check").click().run()
+        assert "Verdict" in words(settled(app))
+
+
+def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: Callable[[StubServer], None]) -> None:
+    def reply(body: dict) -> str:
+        removed = "[REMOVED]" in body["messages"][-1]["content"]
+        return telling(masked="positive" if removed else "unknown")(body)
+
+    with StubServer(reply) as server:
+        stub(server)
+        run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
+    told = words(page("labs/check.py", run=run))
+    assert "| Faithful? | objective | human | you |" in told
+    assert told.count(":green-badge[:material/check_circle: yes]") == 3
+    assert told.count(":red-badge[") == 3 and told.count(":material/flag: no") == 1
+    assert "**3 of 6** that are decided are faithful" in told
+    assert "attribution, objective-removed, flagged above, is not faithful" in told
+    assert "it hangs on how one asks" in told
+
+
+def test_another_wording_can_be_looked_at(page: Page) -> None:
+    run = a_run(every_wording=True)
+    app = page("labs/check.py", run=run)
+    app.pills(key=f"shown-explanation-{run}").set_value("counterfactual").run()
+    app.pills(key=f"shown-wording-counterfactual-{run}").set_value("you-implicit").run()
+    assert not app.exception
+    told = words(app)
+    assert "It said this edit makes the answer **negative**. Asked afresh, it answered **negative**" in told
+    assert ":red-background[~~superb~~]" in told and ":green-background[" in told
+
+
+def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
+    run = a_run(items=(), limit=4)
+    app = page("labs/check.py", run=run)
+    told = words(app)
+    assert "All 12 explanations that count were faithful" in told
+    table = app.dataframe[0].value
+    assert len(table) == 12 and set(table["Verdict"]) == {"faithful"}
+    assert len(app.get("plotly_chart")) == 3
+    app.selectbox(key=f"shown-item-{run}").set_value("harbour-hotel").run()
+    assert not app.exception and "carpet was" in words(app)
+
+
+def test_a_human_edit_is_shown_beside_the_models(page: Page) -> None:
+    run = a_run(items=(REVIEW.model_copy(update={"reference_edit": "An awful film, dull to the end, and tiring."}),))
+    app = page("labs/check.py", run=run)
+    told = words(app)
+    assert "How a person edited it" in told and ":green-background[awful]" in told
+
+
+def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
+    app = page("labs/check.py")
+    app.text_area(key="paragraph-sentiment").set_value("  ").run()
+    assert app.button(key="check").disabled and "There is no paragraph" in words(app)
+    app.pills(key="explanations").set_value([]).run()
+    assert "at least one way to explain" in words(app) and app.button(key="check").disabled
+    app.pills(key="explanations").set_value(["redaction"])
+    app.segmented_control(key="source").set_value("dataset").run()
+    assert "there is nothing at" in words(app) and app.button(key="check").disabled
+
+
+def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> None:
+    app = page("labs/check.py")
+    app.segmented_control(key="source").set_value("dataset").run()
+    app.text_input(key="path-imdb").set_value(str(datasets / "imdb"))
+    app.number_input(key="limit").set_value(3).run()
+    assert app.button(key="check").label == "Check · at most 21 calls"
+
+
+def test_a_failed_run_says_why(page: Page, stub: Callable[[StubServer], None]) -> None:
+    with StubServer(key="another") as server:
+        stub(server)
+        run = a_run(model="openai/stub-model")
+    app = page("labs/check.py", run=run)
+    told = words(app) + "".join(str(error.proto) for error in app.error)
+    assert "The run stopped" in told and "key" in told
+    assert app.button(key="go-on")
+
+
+def test_cancel_stops_the_spending_and_go_on_finishes(page: Page, stub: Callable[[StubServer], None]) -> None:
+    with StubServer(telling(), delay=0.1) as server:
+        stub(server)
+        spec = CheckSpec(limit=10, model="openai/stub-model", explanations=("attribution",), controls=1)
+        run = entry.jobs().start("consistency", spec)
+        until(lambda: server.count >= 8)
+        app = page("labs/check.py", run=run)
+        assert "checks judged" in app.get("progress")[0].proto.text
+        app.button(key="check-cancel").click().run()
+        assert not app.exception
+        asked = server.count
+        until(lambda: not entry.jobs().active(run))
+        assert server.count == asked
+        app.run()
+        assert "You stopped this run" in words(app)
+        app.button(key="go-on").click().run()
+        told = words(settled(app))
+        assert "Faithfulness" in told and "You stopped" not in told
+
+
+def test_an_interrupted_run_says_so(page: Page) -> None:
+    run = a_run(limit=3, items=())
+    path = home.journals() / f"{run}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number in (1, 4, 9, 30, len(lines) - 3):
+        path.write_bytes(b"".join(lines[:number]))
+        assert "interrupted" in words(page("labs/check.py", run=run))
+
+
+HOSTILE = (
+    "<script>alert(1)</script> **bold** :red[x] $x$ [a](javascript:1) ![i](http://h/x.png)\n\n    superb | wonderful"
+)
+
+
+def test_hostile_words_are_shown_and_not_obeyed(page: Page, stub: Callable[[StubServer], None]) -> None:
+    item = Item(id="<b>x|", task="sentiment", paragraph=HOSTILE, label="positive")
+    answers = telling(classify=f"positive {HOSTILE}", explain="- (.*)\n- **bold**\n- :red[x]\n- <script>\n- [a-z]+")
+    with StubServer(answers) as server:
+        stub(server)
+        run = a_run(items=(item,), model="openai/stub-model")
+    app = page("labs/check.py", run=run)
+    shown = [one.value for one in app.markdown if "script" in one.value]
+    assert shown and all("<script>" not in one and "**bold**" not in one and "[a](" not in one for one in shown)
+    assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
+    assert "    superb" not in "\n".join(shown), "an indent would make it code"
+
+
+def test_right_to_left_and_emoji_go_through(page: Page) -> None:
+    run = a_run(items=(REVIEW.model_copy(update={"paragraph": "فيلم superb رائع 🎉\u200f end"}),))
+    assert "رائع" in words(page("labs/check.py", run=run))
+
+
+def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
+    run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
+    assert "Verdict" in words(page("labs/check.py", run=run))
+
+
+def test_a_case_a_replay_and_browse(page: Page) -> None:
+    run = a_run(limit=2, items=())
+    app = page("results/case.py", run=run)
+    told = words(app)
+    assert "shipped: 2 items, sentiment" in told and "All 6 explanations that count were faithful" in told
+    assert set(app.dataframe[-1].value["about"]) == {"the whole run", "counterfactual", "attribution", "redaction"}
+    app = page("results/case.py", run=run, replay="1")
+    assert "No model is asked" in app.get("progress")[0].proto.text
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes >= 1)
+    app = page("results/browse.py")
+    table = app.dataframe[0].value
+    assert table.iloc[0][["Lab", "Faithfulness", "Counted"]].tolist() == ["Check", 1.0, "6 of 6"]
+    assert "Precision" not in table and "Faithfulness by model" in words(app)
+
+
+def test_a_run_of_another_lab_is_not_drawn_here(page: Page) -> None:
+    run = a_run()
+    assert "made on another page" in words(page("labs/ask.py", run=run))
+
+
+def test_the_front_door_starts_a_check(page: Page) -> None:
+    app = page("about/welcome.py")
+    app.button(key="show-check").click().run()
+    assert not app.exception
+    until(lambda: len(list(home.journals().glob("*consistency*.jsonl"))) == 1)
+
+
+def test_methods_tells_of_check_its_prompts_and_datasets(page: Page) -> None:
+    app = page("about/methods.py")
+    assert "Check: self-consistency" in words(app) and "faithfulness_control" in words(app)
+    assert "MIT" in set(next(table.value for table in app.dataframe if "Licence" in table.value)["Licence"])
+    app.selectbox(key="check-template").set_value("sentiment-redaction").run()
+    assert any("[wordings.ask.long]" in code.value for code in app.code)
