@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 _UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
-_MANY = 4_000
-"""Words. In longer texts difflib may skip the most frequent ones, or it would take many seconds."""
+_MANY, _REPEATS = 4_000, 300_000
+"""Words, and pairs of like words. Above either, difflib may skip the most frequent ones, or it would take minutes."""
 
 
 class Piece(NamedTuple):
@@ -25,9 +26,11 @@ def pieces(original: str, edited: str) -> list[Piece]:
     old, new = [unit.word for unit in before], [unit.word for unit in after]
     head, tail = _common_ends(old, new)
     end = len(before) - tail
-    matcher = SequenceMatcher(
-        None, old[head:end], new[head : len(new) - tail], autojunk=max(len(old), len(new)) > _MANY
-    )
+    inner_old, inner_new = old[head:end], new[head : len(new) - tail]
+    there = Counter(inner_old)
+    repeats = sum(count * there[word] for word, count in Counter(inner_new).items())
+    skip = max(len(old), len(new)) > _MANY or repeats > _REPEATS
+    matcher = SequenceMatcher(None, inner_old, inner_new, autojunk=skip)
     inner = [(op, i + head, j + head, k + head, m + head) for op, i, j, k, m in matcher.get_opcodes()]
     found: list[Piece] = []
     for op, i, j, k, m in [("equal", 0, head, 0, head), *inner, ("equal", end, len(old), len(new) - tail, len(new))]:

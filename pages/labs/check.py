@@ -27,8 +27,9 @@ from core.labs.consistency.tasks import (
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import transcript
 from pages.parts import check_case, check_table, models, session
-from pages.parts.run import actions, go_on, of_another_lab, problems
+from pages.parts.run import actions, go_on, problems
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 TASKS: dict[Task, str] = {
     "sentiment": "Sentiment of a paragraph",
@@ -268,8 +269,9 @@ def known_items(spec: CheckSpec) -> dict[str, Item]:
 def show(run_id: str) -> None:
     """The run, live while it goes on."""
     jobs = entry.jobs()
-    if of_another_lab(run_id, "consistency"):
-        return
+    told = transcript(*jobs.events(run_id))
+    if told.started and told.started.lab != "consistency":
+        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
     began_active = jobs.active(run_id)
 
     @st.fragment(run_every=0.5 if began_active else None)

@@ -6,7 +6,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, home
-from core.events import CallFailed, Frozen, Started
+from core.events import CallFailed, Frozen
 from core.journal import JournalInUse
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
@@ -122,19 +122,6 @@ def keep(run_id: str, record: Frozen, item: str) -> bool:
             icon=":material/pause_circle:",
         )
         return False
-    return True
-
-
-def of_another_lab(run_id: str, lab: str) -> bool:
-    """Whether the run is not of `lab`; then it says so, and where it can be seen. Raises NoSuchRun."""
-    events, _ = entry.jobs().events(run_id)
-    started = next((event for event in events if isinstance(event, Started)), None)
-    if started is None or started.lab == lab:
-        return False
-    st.info("This run was made on another page.", icon=":material/info:")
-    st.page_link(
-        PAGES / "results/case.py", label="Open as case", icon=":material/folder_open:", query_params={"run": run_id}
-    )
     return True
 
 

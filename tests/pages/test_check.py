@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.datasets.items import Item
 from core.labs.consistency.tasks import CheckSpec, shipped
+from core.labs.simulatability.tasks import AskSpec
 from tests.pages.conftest import settled, until, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
@@ -127,7 +128,7 @@ def test_a_human_edit_is_shown_beside_the_models(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"reference_edit": "An awful film, dull to the end, and tiring."}),))
     app = page("labs/check.py", run=run)
     told = words(app)
-    assert "How a person edited it" in told and ":green-background[awful]" in told
+    assert "How a person edited it" in told and ":green-background[An awful]" in told
 
 
 def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
@@ -232,9 +233,11 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     assert "Precision" not in table and "Faithfulness by model" in words(app)
 
 
-def test_a_run_of_another_lab_is_not_drawn_here(page: Page) -> None:
-    run = a_run()
-    assert "made on another page" in words(page("labs/ask.py", run=run))
+def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    for path, id in (("labs/check.py", run), ("labs/ask.py", a_run())):
+        assert "Every call" in words(page(path, run=id))
 
 
 def test_the_front_door_starts_a_check(page: Page) -> None:
@@ -246,7 +249,7 @@ def test_the_front_door_starts_a_check(page: Page) -> None:
 
 def test_methods_tells_of_check_its_prompts_and_datasets(page: Page) -> None:
     app = page("about/methods.py")
-    assert "Check: self-consistency" in words(app) and "faithfulness_control" in words(app)
+    assert "Check: self-consistency" in [header.value for header in app.header] and "faithfulness_control" in words(app)
     assert "MIT" in set(next(table.value for table in app.dataframe if "Licence" in table.value)["Licence"])
     app.selectbox(key="check-template").set_value("sentiment-redaction").run()
     assert any("[wordings.ask.long]" in code.value for code in app.code)

@@ -1,0 +1,144 @@
+"""The Check page in a browser, as a person meets it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Server, settle
+from tests.plausible import telling
+from tests.stub_server import StubServer
+
+pytestmark = pytest.mark.browser
+Serve = Callable[..., Server]
+
+
+@pytest.fixture
+def slow() -> Iterator[StubServer]:
+    """A model that takes half a second for each answer."""
+    with StubServer(telling(), delay=0.5) as server:
+        yield server
+
+
+def stub_variables(stub: StubServer) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
+
+
+def opened(page: Page, url: str, model: str = "") -> None:
+    page.goto(f"{url}/check")
+    settle(page)
+    if model:
+        box = page.locator(".st-key-check-model input")
+        box.fill(model)
+        box.press("Enter")
+        settle(page)
+
+
+def press(page: Page) -> str:
+    """Press Check with what stands there; the run's id from the address."""
+    page.locator(".st-key-check button").click()
+    page.wait_for_url(re.compile("run="))
+    return page.url.split("run=")[1].split("&")[0]
+
+
+def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
+    opened(page, app.url)
+    press(page)
+    expect(page.locator(".st-key-row-verdict")).to_contain_text(
+        "still answered positive: the explanation is not faithful"
+    )
+    third = page.locator(".st-key-session-3")
+    expect(third.get_by_text("[REDACTED]").first).to_be_visible()
+    third.locator("summary").click()
+    expect(third.get_by_text("Exact prompt")).to_be_visible()
+    expect(third.get_by_text("Words in it may have been redacted")).to_be_visible()
+    boxes = [page.locator(f".st-key-session-{number}").bounding_box() for number in (1, 2, 3)]
+    assert boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"] and abs(boxes[0]["y"] - boxes[2]["y"]) < 2, "side by side"
+
+
+def test_every_wording_fills_in_while_the_run_goes_on(serve: Serve, page: Page, slow: StubServer) -> None:
+    server = serve(**stub_variables(slow))
+    opened(page, server.url, "openai/stub-model")
+    page.get_by_text("Try every wording", exact=True).click()
+    settle(page)
+    press(page)
+    grid = page.locator("table").first
+    expect(grid.get_by_text("…").first).to_be_visible()
+    expect(grid.get_by_text("yes").first).to_be_visible()
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.get_by_text("6 of 6 that are decided are faithful")).to_be_visible()
+
+
+def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, page: Page, slow: StubServer) -> None:
+    server = serve(**stub_variables(slow))
+    opened(page, server.url, "openai/stub-model")
+    page.get_by_text("The items that ship").click()
+    settle(page)
+    press(page)
+    page.wait_for_function("document.querySelector('.st-key-check-progress')?.innerText.match(/[1-9]\\d* of at most/)")
+    page.reload()
+    page.wait_for_selector(".st-key-check-progress")
+    page.locator(".st-key-check-cancel button").click()
+    expect(page.get_by_text("You stopped this run")).to_be_visible()
+    asked = slow.count
+    time.sleep(1.5)
+    assert slow.count == asked
+    page.locator(".st-key-go-on button").first.click()
+    expect(page.get_by_text("You stopped this run")).to_have_count(0)
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+
+
+def test_what_a_model_and_a_person_write_stays_text(serve: Serve, page: Page) -> None:
+    hostile = (
+        "<img src=x onerror=\"document.title='taken'\"> **bold** :red[red] $x^2$ www.example.com [link](https://e.com)"
+    )
+    with StubServer(telling(explain=f"- superb\n- {hostile}")) as stub:
+        server = serve(**stub_variables(stub))
+        opened(page, server.url, "openai/stub-model")
+        box = page.locator(".st-key-paragraph-sentiment textarea")
+        box.fill(f"A superb film.\n\n    {hostile}")
+        box.press("Control+Enter")
+        settle(page)
+        press(page)
+        shown = page.locator(".st-key-session-1")
+        expect(shown.get_by_text("It answers positive")).to_be_visible()
+        text = shown.inner_text().replace("\u2060", "")
+        assert "<img src=x onerror=" in text and "**bold** :red[red] $x^2$ www.example.com [link]" in text
+        for number in (1, 2, 3):
+            drawn = page.locator(f".st-key-session-{number} [data-testid=stMarkdown]")
+            assert drawn.locator("img, a, .katex, code").count() == 0
+        assert page.title() != "taken"
+
+
+def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
+    opened(page, app.url, "control/honest-lexicon")
+    page.get_by_text("The items that ship").click()
+    settle(page)
+    press(page)
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 15, box["y"] + 52 + 35)
+    expect(page.locator(".st-key-session-1")).to_contain_text("Two hours of spaceships")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_finished_check_fits_a_phone(app: Server, browser: Browser, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    phone = context.new_page()
+    opened(phone, app.url)
+    phone.get_by_text("Try every wording", exact=True).click()
+    settle(phone)
+    press(phone)
+    phone.wait_for_selector(".st-key-actions")
+    assert phone.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0
+    first, third = (phone.locator(f".st-key-session-{number}").bounding_box() for number in (1, 3))
+    assert third["y"] > first["y"] + first["height"], "stacked"
+    grid = phone.locator("table").first
+    assert grid.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth + 1"), "the grid fits"
+    context.close()
