@@ -15,7 +15,8 @@ DRAW: Mapping[str, Callable[[Transcript, bool], None]] = {
 }
 
 
-def draw(told: Transcript, active: bool) -> None:
-    """Draw the case that a run is, as far as it has come. Nothing before the run has begun."""
-    if told.started is not None:
-        DRAW[told.started.lab](told, active)
+def draw(told: Transcript, run_id: str, active: bool) -> None:
+    """Draw the case that a run is, as far as it has come. Where its first line is lost, its name tells the lab."""
+    lab = told.started.lab if told.started else next((name for name in DRAW if f"-{name}-" in run_id), None)
+    if lab in DRAW:
+        DRAW[lab](told, active)

@@ -32,7 +32,7 @@ def replay(run_id: str) -> None:
     shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
     st.progress(min(elapsed / span, 1.0), text=f"Replay of {plain(run_id)}, {pace:.0f} × as fast. No model is asked.")
     told = transcript(shown)
-    cases.draw(told, active=told.status is None)
+    cases.draw(told, run_id, active=told.status is None)
     if elapsed > span:
         del st.session_state[f"replay-{run_id}"]
         st.query_params.pop("replay")
@@ -116,5 +116,5 @@ if st.query_params.get("replay") and len(events) > 1:
     st.fragment(replay, run_every=0.25)(run_id)
 else:
     actions(run_id, told, here="case")
-    cases.draw(told, active=entry.jobs().active(run_id))
+    cases.draw(told, run_id, active=entry.jobs().active(run_id))
     everything(told)
