@@ -15,8 +15,8 @@ from pages.parts.run import actions, title
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-REPLAY_SECONDS = 12.0
-"""A replay takes as long as the run did, but no longer than this."""
+SHORTEST_REPLAY, LONGEST_REPLAY = 5.0, 12.0
+"""Seconds. A replay takes as long as the run did, within these: a control is done before one has looked."""
 
 CALLS_A_PAGE = 50
 
@@ -27,10 +27,10 @@ def replay(run_id: str) -> None:
     began = st.session_state.setdefault(f"replay-{run_id}", time.monotonic())
     first, last = events[0].at, events[-1].at
     span = max((last - first).total_seconds(), 0.001)
-    pace = max(span / REPLAY_SECONDS, 1.0)
+    pace = span / min(max(span, SHORTEST_REPLAY), LONGEST_REPLAY)
     elapsed = (time.monotonic() - began) * pace
     shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
-    st.progress(min(elapsed / span, 1.0), text=f"Replay of {plain(run_id)}, {pace:.0f} × as fast. No model is asked.")
+    st.progress(min(elapsed / span, 1.0), text=f"Replay at {pace:.2g} × the run's own speed. No model is asked.")
     told = transcript(shown)
     cases.draw(told, run_id, active=told.status is None)
     if elapsed > span:

