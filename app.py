@@ -4,13 +4,14 @@ Streamlit takes any folder `pages` beside its main script for a site map of the 
 straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
 """
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import streamlit as st
 
-from core import entry
+from core import entry, home
 from core.store.store import StoreError
 from pages import shell
 
@@ -24,6 +25,12 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     yield
     entry.close()
 
+
+try:
+    home.journals()
+except home.HomeUnusable as error:
+    # Nothing works without it: say so in a line, before the server starts.
+    sys.exit(str(error))
 
 app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan)
 

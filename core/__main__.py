@@ -11,6 +11,7 @@ from core.commands import ask, check, others
 from core.commands.running import BAD_INPUT
 from core.datasets.items import DatasetError
 from core.events import CallFailed
+from core.home import HomeUnusable
 from core.journal import JournalInUse
 from core.labs.simulatability.prompts import PackError
 from core.runs.run import complaints
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         code: int = given.command(given)
-    except (ValidationError, DatasetError, PackError, StoreError, JournalInUse, CallFailed) as error:
+    except (ValidationError, DatasetError, PackError, StoreError, JournalInUse, CallFailed, HomeUnusable) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT

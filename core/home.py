@@ -6,15 +6,30 @@ import os
 from pathlib import Path
 
 
+class HomeUnusable(Exception):
+    """The folder cannot be made or written to; the message says what to do."""
+
+
 def home() -> Path:
-    """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there."""
+    """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there. Raises HomeUnusable."""
     path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local").expanduser()
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+    return _made(path)
 
 
 def journals() -> Path:
-    """The folder of journals, one file a run."""
-    path = home() / "journals"
-    path.mkdir(exist_ok=True)
+    """The folder of journals, one file a run. Raises HomeUnusable."""
+    return _made(home() / "journals")
+
+
+def _made(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HomeUnusable(_words(path, error.strerror or str(error))) from None
+    if not os.access(path, os.W_OK):
+        raise HomeUnusable(_words(path, "it may not be written to"))
     return path
+
+
+def _words(path: Path, why: str) -> str:
+    return f"Runs cannot be kept in {path} ({why}). Set EXPLAIN_HOME to a folder that you can write to."

@@ -115,6 +115,15 @@ def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_aske
         assert main(["resume", journals()[0].stem]) == 0
 
 
+def test_a_home_that_cannot_be_had_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "file" / "home"))
+    assert main(ASK) == 2
+    assert "Set EXPLAIN_HOME" in capsys.readouterr().err
+
+
 def test_a_broken_store_takes_nothing_from_a_run(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home.home().joinpath("store.duckdb").write_text("no database", encoding="utf-8")
     assert main([*ASK, "--counterfactuals", "2"]) == 0
