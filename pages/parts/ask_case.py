@@ -142,7 +142,7 @@ def _row(case: Case, row: Row, explanation: str, active: bool, guess: Guess | No
         if drop := row.dropped("repaired"):
             text = f":gray[{plain(drop.detail if drop.reason != 'duplicate' else _text_of_call(case, row)) or '…'}]"
     else:
-        text = _question(row.counterfactual, explanation)
+        text = _counterfactual(row.counterfactual, explanation)
     hidden = guess is not None and row.guess is None and row.counterfactual is not None
     outcome = row.outcome("repaired")
     if hidden:
@@ -164,18 +164,15 @@ def _row(case: Case, row: Row, explanation: str, active: bool, guess: Guess | No
                 st.skeleton(120)
 
 
-def _question(counterfactual: Counterfactual, explanation: str) -> str:
-    """The new question, with the words marked that the explanation has too."""
-    words = shared_words(explanation, counterfactual.text) - {"candidate", "response", "1", "2"}
+def _counterfactual(one: Counterfactual, explanation: str) -> str:
+    """The new question, with the words that the explanation has too marked; labels of a pair's parts are not."""
 
-    def shown(text: str) -> str:
-        return marked(mark(text, words))
+    def part(text: str) -> str:
+        return marked(mark(text, shared_words(explanation, text)))
 
-    if not counterfactual.context:
-        return shown(counterfactual.text)
-    responses = (counterfactual.response_1, counterfactual.response_2)
-    lines = [f"**{number}** {shown(text)}" for number, text in enumerate(responses, start=1)]
-    return "  \n".join([shown(counterfactual.context), *lines])
+    if not one.response_1:
+        return part(one.text)
+    return f"{part(one.context)}  \n**1** {part(one.response_1)}  \n**2** {part(one.response_2)}"
 
 
 def _text_of_call(case: Case, row: Row) -> str:

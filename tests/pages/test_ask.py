@@ -219,6 +219,8 @@ def test_a_run_of_preferences(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "It answers **response" in told and "Verdict" in told
+    rows = [expander.label for expander in app.expander if expander.label and "as expected" in expander.label]
+    assert rows and all("Candidate" not in row and "Context:" not in row and "**2** " in row for row in rows)
 
 
 def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
