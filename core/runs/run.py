@@ -291,8 +291,11 @@ async def execute(
     except Exception as fault:
         # A fault of ours must still end the run in the journal, and reach the person in words; the log has the rest.
         log.exception("run %s", run_id)
+        cause: BaseException = fault
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
         publish(
-            Failed(run=run_id, error=type(fault).__name__, message=f"The run stopped on a fault of this app: {fault}")
+            Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
         )
         publish(Finished(run=run_id, status="failed"))
     else:

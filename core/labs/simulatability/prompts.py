@@ -100,14 +100,22 @@ def _template(spec: AskSpec, stage: str) -> Template:
     return load(f"simulatability/{name}")
 
 
-@lru_cache(maxsize=4)
 def read_pack(path: str) -> dict[str, Template]:
     """Templates of a `prompts.json` pack, by our names. What a pack does not have is taken from the shipped prompts.
 
     The authors' turns "Human:" and "Assistant: here is my response." become chat turns. What stands after the last
     "Assistant:" (the start of a forced answer) goes to the end of the user's turn, as a chat model takes no half reply.
-    Raises PackError.
+    A file that has changed is read again. Raises PackError.
     """
+    try:
+        changed = Path(path).expanduser().stat().st_mtime_ns
+    except OSError as error:
+        raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
+    return _read_pack(path, changed)
+
+
+@lru_cache(maxsize=4)
+def _read_pack(path: str, changed: int) -> dict[str, Template]:
     try:
         pack = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:

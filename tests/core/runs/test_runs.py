@@ -103,6 +103,20 @@ def test_a_fault_of_ours_ends_the_run_in_words() -> None:
     assert told.status == "failed" and told.failures[0].error == "RuntimeError"
 
 
+def test_a_fault_among_many_items_is_named_and_not_the_group_it_comes_in() -> None:
+    async def work(item: str, number: int) -> None:
+        raise RuntimeError(f"oh {number}")
+
+    async def broken(spec: Numbers, run: Run) -> None:
+        await run.each({"a": 1}, work)
+
+    events: list[Event] = []
+    lab = Lab("numbers", Numbers, broken, lambda spec: {})
+    asyncio.run(execute(lab, Numbers(), "r", resolve=lambda id: Scripted(), publish=events.append))
+    failure = transcript(events).failures[0]
+    assert failure.error == "RuntimeError" and failure.message.endswith("oh 1")
+
+
 def test_a_resumed_run_asks_only_what_was_not_answered_and_says_nothing_twice() -> None:
     first = Scripted(failing=frozenset("12"))
     events = play(first, Numbers(count=4))

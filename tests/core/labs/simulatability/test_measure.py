@@ -270,6 +270,9 @@ def test_a_pack_that_cannot_be_used_says_why(tmp_path: Path, text: str, words: s
     (tmp_path / "pack.json").write_text(text)
     with pytest.raises(PackError, match=words):
         read_pack(str(tmp_path / "pack.json"))
+    (tmp_path / "pack.json").write_text("{")
+    with pytest.raises(PackError, match="is not JSON"):
+        read_pack(str(tmp_path / "pack.json"))
     with pytest.raises(PackError, match="cannot be opened"):
         read_pack(str(tmp_path / "missing.json"))
 
