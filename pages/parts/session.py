@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import streamlit as st
@@ -27,6 +28,12 @@ def endpoints() -> dict[str, EndpointConfig]:
 def unusable() -> dict[str, str]:
     """Endpoints in `.streamlit/secrets.toml` that cannot be used, by name, and why. Values are never repeated."""
     found: dict[str, str] = {}
+    try:
+        st.secrets.get("endpoints")
+    except FileNotFoundError as error:
+        # A file that is not there is said with the same class.
+        if "Error parsing" in str(error):
+            found["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
     for name, values in _secret_endpoints().items():
         try:
             EndpointConfig.model_validate({**values, "name": name})
@@ -61,7 +68,11 @@ def catalog() -> Catalog:
 
 
 def _secret_endpoints() -> dict[str, dict[str, object]]:
+    """What the file says of each endpoint; nothing of one that is no table, which then lacks what it needs."""
     try:
-        return {name: dict(values) for name, values in st.secrets.get("endpoints", {}).items()}
+        found = st.secrets.get("endpoints", {})
     except FileNotFoundError:
         return {}
+    if not isinstance(found, Mapping):
+        return {"endpoints": {}}
+    return {name: dict(values) if isinstance(values, Mapping) else {} for name, values in found.items()}

@@ -173,3 +173,12 @@ def test_endpoints_of_secrets_are_there_and_a_broken_one_is_said(page: Page) -> 
         assert not app.exception
         assert any("class" in model and "small" in model for model in app.table[0].value["Model"])
         assert "sk-of-the-class" not in words(app)
+
+
+@pytest.mark.parametrize("endpoints", ["x", {"x": 3}])
+def test_secrets_of_another_shape_are_said_and_not_fatal(endpoints: object) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.secrets["endpoints"] = endpoints
+    app.switch_page("pages/about/models.py").run()
+    assert not app.exception
+    assert "in secrets.toml" in words(app)
