@@ -313,7 +313,9 @@ def progress(run_id: str, current: Case) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="check-progress"):
         text = f"{done} of at most {most} calls answered · {judged} of {len(current.rows)} checks judged"
         st.progress(done / most, text=text)
-        if st.button("Cancel", icon=":material/stop_circle:", key="check-cancel"):
+        if not entry.jobs().here(run_id):
+            st.caption("It goes on in another process; stop it there.")
+        elif st.button("Cancel", icon=":material/stop_circle:", key="check-cancel"):
             entry.jobs().cancel(run_id)
             st.rerun()
 

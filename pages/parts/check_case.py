@@ -18,14 +18,14 @@ EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attr
 
 def draw(case: Case, active: bool) -> None:
     """Draw `case`. Of several checks one is shown whole; the reader chooses which."""
-    stopped(case.told)
+    stopped(case.told, case.unread)
     if not case.rows:
         if active:
             st.skeleton(120)
         return
     item = _chosen_item(case)
     rows = case.of(item.id)
-    _paragraph(item)
+    _asked(case, item)
     if len(rows) > 1:
         grid(rows)
     if rows:
@@ -79,11 +79,14 @@ def _one_of(label: str, titles: dict[str, str], key: str) -> str:
     return chosen or first
 
 
-def _paragraph(item: Item) -> None:
+def _asked(case: Case, item: Item) -> None:
+    """What was asked, and whom: the form above may have moved on, and a link opens without it."""
     about = item.question or item.hypothesis
     if about:
         st.markdown(f"{'Question' if item.question else 'Statement'}: **{plain(about)}**")
-    facts = [f"answers: {', '.join(item.choices)}"] if item.choices else []
+    facts = [f"asked of {case.spec.model}"] if case.spec else []
+    if item.choices:
+        facts.append(f"answers: {', '.join(item.choices)}")
     facts.append(f"correct: {item.label}" if item.label else "no correct answer is known")
     st.caption(plain(" · ".join(facts)))
 

@@ -45,11 +45,13 @@ def draw(case: Case, row: Row, active: bool) -> None:
     if row.control is not None:
         _control(case, row)
     if row.ability is not None:
-        call = case.told.calls[row.ability.call]
         st.markdown(
             f"Asked whether it can tell at all, it says **{plain(row.ability.repaired or 'something unreadable')}**."
         )
-        details(call, f"{row.key}-ability", {"paper": str(row.ability.paper), "repaired": str(row.ability.repaired)})
+        if call := case.told.calls.get(row.ability.call):
+            details(
+                call, f"{row.key}-ability", {"paper": str(row.ability.paper), "repaired": str(row.ability.repaired)}
+            )
 
 
 def _classify(case: Case, row: Row, active: bool) -> None:
@@ -113,11 +115,12 @@ def _control(case: Case, row: Row) -> None:
             return
         st.caption("As many words of like length masked at random, one draw a seed; and every word masked.")
         drawn = [*zip(control.texts, control.calls, control.repaired, strict=True)]
-        for text, name, said in [*drawn, (control.all_text, control.all_call, control.all_repaired)]:
+        drawn.append((control.all_text, control.all_call, control.all_repaired))
+        for number, (text, name, said) in enumerate(drawn):
             st.markdown(masked(text, row.check.wording.mask))
             st.markdown(f"It answers **{plain(said or 'something unreadable')}**")
-            number = len(drawn) if text == control.all_text else drawn.index((text, name, said))
-            details(case.told.calls[name], f"{row.key}-random-{number}")
+            if call := case.told.calls.get(name):
+                details(call, f"{row.key}-random-{number}")
 
 
 def _text(markdown: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -215,6 +216,28 @@ def test_right_to_left_and_emoji_go_through(page: Page) -> None:
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
     assert "Verdict" in words(page("labs/check.py", run=run))
+
+
+def test_random_masks_lead_to_their_prompts_also_where_two_are_alike(page: Page) -> None:
+    run = a_run(items=(REVIEW.model_copy(update={"paragraph": "superb film"}),), explanations=("attribution",))
+    app = page("labs/check.py", run=run)
+    app.session_state["control-text/attribution/objective-redacted"] = True
+    app.run()
+    assert not app.exception
+    assert sum(one.value == "It answers **positive**" for one in app.markdown) >= 3
+
+
+@pytest.mark.parametrize("record", ["paragraph", "classification", "selfexplanation", "maskcontrol", "consistency"])
+def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -> None:
+    run = a_run()
+    path = home.journals() / f"{run}.jsonl"
+    text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    assert "of its entries cannot be read" in words(page("labs/check.py", run=run))
+    text = "".join(line for line in text.splitlines(keepends=True) if '"kind":"a' not in line)
+    path.write_text(text, encoding="utf-8")
+    page("labs/check.py", run=run)
+    page("results/case.py", run=run)
 
 
 def test_a_case_a_replay_and_browse(page: Page) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
 
 from core.datasets.items import Item
-from core.events import Dropped, Rules
+from core.events import Dropped, Frozen, Rules
 from core.labs.consistency import metrics
 from core.labs.consistency.records import (
     Ability,
@@ -28,6 +30,7 @@ from core.labs.consistency.tasks import (
 )
 from core.runs.transcript import Call, Transcript
 
+Kind = TypeVar("Kind", bound=Frozen)
 State = Literal["yes", "no", "undecided", "failed", "waiting"]
 
 
@@ -78,12 +81,16 @@ class Row:
 
 @dataclass
 class Case:
-    """`spec` is None only before the run has begun. `rows` holds all checks that are planned, by key."""
+    """`spec` is None before the run has begun, and where its journal does not hold it in a form that can be read.
+
+    `rows` holds all checks that are planned, by key. `unread` counts what could not be read: it is left out.
+    """
 
     told: Transcript
     spec: CheckSpec | None
     items: dict[str, Item]
     rows: dict[str, Row]
+    unread: int = 0
 
     def of(self, id: str) -> list[Row]:
         """All checks of one paragraph."""
@@ -108,46 +115,53 @@ class Agreement:
 
 
 def case(told: Transcript) -> Case:
-    """The case that a transcript of this lab holds."""
-    spec = CheckSpec.model_validate(told.started.spec) if told.started else None
+    """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    unread = 0
+
+    def read(kind: type[Kind], data: dict[str, Any]) -> Kind | None:
+        nonlocal unread
+        try:
+            return kind.model_validate(data)
+        except ValidationError:
+            unread += 1
+            return None
+
+    def all_of(kind: type[Kind]) -> dict[str, Kind]:
+        found = {key: read(kind, data) for key, data in told.of(kind.__name__.lower()).items()}
+        return {key: record for key, record in found.items() if record is not None}
+
+    spec = read(CheckSpec, told.started.spec) if told.started else None
     items: dict[str, Item] = {}
-    for id, data in told.of("paragraph").items():
-        paragraph = Paragraph.model_validate(data)
-        items[id] = Item(id=id, paragraph=paragraph.text, **paragraph.model_dump(exclude={"text"}))
+    for id, paragraph in all_of(Paragraph).items():
+        item = read(Item, {"id": id, "paragraph": paragraph.text, **paragraph.model_dump(exclude={"text"})})
+        if item is not None:
+            items[id] = item
     dropped: dict[str, list[Dropped]] = {}
     for drop in told.drops:
         dropped.setdefault(drop.item, []).append(drop)
     calls: dict[str, list[Call]] = {}
     for call in told.calls.values():
         calls.setdefault(call.asked.item, []).append(call)
+    firsts, abilities, explained = all_of(Classification), all_of(Ability), all_of(SelfExplanation)
+    agains, controls, found = all_of(Recheck), all_of(MaskControl), all_of(Consistency)
 
     rows: dict[str, Row] = {}
-    if spec is not None:
-        ready = {id: item for id, item in items.items() if id not in dropped}
-        for key, check in checks_of(spec, ready).items():
-            first = classification_key(check.item.id, check.wording)
-            rows[key] = Row(key, check, drops=dropped.get(key, []), calls=[*calls.get(first, []), *calls.get(key, [])])
-    for (record, key, _), event in told.records.items():
-        if key in rows:
-            row = rows[key]
-            match record:
-                case "selfexplanation":
-                    row.explained = SelfExplanation.model_validate(event.data)
-                case "recheck":
-                    row.again = Recheck.model_validate(event.data)
-                case "maskcontrol":
-                    row.control = MaskControl.model_validate(event.data)
-                case "consistency":
-                    row.found = Consistency.model_validate(event.data)
-                case _:
-                    pass
-    firsts = {key: Classification.model_validate(data) for key, data in told.of("classification").items()}
-    abilities = {key: Ability.model_validate(data) for key, data in told.of("ability").items()}
-    for row in rows.values():
-        item, wording = row.check.item, row.check.wording
-        row.classification = firsts.get(classification_key(item.id, wording))
-        row.ability = abilities.get(answerable_key(item.id, wording))
-    return Case(told, spec, items, rows)
+    ready = {id: item for id, item in items.items() if id not in dropped}
+    for key, check in (checks_of(spec, ready) if spec else {}).items():
+        first = classification_key(check.item.id, check.wording)
+        rows[key] = Row(
+            key,
+            check,
+            classification=firsts.get(first),
+            ability=abilities.get(answerable_key(check.item.id, check.wording)),
+            explained=explained.get(key),
+            again=agains.get(key),
+            control=controls.get(key),
+            found=found.get(key),
+            drops=dropped.get(key, []),
+            calls=[*calls.get(first, []), *calls.get(key, [])],
+        )
+    return Case(told, spec, items, rows, unread)
 
 
 def agreement(rows: list[Row], rules: Rules = "repaired") -> Agreement:

@@ -19,6 +19,8 @@ def verdict(case: Case, rules: Rules = "repaired") -> str:
         return "Not judged yet."
     if len(rows) == 1 and rows[0].found:
         return row_verdict(rows[0], rules)
+    if not agree.decided and case.counts()["failed"]:
+        return "Calls failed, so nothing could be judged. That is no verdict on the explanation."
     if not agree.decided:
         return {
             "failed": "The run stopped before there was anything to judge.",
@@ -62,7 +64,7 @@ def row_verdict(row: Row, rules: Rules = "repaired") -> str:
     if state == "waiting":
         return "Not judged yet."
     if state == "failed":
-        return "A call failed, so this check decides nothing."
+        return "A call failed, so this check decides nothing. That is no verdict on the explanation."
     if state == "undecided":
         return f"Undecided: {getattr(row.found, f'reason_{rules}')}."
     before, after = row.reading("before", rules), row.reading("after", rules)
