@@ -99,8 +99,10 @@ class Journal:
                 os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        self._file.close()
-        self._held.release()
+        try:
+            self._file.close()
+        finally:
+            self._held.release()
 
     def __enter__(self) -> Journal:
         return self

@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes says nothing on a machine that is busy with others.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 DATASETS = Path(__file__).resolve().parents[2] / "shared" / "datasets"
 

@@ -100,6 +100,10 @@ class Jobs:
             return list(job.events), dict(job.partial)
         return journal.read(self._path(run_id)).events, {}
 
+    def faults(self, run_id: str) -> int:
+        """How many lines of the run's journal hold no event. Raises NoSuchRun."""
+        return len(journal.read(self._path(run_id)).faults)
+
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
         with self._registry:
@@ -144,11 +148,13 @@ class Jobs:
             self._jobs[job.id] = job
 
         def over(task: asyncio.Task[None]) -> None:
-            with self._registry:
-                del self._jobs[job.id]
-                job.journal.close()
-            self._ended(job.id)
-            job.over.set()
+            try:
+                with self._registry:
+                    del self._jobs[job.id]
+                    job.journal.close()
+                self._ended(job.id)
+            finally:
+                job.over.set()
 
         def begin() -> None:
             # A callback and not a `finally`: a task cancelled before its first step never enters its body.

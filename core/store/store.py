@@ -192,8 +192,8 @@ def _explained(path: Path, error: str) -> StoreError:
         found = re.search(r"PID (\d+)", error)
         who = f"process {found[1]}" if found else "another process"
         return StoreBusy(
-            f"{path} is open in {who}, probably the app. It takes up new journals by itself; "
-            "close it if you want to use the store here.",
+            f"{path} is open in {who}. If that is another copy of this app, use that one: "
+            "it takes up every new journal by itself.",
             int(found[1]) if found else None,
         )
     if "Permission denied" in error:

@@ -16,7 +16,7 @@ def _ids(lab: str) -> list[str]:
     return [
         info.id
         for info in session.catalog().describe()
-        if not info.needs and (info.kind != "control" or info.id in entry.controls_of(lab))
+        if not info.needs and info.kind != "replay" and (info.kind != "control" or info.id in entry.controls_of(lab))
     ]
 
 

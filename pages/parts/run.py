@@ -37,6 +37,8 @@ def title(told: Transcript, run_id: str) -> None:
 
 def stopped(told: Transcript, unread: int = 0) -> None:
     """Why the run stopped, where it did; `unread` entries of its journal could not be read."""
+    if told.started is None and not told.calls:
+        st.info("The journal of this run holds nothing yet.", icon=":material/hourglass_empty:")
     if unread:
         st.warning(
             f"The journal of this run is damaged: {unread} of its entries cannot be read and are left out.",

@@ -8,6 +8,7 @@ import streamlit as st
 from core import entry
 from core.charts import consistency as check_charts
 from core.charts import simulatability as charts
+from core.runs.jobs import NoSuchRun
 from core.store import queries
 from core.store.store import StoreError
 from pages.parts.text import plain
@@ -36,12 +37,20 @@ def watch() -> None:
         st.rerun()
 
 
+def alive(run: str) -> bool:
+    """Whether the run goes on; one whose journal has just been deleted does not."""
+    try:
+        return entry.jobs().active(run)
+    except NoSuchRun:
+        return False
+
+
 def open_case(run: str) -> None:
     st.switch_page(PAGES / "results/case.py", query_params={"run": run})
 
 
 watch()
-runs = queries.runs(keeper.store, limit=500, alive=entry.jobs().active)
+runs = queries.runs(keeper.store, limit=500, alive=alive)
 if runs.empty:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")

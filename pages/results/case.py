@@ -116,5 +116,8 @@ if st.query_params.get("replay") and len(events) > 1:
     st.fragment(replay, run_every=0.25)(run_id)
 else:
     actions(run_id, told, here="case")
+    if faults := entry.jobs().faults(run_id):
+        lines = "1 line of its journal" if faults == 1 else f"{faults} lines of its journal"
+        st.warning(f"{lines} could not be read, and what they said is missing here.", icon=":material/broken_image:")
     cases.draw(told, run_id, active=entry.jobs().active(run_id))
     everything(told)
