@@ -1,0 +1,76 @@
+"""Whether an interpreter's words rest on calls that it really made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.labs.find.functions.numeric import PROBED, Corruption
+from core.labs.find.parse import quoted_pairs
+
+BINS = 32
+"""The probed range is cut into so many equal bins to say how much of it was looked at."""
+
+
+class Probe(NamedTuple):
+    """One call really made: the input as asked for, the output as shown."""
+
+    input: str
+    output: str
+
+
+class Evidence(NamedTuple):
+    """Pairs that the text quotes, each in exactly one list: seen as quoted, seen with another output, never asked."""
+
+    supported: tuple[tuple[str, str], ...]
+    contradicted: tuple[tuple[str, str], ...]
+    unseen: tuple[tuple[str, str], ...]
+
+
+def evidence(text: str, probes: Sequence[Probe]) -> Evidence:
+    """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
+
+    Numbers agree where they do so to the digits that were quoted; a noisy function's every observation counts.
+    """
+    lists: tuple[list[tuple[str, str]], ...] = ([], [], [])
+    for asked, told in quoted_pairs(text):
+        seen = [probe.output for probe in probes if _same(asked, probe.input)]
+        place = 2 if not seen else 0 if any(_same(told, output) for output in seen) else 1
+        lists[place].append((asked, told))
+    return Evidence(*map(tuple, lists))
+
+
+def _same(quoted: str, real: str) -> bool:
+    """Equal as texts, or as numbers to half a unit of the last digit quoted."""
+    if quoted == real:
+        return True
+    try:
+        a, b = float(quoted.replace("−", "-")), float(real)
+    except ValueError:
+        return False
+    digits = len(quoted.partition(".")[2]) if "e" not in quoted.lower() else 12
+    return bool(abs(a - b) <= 0.5 * 10.0**-digits + 1e-9 * abs(b))
+
+
+def coverage(probed: Sequence[float], within: tuple[float, float] = PROBED) -> float:
+    """Share of 32 equal bins of the range with a probe in them."""
+    low, high = within
+    inside = [x for x in probed if low <= x <= high]
+    bins = {min(int((x - low) / (high - low) * BINS), BINS - 1) for x in inside}
+    return len(bins) / BINS
+
+
+def longest_gap(probed: Sequence[float], within: tuple[float, float] = PROBED) -> tuple[float, float]:
+    """The widest stretch of the range without a probe inside."""
+    low, high = within
+    marks = [low, *sorted({x for x in probed if low < x < high}), high]
+    return max(zip(marks, marks[1:], strict=False), key=lambda gap: gap[1] - gap[0])
+
+
+def probed_corruption(corruption: Corruption | None, probed: Sequence[float]) -> int | None:
+    """How many probes fell into the corrupted part; 0 means it could not be known. None where there is none."""
+    if corruption is None:
+        return None
+    return int(np.count_nonzero(corruption.covers(np.asarray(probed, float)))) if len(probed) else 0

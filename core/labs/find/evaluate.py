@@ -1,0 +1,227 @@
+"""How good an interpretation is: the paper's three scores and ours beyond them. Pure functions (paper §3; protocol §4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.events import Rules
+from core.labs.find.functions.atoms import Numbers
+from core.labs.find.functions.base import Value
+from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind, NumericFunction
+from core.labs.find.functions.strings import StringFunction
+from core.labs.find.parse import choice_is_correct
+
+SUCCESS = 0.1
+"""An estimate with a normalized error strictly below this is a success."""
+
+Interval = tuple[float, float]
+
+
+class Nmse(NamedTuple):
+    """`value` is None where it is undefined, for `reason`; then `success` is False. `n` points of the grid counted."""
+
+    value: float | None
+    success: bool
+    reason: str | None
+    n: int
+
+
+def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules = "repaired") -> Nmse:
+    """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
+
+    Points where the truth is NaN or infinite are skipped; the estimate's are not: None (an error) or NaN there makes
+    the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of zero.
+    Under repaired rules a complex estimate is no number. Raises ValueError where the lengths differ.
+    """
+    f = np.asarray(truth)
+    if len(estimate) != len(f):
+        raise ValueError(f"{len(f)} true values, but {len(estimate)} estimates")
+    counted = np.isfinite(f)
+    n = int(counted.sum())
+    if n == 0:
+        return Nmse(None, False, "the function is defined at none of the points", 0)
+    kept = [estimate[k] for k in np.flatnonzero(counted)]
+    wrong = next((k for k, value in enumerate(kept) if not _is_number(value, rules)), None)
+    if wrong is not None:
+        where = int(np.flatnonzero(counted)[wrong])
+        return Nmse(None, False, f"the estimate gives no number at point {where + 1} of {len(f)}", n)
+    g, f = np.array(kept, dtype=complex), f[counted].astype(complex)
+    with np.errstate(all="ignore"):
+        error, power = float(np.sum(np.abs(f - g) ** 2)), float(np.sum(np.abs(f) ** 2))
+    if power == 0:
+        if rules == "repaired" and error == 0:
+            return Nmse(0.0, True, None, n)
+        return Nmse(None, False, "the function is zero at every point, so a relative error is undefined", n)
+    value = error / power
+    if not np.isfinite(value):
+        return Nmse(None, False, "the estimate's error is infinite", n)
+    return Nmse(value, value < SUCCESS, None, n)
+
+
+def _is_number(value: Value | None, rules: Rules) -> bool:
+    if value is None or isinstance(value, str):
+        return False
+    if isinstance(value, complex):
+        return rules == "paper" and bool(np.isfinite(value))
+    return bool(np.isfinite(value)) if rules == "repaired" else not np.isnan(value)
+
+
+def noise_floor(function: NumericFunction, rng: np.random.Generator, draws: int = 20) -> float | None:
+    """The normalized error that a perfect description would get: `expected` against observations, mean of `draws`.
+
+    At or above 0.1 the function cannot be won by anyone. None where the error is undefined.
+    """
+    best = function.expected(GRID).tolist()
+    values = [nmse(function.observe(GRID, rng), best, "paper").value for _ in range(draws)]
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
+
+
+class Matches(NamedTuple):
+    """`hits` of the first `n` items, of `of` altogether; `value` = hits / n. `stopped` where paper rules gave up."""
+
+    value: float | None
+    hits: int
+    n: int
+    of: int
+    stopped: int | None = None
+
+
+def exact_match(
+    inputs: Sequence[str], truths: Sequence[str], estimates: Sequence[Value | None], rules: Rules = "repaired"
+) -> Matches:
+    """Share of inputs on which the estimate equals the truth exactly.
+
+    Repaired rules count every item. Paper rules paste the input into a line of code: a quote or a backslash in it, or
+    any error of the estimate (None), counts 0 and ends the test, so that the mean is over fewer items.
+    """
+    hits = 0
+    for k, (text, truth, estimate) in enumerate(zip(inputs, truths, estimates, strict=True)):
+        hits += estimate == truth
+        if rules == "paper" and (estimate is None or re.search(r"['\"\\\n]", text)):
+            hits -= estimate == truth
+            return Matches(hits / (k + 1), hits, k + 1, len(inputs), k)
+    return Matches(hits / len(inputs) if inputs else None, hits, len(inputs), len(inputs))
+
+
+def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Matches:
+    """Share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
+
+    Paper rules accept the right digit anywhere in the reply. Under repaired rules a reply that settles on nothing is
+    left out of `n`.
+    """
+    verdicts = [choice_is_correct(reply, number, rules) for reply, number in zip(replies, correct, strict=True)]
+    counted = [verdict for verdict in verdicts if verdict is not None]
+    hits = sum(counted)
+    return Matches(hits / len(counted) if counted else None, hits, len(counted), len(verdicts))
+
+
+def interval_iou(truth: Corruption | None, claimed: Sequence[Interval], within: Interval = PROBED) -> float | None:
+    """Overlap of the corrupted part with the claimed intervals: length of the intersection over that of the union.
+
+    Both are cut to `within`. None where there is neither corruption nor claim; 0 where there is only one of them.
+    """
+    real = [] if truth is None else _merged([truth.interval()], within)
+    said = _merged(claimed, within)
+    if not real and not said:
+        return None
+    common = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in real for b in said)
+    union = _length(real) + _length(said) - common
+    return common / union if union > 0 else 0.0
+
+
+def _merged(intervals: Sequence[Interval], within: Interval) -> list[Interval]:
+    """Disjoint intervals in order, cut to `within`; empty ones are gone."""
+    cut = sorted((max(low, within[0]), min(high, within[1])) for low, high in intervals)
+    merged: list[Interval] = []
+    for low, high in cut:
+        if low >= high:
+            continue
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _length(intervals: Sequence[Interval]) -> float:
+    return sum(high - low for low, high in intervals)
+
+
+# What a description identifies
+
+_NOISE_WORDS: dict[NoiseKind, str] = {
+    "normal": r"(?:normal(?:ly)?|gaussian)(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}(?:normal|gaussian)",
+    "uniform": r"uniform(?:ly)?(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}uniform",
+    "poisson": r"poisson",
+}
+
+
+def claimed_noise(description: str) -> NoiseKind | None:
+    """The first kind of noise that a description names; None where it names none (or only "noise")."""
+    places = {kind: re.search(words, description, re.I) for kind, words in _NOISE_WORDS.items()}
+    found = {kind: match.start() for kind, match in places.items() if match is not None}
+    return min(found, key=lambda kind: found[kind]) if found else None
+
+
+def noise_identified(function: NumericFunction, description: str) -> bool | None:
+    """Whether the noise's kind is named. None for a function without noise whose description claims none."""
+    claimed = claimed_noise(description)
+    if function.noise is None:
+        return None if claimed is None else False
+    return claimed == function.noise.kind
+
+
+_COMPONENT_WORDS: dict[str, str] = {
+    "linear": r"\blinear|straight line|\bslope\b",
+    "polynomial": r"polynomial|quadratic|cubic|quartic|quintic|parabol|\bx\s*(?:\^|\*\*)\s*[2-9]",
+    "absolute": r"absolute|\babs\b|\|x\||v-shaped",
+    "root": r"\broot|\bsqrt|x\s*(?:\^|\*\*)\s*(?:0\.5|\(?1\s*/\s*\d)",
+    "logarithm": r"logarithm|\blog\b|\blog\d*\(|\bln\b",
+    "step": r"\bstep\b|heaviside|threshold|piecewise constant|jump",
+    "relu": r"\brelu|rectified|max\(\s*0|piecewise linear",
+    "tanh": r"\btanh|hyperbolic tangent|sigmoid",
+    "constant": r"\bconstant",
+    "sin": r"\bsin(?:e|us|usoid\w*)?\b|sinusoid|sine wave",
+    "cos": r"\bcos(?:ine)?\b|sinusoid",
+    "reciprocal": r"reciprocal|inverse(?:ly)?|1\s*/\s*\(?[-\d.]*\s*\*?\s*x|hyperbol",
+    "gaussian": r"gaussian|bell|normal (?:distribution|density|curve)|density of",
+    "rational": r"rational|ratio of|quotient",
+    "rectangle": r"rectang|box\b|boxcar|pulse|indicator",
+    "square_wave": r"square[ -]?wave|alternat|sign of",
+    "ceil": r"\bceil|round\w* up",
+    "floor": r"\bfloor|round\w* down|integer part",
+}
+
+
+def components_identified(function: NumericFunction | StringFunction, description: str) -> tuple[int, int]:
+    """(named, all): how many of the atoms the description names, by words that stand for each.
+
+    String atoms count by the content words of their own description; at least half of them must occur.
+    """
+    if isinstance(function, NumericFunction):
+        names = [atom.name for atom in function.atoms]
+        return sum(bool(re.search(_COMPONENT_WORDS[name], description, re.I)) for name in names), len(names)
+    parts = [part for part in (function.outer, function.inner) if part is not None]
+    said = set(_stems(description))
+    named = 0
+    for part in parts:
+        wanted = set(_stems(part.describe()))
+        named += 2 * len(wanted & said) >= len(wanted)
+    return named, len(parts)
+
+
+def _stems(text: str) -> list[str]:
+    """Words of four letters or more, by their first five letters."""
+    return [word[:5] for word in re.findall(r"[a-z]{4,}", text.lower())]
+
+
+def held_out_points(probed: Sequence[float], rng: np.random.Generator, n: int = 64, within: Interval = PROBED) -> Numbers:
+    """`n` random points, none of them probed before: does the description hold where nobody looked? Shape (n,)."""
+    points = rng.uniform(*within, 2 * n)
+    away = points[[not np.any(np.isclose(point, np.asarray(probed, float))) for point in points]]
+    return away[:n]

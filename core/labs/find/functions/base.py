@@ -1,0 +1,59 @@
+"""What every black box of the Probe lab is: something to call, with its truth inside."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal
+
+import numpy as np
+
+from core.events import Frozen
+
+Category = Literal["numeric", "strings", "entities", "relations"]
+
+Value = float | complex | str
+"""What goes into a function or comes out: a number, or a text. NaN is a number that is not defined."""
+
+
+class UndefinedInput(ValueError):
+    """The function has no value for this input; the message says why, in words for the one who asked."""
+
+
+class FindFunction(Frozen):
+    """A black box. Frozen, and all of it is data: `model_dump` and `model_validate` give the same function again.
+
+    `kind` names its shape within the category (an atom, or a composition); `note` says what an exact reader must know,
+    for instance that published weights are absent.
+    """
+
+    id: str
+    category: Category
+    note: str = ""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The atom or the composition, as the published names have it: "relu", "relu;linear;sum_two"."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Everything that was drawn for this function, by name."""
+
+    @property
+    def domain(self) -> tuple[float, float] | None:
+        """Where the function is meant to be probed, both ends included; None where inputs are words."""
+        return None
+
+    @property
+    @abstractmethod
+    def is_stochastic(self) -> bool:
+        """Whether two calls with one input may differ."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The truth in plain words, for the reveal at the end."""
+
+    @abstractmethod
+    def __call__(self, x: Any, rng: np.random.Generator) -> Value:
+        """One observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput."""

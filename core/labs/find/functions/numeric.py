@@ -1,0 +1,194 @@
+"""Numeric functions: atoms, sums and products of two, noise, corruption, approximation (paper §2.1; protocol §3)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from core.events import Frozen, Rules
+from core.labs.find.functions.atoms import ATOMS, Numbers
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.mlp import MLP
+
+PROBED = (-128.0, 128.0)
+"""The agent may test this range, whatever the domain."""
+
+GRID = np.arange(-128, 128) + 0.5
+"""The 256 points on which estimates are compared with the truth (protocol §4)."""
+
+NoiseKind = Literal["normal", "uniform", "poisson"]
+Where = Literal["inside", "above", "below"]
+
+
+class Atom(Frozen):
+    """One atom with its parameters, as `atoms.ATOMS` names them."""
+
+    name: str
+    parameters: dict[str, float | tuple[float, ...]] = {}
+
+    def values(self, x: Numbers, rules: Rules) -> Numbers:
+        return ATOMS[self.name].values(x, self.parameters, rules)
+
+    def formula(self, rules: Rules) -> str:
+        return ATOMS[self.name].formula(self.parameters, rules)
+
+
+class Noise(Frozen):
+    """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or Poisson of mean
+    `size`. Paper rules leave the Poisson noise as drawn, so it lifts the function by its mean; repaired rules centre it.
+    """
+
+    kind: NoiseKind
+    size: float = 1.0
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, rules: Rules) -> Numbers:
+        if self.kind == "normal":
+            return rng.normal(0, self.size, shape)
+        if self.kind == "uniform":
+            return rng.uniform(-self.size, self.size, shape)
+        return rng.poisson(self.size, shape) - (self.size if rules == "repaired" else 0.0)
+
+
+class Corruption(Frozen):
+    """Where the function is replaced by a normal draw around `mean` with standard deviation `sd`.
+
+    `low` is None for "everything below `high`", `high` None for "everything above `low`".
+    """
+
+    low: float | None
+    high: float | None
+    mean: float
+    sd: float = 0.1
+
+    @property
+    def where(self) -> Where:
+        return "below" if self.low is None else "above" if self.high is None else "inside"
+
+    def covers(self, x: Numbers) -> Numbers:
+        """True where x lies in the corrupted part, ends included. Shape of `x`."""
+        inside = np.ones(np.shape(x), bool)
+        if self.low is not None:
+            inside &= x >= self.low
+        if self.high is not None:
+            inside &= x <= self.high
+        return inside
+
+    def interval(self) -> tuple[float, float]:
+        """Its two ends; infinite where it is open."""
+        return (-np.inf if self.low is None else self.low, np.inf if self.high is None else self.high)
+
+    def describe(self) -> str:
+        """For instance "between 8 and 18"."""
+        if self.low is None:
+            return f"below {self.high:g}"
+        if self.high is None:
+            return f"above {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
+
+
+class NumericFunction(FindFunction):
+    """A function of one number. One atom, or two joined by `operation`; `mlp` where a network stands in for them.
+
+    Under paper rules it behaves as the script that the authors' generator writes: the bias of `absolute` is missing,
+    sin, cos and tanh take the phase for the period, roots of negative numbers are complex, and a square wave inside a
+    composition is the bare sign of x (all 30 published ones: their recorded `error_code_generated` is that of sign(x)).
+    Under repaired rules each parameter does what its name says and what is not real is NaN.
+    """
+
+    category: Category = "numeric"
+    atoms: tuple[Atom, ...]
+    operation: Literal["sum", "product"] | None = None
+    noise: Noise | None = None
+    corruption: Corruption | None = None
+    mlp: MLP | None = None
+    low: float = -100.0
+    high: float = 100.0
+    rules: Rules = "repaired"
+
+    @property
+    def kind(self) -> str:
+        """ "relu", "linear;step;sum_two", "ceil;floor;multiply_two"."""
+        names = [atom.name for atom in self.atoms]
+        if self.operation is None:
+            return names[0]
+        return ";".join([*names, "sum_two" if self.operation == "sum" else "multiply_two"])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.model_dump(
+            include={"atoms", "operation", "noise", "corruption", "low", "high"}, exclude_none=True, mode="json"
+        )
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return (self.low, self.high)
+
+    @property
+    def is_stochastic(self) -> bool:
+        return self.noise is not None or self.corruption is not None
+
+    def ideal(self, x: Numbers) -> Numbers:
+        """What the metadata define: atoms and operation with every parameter in place, before any quirk of a script,
+        network, noise or corruption. Waves keep the published order of arguments under paper rules. Shape of `x`.
+        """
+        return self._joined([atom.values(x, "repaired" if atom.name == "absolute" else self.rules) for atom in self.atoms])
+
+    def clean(self, x: Numbers) -> Numbers:
+        """The function without noise and corruption: the script's formula, or the network. Shape of `x`."""
+        x = np.asarray(x, float)
+        if self.mlp is not None:
+            return self.mlp(x)
+        with np.errstate(all="ignore"):
+            return self._joined([self._part(atom, x) for atom in self.atoms])
+
+    def expected(self, x: Numbers) -> Numbers:
+        """The best a perfect description could say: `clean`, and the corruption's mean where it rules. Shape of `x`."""
+        x = np.asarray(x, float)
+        y = self.clean(x)
+        return y if self.corruption is None else np.where(self.corruption.covers(x), self.corruption.mean, y)
+
+    def observe(self, x: Numbers, rng: np.random.Generator) -> Numbers:
+        """Observations at all of `x`, with noise and corruption drawn from `rng`. Shape of `x`; NaN where undefined."""
+        x = np.asarray(x, float)
+        y = self.clean(x)
+        if self.noise is not None:
+            y = y + self.noise.draw(x.shape, rng, self.rules)
+        if self.corruption is not None:
+            drawn = rng.normal(self.corruption.mean, self.corruption.sd, x.shape)
+            y = np.where(self.corruption.covers(x), drawn, y)
+        return y
+
+    def __call__(self, x: float, rng: np.random.Generator) -> float | complex:
+        value = self.observe(np.array([x]), rng)[0].item()
+        if isinstance(value, complex):
+            return value.real if value.imag == 0 else value
+        return float(value)
+
+    def describe(self) -> str:
+        word = " plus " if self.operation == "sum" else " times "
+        formulas = [self._formula(atom) for atom in self.atoms]
+        text = formulas[0] if len(formulas) == 1 else word.join(f"({formula})" for formula in formulas)
+        sentences = [f"f(x) = {text}".replace("+ -", "- ")]
+        if self.mlp is not None:
+            sentences.append("A network of 64 ReLU units approximates it, and is what is probed")
+        if self.noise is not None:
+            spread = {"normal": "standard deviation", "uniform": "half-width", "poisson": "mean"}[self.noise.kind]
+            sentences.append(f"Each observation carries {self.noise.kind} noise of {spread} {self.noise.size:g}")
+        if self.corruption is not None:
+            sentences.append(f"The values {self.corruption.describe()} are random around {self.corruption.mean:.4g}")
+        return ". ".join(sentences) + "."
+
+    def _joined(self, parts: list[Numbers]) -> Numbers:
+        if self.operation is None:
+            return parts[0]
+        return parts[0] + parts[1] if self.operation == "sum" else parts[0] * parts[1]
+
+    def _is_bare_sign(self, atom: Atom) -> bool:
+        return self.rules == "paper" and self.operation is not None and atom.name == "square_wave"
+
+    def _part(self, atom: Atom, x: Numbers) -> Numbers:
+        return np.sign(x) if self._is_bare_sign(atom) else atom.values(x, self.rules)
+
+    def _formula(self, atom: Atom) -> str:
+        return "the sign of x" if self._is_bare_sign(atom) else atom.formula(self.rules)

@@ -1,0 +1,1 @@
+"""Who describes a function from what it can observe of it."""

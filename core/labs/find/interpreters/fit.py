@@ -1,0 +1,202 @@
+"""The `fit` baseline for numeric functions: no language model, only least squares over the families of curves.
+
+It shows what the observations alone give away, and so what an interpreter's number should be held against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.labs.find.functions.atoms import Numbers
+from core.labs.find.functions.base import Value
+from core.labs.find.functions.numeric import PROBED, NoiseKind
+from core.labs.find.interpreters.fit_families import FAMILIES, Curve, interpolated, written
+
+Observe = Callable[[Sequence[float]], Sequence[Value | None]]
+"""The black box: an observation for each input, None or NaN where there is none."""
+
+BUDGET = 500
+"""Observations it may ask for, repeated ones counted."""
+
+EXACT = 1e-7
+"""A curve whose residuals are this small beside the values is taken to be the function itself."""
+
+
+class Finding(NamedTuple):
+    """What an interpreter says: the three parts, as text to be parsed, and the observations it asked for."""
+
+    description: str
+    domain: str
+    code: str
+    probes: tuple[tuple[float, Value | None], ...]
+    family: str
+
+    @property
+    def text(self) -> str:
+        """The same as an agent's final answer."""
+        return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
+
+
+class _Box:
+    """The black box with a counter."""
+
+    def __init__(self, observe: Observe, budget: int) -> None:
+        self._observe, self._left = observe, budget
+        self.probes: list[tuple[float, Value | None]] = []
+
+    def ask(self, xs: Sequence[float]) -> Numbers:
+        """Real observations; NaN where there is none, where it is not real, and beyond the budget."""
+        asked = list(xs[: self._left])
+        self._left -= len(asked)
+        values = self._observe(asked) if asked else []
+        self.probes += zip(asked, values, strict=True)
+        return np.array([_real(value) for value in values] + [np.nan] * (len(xs) - len(asked)))
+
+
+def _real(value: Value | None) -> float:
+    if value is None or isinstance(value, str):
+        return float("nan")
+    if isinstance(value, complex):
+        return value.real if value.imag == 0 else float("nan")
+    return float(value)
+
+
+def fit_numeric(observe: Observe, *, budget: int = BUDGET, seed: int = 0) -> Finding:
+    """Probe the range, every point twice: points that differ on an otherwise steady function are corrupted, a function
+    that differs everywhere is noisy. Then the simplest curve that leaves no more than the noise.
+    """
+    box = _Box(observe, budget)
+    x = _first_points(np.random.default_rng(seed), max(budget // 3, 24))
+    first, second = box.ask(x.tolist()), box.ask(x.tolist())
+    defined = np.isfinite(first) & np.isfinite(second)
+    differs = defined & (first != second)
+    x, y, differs = x[defined], ((first + second) / 2)[defined], differs[defined]
+    if len(x) < 4:
+        return _finding(None, "It is undefined almost everywhere.", [], box)
+    gaps = (first - second)[defined]
+    noisy = bool(differs.mean() > 0.9)
+    odd = None
+    if not noisy and differs.any():
+        odd = _edges(box, x, differs)
+        hidden = y[differs]
+        x, y = x[~differs], y[~differs]
+    if not noisy:
+        x, y = _look_closer(box, x, y, odd)
+    spread = float(np.std(gaps[differs]) / 2) if noisy else 0.0
+    curve = _best(x, y, spread)
+    lines = []
+    where = "Defined everywhere that was probed" if defined.mean() > 0.95 else f"Defined from about {x.min():.3g} on"
+    where += ". No interval with unexpected behavior was found."
+    if odd is not None:
+        mean = float(np.mean(hidden))
+        where = f"Corrupted {_said(odd)}: there the values are random around {mean:.4g}. Elsewhere it is as described."
+        lines = [f"if {_condition(odd)}:", f"    return {written(mean)}"]
+    return _finding(curve, where, lines, box, _noise_words(y - curve.values(x), gaps, spread) if noisy else "")
+
+
+def _first_points(rng: np.random.Generator, n: int) -> Numbers:
+    """`n` rising points: one at random in each of equal bins, so that no period escapes, and more around zero."""
+    near = np.linspace(-8, 8, n // 5 | 1)
+    near += np.where(near == 0, 0, rng.uniform(-0.2, 0.2, len(near)))
+    bins = np.linspace(*PROBED, n - len(near) + 1)
+    far = rng.uniform(bins[:-1], bins[1:])
+    far[0], far[-1] = PROBED
+    return np.unique(np.round(np.concatenate([near, far]), 3))
+
+
+def _edges(box: _Box, x: Numbers, differs: Numbers) -> tuple[float, float]:
+    """The ends of the corrupted part, halved down to 0.1; infinite where it reaches the end of the range."""
+    places = np.flatnonzero(differs)
+    # Two draws that happen to agree leave a hole in the corrupted part: its outermost points count.
+    low, high = int(places[0]), int(places[-1])
+
+    def boundary(steady: float, corrupted: float) -> float:
+        while abs(steady - corrupted) > 0.1:
+            middle = (steady + corrupted) / 2
+            a, b = box.ask([middle, middle])
+            if np.isnan(a) or np.isnan(b):
+                break
+            steady, corrupted = (middle, corrupted) if a == b else (steady, middle)
+        return (steady + corrupted) / 2
+
+    start = -np.inf if low == 0 else boundary(float(x[low - 1]), float(x[low]))
+    end = np.inf if high == len(x) - 1 else boundary(float(x[high + 1]), float(x[high]))
+    return start, end
+
+
+def _look_closer(box: _Box, x: Numbers, y: Numbers, odd: tuple[float, float] | None) -> tuple[Numbers, Numbers]:
+    """More points where neighbors differ most: edges, peaks and poles."""
+    for _ in range(5):
+        gaps = np.abs(np.diff(y)) * (np.diff(x) > 0.02)
+        if odd is not None:
+            gaps[(x[:-1] <= odd[0]) & (x[1:] >= odd[1])] = 0
+        widest = np.argsort(gaps)[-8:]
+        widest = widest[gaps[widest] > 0]
+        new = (x[widest] + x[widest + 1]) / 2
+        values = box.ask(new.tolist())
+        if odd is not None:
+            values[(new >= odd[0]) & (new <= odd[1])] = np.nan
+        good = np.isfinite(values)
+        order = np.argsort(np.concatenate([x, new[good]]))
+        x, y = np.concatenate([x, new[good]])[order], np.concatenate([y, values[good]])[order]
+    return x, y
+
+
+def _best(x: Numbers, y: Numbers, spread: float) -> Curve:
+    """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error.
+
+    `spread` is the standard deviation of what is left of the noise in y.
+    """
+    scale = float(np.sqrt(np.mean(y**2))) or 1.0
+    floor = max(spread, EXACT * scale)
+    judged: list[tuple[float, float, Curve]] = []
+    with np.errstate(all="ignore"):
+        for family in FAMILIES:
+            for curve in family(x, y):
+                error = float(np.sqrt(np.mean((curve.values(x) - y) ** 2)))
+                if np.isfinite(error):
+                    cost = len(x) * np.log(max(error, floor) ** 2) + curve.size * np.log(len(x))
+                    judged.append((cost, error, curve))
+    _, error, best = min(judged, key=lambda item: item[:2])
+    bins = len(x) if spread == 0 else max(len(x) // 6, 4)
+    # Straight lines through half of the points, judged by the other half, are what any formula has to beat.
+    lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
+    left = float(np.sqrt(np.mean((lines.values(x[1::2]) - y[1::2]) ** 2)))
+    if error > 1.5 * max(left, spread, EXACT * scale):
+        return interpolated(x, y, bins)
+    return best
+
+
+def _noise_words(residuals: Numbers, gaps: Numbers, spread: float) -> str:
+    """Which noise it is: whole steps are Poisson's, and a uniform one has no tails."""
+    kind: NoiseKind = "normal"
+    if np.allclose(gaps, np.round(gaps), atol=1e-6):
+        kind = "poisson"
+    elif np.max(np.abs(gaps)) < 1.45 * np.sqrt(2) * np.std(gaps):
+        kind = "uniform"
+    size = spread * np.sqrt(2)
+    return f" Every observation carries {kind} noise with a standard deviation of about {size:.3g}."
+
+
+def _said(odd: tuple[float, float]) -> str:
+    if np.isinf(odd[0]) and np.isinf(odd[1]):
+        return "everywhere"
+    if np.isinf(odd[0]):
+        return f"below {odd[1]:.4g}"
+    return f"above {odd[0]:.4g}" if np.isinf(odd[1]) else f"between {odd[0]:.4g} and {odd[1]:.4g}"
+
+
+def _condition(odd: tuple[float, float]) -> str:
+    if np.isinf(odd[0]):
+        return f"x <= {written(odd[1])}"
+    return f"x >= {written(odd[0])}" if np.isinf(odd[1]) else f"{written(odd[0])} <= x <= {written(odd[1])}"
+
+
+def _finding(curve: Curve | None, domain: str, lines: list[str], box: _Box, noise: str = "") -> Finding:
+    body = [*lines, *(curve.body if curve else ("return 0.0",))]
+    code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in body)])
+    words = f"The function is {curve.words}." if curve else "Nothing can be said about the function."
+    return Finding(words + noise, domain, code, tuple(box.probes), curve.name if curve else "none")

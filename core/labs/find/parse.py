@@ -1,0 +1,285 @@
+"""What interpreters and evaluators write, turned into values, by the authors' rules and by ours (protocol §4).
+
+Every function takes the raw text and the rules, so both readings can be had from one stored answer at any later time.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import NamedTuple
+
+from core.events import Rules
+
+END = "[DESCRIPTION]"
+"""Paper rules: an answer with this in it ends the run, whatever else it holds."""
+
+
+class Command(NamedTuple):
+    """A call the interpreter wants made. `error` is what it is told where the call cannot be made; then `inputs` is
+    empty. `name` is None where the answer holds no command.
+    """
+
+    name: str | None
+    inputs: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class Interpretation(NamedTuple):
+    """The three parts of a final answer; empty where a part is missing. `told` is what an evaluator gets to read."""
+
+    description: str
+    domain: str
+    code: str
+    told: str
+
+
+def command(text: str, rules: Rules) -> Command:
+    """The call that `text` asks for.
+
+    Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
+    nested parentheses do not match; only what stands before the first comma is run; a quoted file name is run without
+    inputs; single and triple quotes are refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
+    any quotes, with or without a file name; what follows an invented output is not read.
+    """
+    return _paper_command(text) if rules == "paper" else _repaired_command(text)
+
+
+def _paper_command(text: str) -> Command:
+    match = re.search(r"([A-Z]+)\(([^()]+)\)", text)
+    if match is None:
+        return Command(None)
+    name, arguments = match[1], match[2]
+    if name != "PYTHON":
+        return Command(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
+    if "'" in arguments or '"""' in arguments:
+        return Command(name, error="inputs must stand in double quotes")
+    first = arguments.split(",")[0].strip()
+    if first.startswith('"'):
+        return Command(name)
+    try:
+        return Command(name, tuple(shlex.split(first)[1:]))
+    except ValueError:
+        return Command(name, error="a double quote is not closed")
+
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
+_INVENTED = re.compile(r"(?:function )?input\s*-\s*output pairs?\s*:|^\s*\**(?:output|observation|result)s?\**\s*:", re.I | re.M)
+
+
+def _repaired_command(text: str) -> Command:
+    invented = _INVENTED.search(text)
+    asked = text[: invented.start()] if invented else text
+    inputs: list[str] = []
+    name = None
+    for match in re.finditer(r"\bPYTHON\s*\(", asked, re.I):
+        name = "PYTHON"
+        arguments = _up_to_closing(asked[match.end() :])
+        inputs += _arguments(arguments)
+    if name is None:
+        return Command(None)
+    if not inputs:
+        return Command(name, error="the command names no input; write PYTHON(function.py input1 input2)")
+    return Command(name, tuple(inputs))
+
+
+def _up_to_closing(text: str) -> str:
+    """`text` up to the parenthesis that closes the one before it, quotes respected; one line where none does."""
+    depth, quote = 1, ""
+    for k, character in enumerate(text):
+        before = text[k - 1] if k else " "
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES and not before.isalnum():
+            quote = _QUOTES[character]
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth == 0:
+                return text[:k]
+    # An apostrophe may have swallowed the end: take the line up to its last parenthesis.
+    line = text.split("\n", 1)[0]
+    return line.rsplit(")", 1)[0]
+
+
+_TOKEN = re.compile(r"\"([^\"]*)\"|'([^']*)'|“([^”]*)”|‘([^’]*)’|(,)|([^\s,]+)")
+
+
+def _arguments(text: str) -> list[str]:
+    """Inputs apart by commas or white space; a leading file name is dropped.
+
+    Where commas stand between inputs, unquoted words between two of them are one input, numbers are still several.
+    """
+    groups: list[list[tuple[str, bool]]] = [[]]
+    for match in _TOKEN.finditer(text):
+        if match[5]:
+            groups.append([])
+        else:
+            groups[-1].append((match[6] or match[1] or match[2] or match[3] or match[4] or "", match[6] is None))
+    if groups[0] and groups[0][0][0].endswith(".py"):
+        groups[0] = groups[0][1:]
+    inputs: list[str] = []
+    for group in groups:
+        words = [word for word, _ in group]
+        phrase = len(groups) > 1 and not any(quoted for _, quoted in group) and not all(map(_is_number, words))
+        inputs += [" ".join(words)] if phrase and words else words
+    return inputs
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[-+−]?\d*\.?\d+(?:[eE][-+]?\d+)?", word) is not None
+
+
+# The final answer
+
+_TAG = re.compile(r"^[\s#*>_-]*\[?\s*(DESCRIPTION|DOMAIN|CODE)\s*\]?\s*[*_]*\s*(?::|$)[*_ \t]*", re.I | re.M)
+_BRACKET_TAG = re.compile(r"[*_#]*\s*\[\s*(DESCRIPTION|DOMAIN|CODE)\s*\][*_]*\s*:?[*_]*[ \t]*", re.I)
+_FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.I)
+
+
+def is_final(text: str, rules: Rules) -> bool:
+    """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
+    if rules == "paper":
+        return END in text
+    spoken = _THINKING.sub("", text)
+    sections = _sections(spoken)
+    if not sections.get("description"):
+        return False
+    asked = re.search(r"\bPYTHON\s*\(", spoken, re.I)
+    tag = _BRACKET_TAG.search(spoken) or _TAG.search(spoken)
+    return not (asked and tag and asked.start() < tag.start())
+
+
+def interpretation(text: str, rules: Rules) -> Interpretation:
+    """Description, domain and code of a final answer.
+
+    Paper rules (collect_interpretations.py:124-150) split at the tags with a colon and a space after them; without
+    that space the whole message, thinking included, is the description. Code is the last fenced block, '' without one.
+    """
+    return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
+
+
+def _paper_interpretation(text: str) -> Interpretation:
+    after = text.rsplit("[DESCRIPTION]: ", 1)[-1]
+    told = after.split("[CODE]:", 1)[0]
+    description = told.split("[DOMAIN]: ", 1)[0]
+    domain = text.rsplit("[DOMAIN]: ", 1)[-1].split("[CODE]:", 1)[0] if "[DOMAIN]: " in text else ""
+    blocks = re.findall(r"```(?:python)?\n?(.*?)```", text, re.DOTALL)
+    return Interpretation(description.strip(), domain.strip(), blocks[-1].strip() if blocks else "", told.strip())
+
+
+def _repaired_interpretation(text: str) -> Interpretation:
+    spoken = _THINKING.sub("", text)
+    sections = _sections(spoken)
+    code = _code(sections.get("code", "")) or _code(spoken, fenced_only=True)
+    description = _without_fences(sections.get("description", ""))
+    domain = _without_fences(sections.get("domain", ""))
+    told = f"{description}\n{domain}".strip()
+    return Interpretation(description, domain, code, told)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The last text after each tag, up to the next tag."""
+    pattern = _BRACKET_TAG if _BRACKET_TAG.search(text) else _TAG
+    tags = list(pattern.finditer(text))
+    ends = [tag.start() for tag in tags[1:]] + [len(text)]
+    found: dict[str, str] = {}
+    for tag, end in zip(tags, ends, strict=True):
+        content = text[tag.end() : end].strip()
+        if content:
+            found[tag[1].lower()] = content
+    return found
+
+
+def _without_fences(text: str) -> str:
+    return _FENCE.sub("", text).strip()
+
+
+def _code(text: str, fenced_only: bool = False) -> str:
+    """The last fenced block that defines something; without a fence the text itself from its first import or def."""
+    defining = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
+    blocks = [block for block in _FENCE.findall(text) if defining.search(block)]
+    if blocks:
+        return str(blocks[-1]).strip("\n")
+    if fenced_only or not defining.search(text):
+        return ""
+    start = re.search(r"^(?:import|from|def|\w+\s*=\s*lambda)\b", text, re.M)
+    return text[start.start() :].strip("`\n ") if start else ""
+
+
+# An evaluator's reply
+
+
+def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
+    """Whether `reply` picks example `correct` (1 to 3); None where repaired rules cannot tell what it picks.
+
+    Paper rules: the digit anywhere in the reply will do (unit_testing.py:137), so "3 (not 1)" is right when 1 is.
+    """
+    if rules == "paper":
+        return str(correct) in reply
+    picked = choice(reply)
+    return None if picked is None else picked == correct
+
+
+def choice(reply: str) -> int | None:
+    """The example (1 to 3) that `reply` settles on by repaired rules: after the last "answer", else the only one named."""
+    spoken = _THINKING.sub("", reply)
+    after = re.findall(r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I)
+    if after:
+        return int(after[-1])
+    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
+    return int(named.pop()) if len(named) == 1 else None
+
+
+# What a description claims
+
+_NUMBER = r"([-−–]?\s?\d+(?:\.\d+)?)"
+_INTERVALS = (
+    re.compile(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}", re.I),
+    re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
+    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
+)  # fmt: skip
+_ABOVE = re.compile(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
+_BELOW = re.compile(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
+_ODD = re.compile(
+    r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|exception|except|special",
+    re.I,
+)
+_DENIED = re.compile(r"\b(?:no|not|without|never|any)\b[^.;]{0,60}$|\bno\b", re.I)
+
+
+def claimed_intervals(domain: str) -> tuple[tuple[float, float], ...]:
+    """Intervals that a [DOMAIN] text says behave otherwise; infinite ends where they are open.
+
+    Only sentences that speak of something odd count, so "defined between -100 and 100" claims nothing.
+    """
+    claimed: list[tuple[float, float]] = []
+    for sentence in re.split(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n", domain):
+        odd = _ODD.search(sentence)
+        if odd is None or _DENIED.search(sentence[: odd.start()]):
+            continue
+        found = [(_number(m[1]), _number(m[2])) for pattern in _INTERVALS for m in pattern.finditer(sentence)]
+        if not found:
+            found = [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(sentence)]
+            found += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(sentence)]
+        claimed += [(min(pair), max(pair)) for pair in found]
+    return tuple(dict.fromkeys(claimed))
+
+
+def _number(text: str) -> float:
+    return float(text.replace("−", "-").replace("–", "-").replace(" ", ""))
+
+
+def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """(input, output) pairs that an interpreter quotes: "f(3) = 7", "f("cat") -> "tac"", "Input 3: 7", "(3, 7.0)"."""
+    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    forms = (
+        rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})",
+        rf"\(\s*({side})\s*,\s*({side})\s*\)",
+        rf"({side})\s*(?:->|→|=>|↦)\s*({side})",
+    )
+    found = [(m[1], m[2]) for form in forms for m in re.finditer(form, text)]
+    return tuple(dict.fromkeys((a.strip("\"'"), b.strip("\"'")) for a, b in found))
