@@ -35,8 +35,8 @@ class Atom(Frozen):
 
 
 class Noise(Frozen):
-    """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or Poisson of mean
-    `size`. Paper rules leave the Poisson noise as drawn, so it lifts the function by its mean; repaired rules centre it.
+    """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size` times a
+    Poisson draw of mean 1. Paper rules leave that as drawn, so it lifts the function by `size`; repaired ones centre it.
     """
 
     kind: NoiseKind
@@ -47,7 +47,7 @@ class Noise(Frozen):
             return rng.normal(0, self.size, shape)
         if self.kind == "uniform":
             return rng.uniform(-self.size, self.size, shape)
-        return rng.poisson(self.size, shape) - (self.size if rules == "repaired" else 0.0)
+        return self.size * (rng.poisson(1, shape) - (1.0 if rules == "repaired" else 0.0))
 
 
 class Corruption(Frozen):
@@ -173,7 +173,7 @@ class NumericFunction(FindFunction):
         if self.mlp is not None:
             sentences.append("A network of 64 ReLU units approximates it, and is what is probed")
         if self.noise is not None:
-            spread = {"normal": "standard deviation", "uniform": "half-width", "poisson": "mean"}[self.noise.kind]
+            spread = {"normal": "standard deviation", "uniform": "half-width", "poisson": "steps"}[self.noise.kind]
             sentences.append(f"Each observation carries {self.noise.kind} noise of {spread} {self.noise.size:g}")
         if self.corruption is not None:
             sentences.append(f"The values {self.corruption.describe()} are random around {self.corruption.mean:.4g}")

@@ -260,22 +260,34 @@ def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
 
 
 def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Iterator[Curve]:
-    best = None
     width = np.pi / (x[-1] - x[0])
-    for w0 in frequencies:
-        for w in np.linspace(w0 - width, w0 + width, 121):
-            phase = float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
-            for shift in np.linspace(-0.6, 0.6, 13):
-                sign = np.sign(np.cos(w * x - phase - shift))
-                error = float(np.sum((y - y.mean() - sign * np.mean((y - y.mean()) * sign)) ** 2))
-                if best is None or error < best[0]:
-                    best = (error, w, phase + shift)
-    if best:
-        _, w, phase = best
-        a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
-        wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
-        words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
-        yield Curve("square_wave", words, lambda t: a * np.sign(np.cos(w * t - phase)) + b, (f"return {wave} + {written(b)}",), 4)
+    best = min(
+        (_nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13)) for w in frequencies),
+        key=lambda found: found[0],
+    )
+    _, w, phase = best
+    step = width / 60
+    centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
+    _, w, phase = min(best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21)))
+    a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
+    wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
+    words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
+    values = lambda t: a * np.sign(np.cos(w * t - phase)) + b  # noqa: E731
+    yield Curve("square_wave", words, values, (f"return {wave} + {written(b)}",), 4)
+
+
+def _nearest_square(x: Numbers, y: Numbers, frequencies: Numbers, shifts: Numbers) -> tuple[float, float, float]:
+    """(squared error, angular frequency, phase) of the best of these square waves; shifts count from the sine's phase."""
+    centred = y - y.mean()
+    best = (np.inf, 1.0, 0.0)
+    for w in frequencies:
+        phase = float(np.angle(np.sum(centred * np.exp(1j * w * x))))
+        signs = np.sign(np.cos((w * x - phase)[None, :] - shifts[:, None]))
+        sizes = signs @ centred / len(x)
+        errors = np.sum((centred - sizes[:, None] * signs) ** 2, axis=1)
+        k = int(np.argmin(errors))
+        best = min(best, (float(errors[k]), float(w), phase + float(shifts[k])))
+    return best
 
 
 def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
