@@ -1,6 +1,6 @@
 """How often does the `fit` baseline succeed (normalized error below 0.1) on generated numeric functions, kind by kind?
 
-    python benchmarks/find_fit.py [NUMBER_A_KIND] [paper|repaired] [KIND ...]
+python benchmarks/find_fit.py [NUMBER_A_KIND] [paper|repaired] [KIND ...]
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.labs.find.evaluate import GRID, interval_iou, nmse, noise_floor, noise_identified
-from core.labs.find.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
 from core.labs.find.functions import mlp
 from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
 from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.interpreters.fit import fit_numeric
 from core.labs.find.parse import claimed_intervals
@@ -51,7 +51,7 @@ def main() -> None:
         start, won, possible, found, ious, noises, unscored = time.perf_counter(), 0, 0, Counter(), [], [], Counter()
         for _ in range(number):
             f = draw(kind, rng, rules)
-            finding = fit_numeric(lambda xs, f=f: [f(x, rng) for x in xs])
+            finding = fit_numeric(lambda xs, f=f, rng=rng: [f(x, rng) for x in xs])
             result = evaluate(finding.code, GRID.tolist(), rules=rules)
             score = nmse(f.observe(GRID, rng), result.values, rules)
             won += score.success
@@ -68,7 +68,10 @@ def main() -> None:
         extra = f"  interval overlap {np.mean(ious):.2f}" if ious else ""
         extra += f"  noise named {np.mean(noises):.2f}" if noises else ""
         seen = ", ".join(f"{name} {count}" for name, count in found.most_common(4))
-        print(f"{kind:12} {won:3}/{number} (winnable {possible})  {seconds / number:.2f} s each  {seen}{extra}  {dict(unscored) or ''}")
+        print(
+            f"{kind:12} {won:3}/{number} (winnable {possible})  {seconds / number:.2f} s each  "
+            f"{seen}{extra}  {dict(unscored) or ''}"
+        )
         total, wins = total + number, wins + won
     print(f"all kinds    {wins}/{total}")
 

@@ -1,6 +1,6 @@
 """How many of the 1,000 published string functions do our atoms and compositions explain, and in what time?
 
-    python benchmarks/find_strings.py FIND_DIR [FIRST LAST]
+python benchmarks/find_strings.py FIND_DIR [FIRST LAST]
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ def longest_gap(probed: Sequence[float], within: tuple[float, float] = PROBED) -
     """The widest stretch of the range without a probe inside."""
     low, high = within
     marks = [low, *sorted({x for x in probed if low < x < high}), high]
-    return max(zip(marks, marks[1:], strict=False), key=lambda gap: gap[1] - gap[0])
+    return max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
 
 
 def probed_corruption(corruption: Corruption | None, probed: Sequence[float]) -> int | None:

@@ -1,4 +1,4 @@
-"""How good an interpretation is: the paper's three scores and ours beyond them. Pure functions (paper §3; protocol §4)."""
+"""How good an interpretation is: the paper's three scores and ours beyond them (paper §3; protocol §4)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     n = int(counted.sum())
     if n == 0:
         return Nmse(None, False, "the function is defined at none of the points", 0)
-    kept = [estimate[k] for k in np.flatnonzero(counted)]
+    kept = [value for value, counts in zip(estimate, counted, strict=True) if counts]
     wrong = next((k for k, value in enumerate(kept) if not _is_number(value, rules)), None)
     if wrong is not None:
         where = int(np.flatnonzero(counted)[wrong])
@@ -165,7 +165,7 @@ def claimed_noise(description: str) -> NoiseKind | None:
     """The first kind of noise that a description names; None where it names none (or only "noise")."""
     places = {kind: re.search(words, description, re.I) for kind, words in _NOISE_WORDS.items()}
     found = {kind: match.start() for kind, match in places.items() if match is not None}
-    return min(found, key=lambda kind: found[kind]) if found else None
+    return min((place, kind) for kind, place in found.items())[1] if found else None
 
 
 def noise_identified(function: NumericFunction, description: str) -> bool | None:
@@ -220,7 +220,9 @@ def _stems(text: str) -> list[str]:
     return [word[:5] for word in re.findall(r"[a-z]{4,}", text.lower())]
 
 
-def held_out_points(probed: Sequence[float], rng: np.random.Generator, n: int = 64, within: Interval = PROBED) -> Numbers:
+def held_out_points(
+    probed: Sequence[float], rng: np.random.Generator, n: int = 64, within: Interval = PROBED
+) -> Numbers:
     """`n` random points, none of them probed before: does the description hold where nobody looked? Shape (n,)."""
     points = rng.uniform(*within, 2 * n)
     away = points[[not np.any(np.isclose(point, np.asarray(probed, float))) for point in points]]

@@ -64,7 +64,9 @@ def _paper_command(text: str) -> Command:
 
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
-_INVENTED = re.compile(r"(?:function )?input\s*-\s*output pairs?\s*:|^\s*\**(?:output|observation|result)s?\**\s*:", re.I | re.M)
+_INVENTED = re.compile(
+    r"(?:function )?input\s*-\s*output pairs?\s*:|^\s*\**(?:output|observation|result)s?\**\s*:", re.I | re.M
+)
 
 
 def _repaired_command(text: str) -> Command:
@@ -224,9 +226,11 @@ def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
 
 
 def choice(reply: str) -> int | None:
-    """The example (1 to 3) that `reply` settles on by repaired rules: after the last "answer", else the only one named."""
+    """The example (1 to 3) that `reply` settles on: after the last "answer", else the only one it names."""
     spoken = _THINKING.sub("", reply)
-    after = re.findall(r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I)
+    after = re.findall(
+        r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
+    )
     if after:
         return int(after[-1])
     named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
@@ -242,7 +246,9 @@ _INTERVALS = (
     re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
     re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
 )  # fmt: skip
-_ABOVE = re.compile(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
+_ABOVE = re.compile(
+    rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}", re.I
+)
 _BELOW = re.compile(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
 _ODD = re.compile(
     r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|exception|except|special",

@@ -19,14 +19,104 @@ if TYPE_CHECKING:
 
 LONGEST_LIST = 1_000
 
-ELEMENTWISE = (
-    "sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 "
-    "log1p sqrt cbrt square abs absolute fabs sign floor ceil round around rint trunc fix power float_power mod fmod "
-    "remainder maximum minimum fmax fmin heaviside clip where isnan isinf isfinite isclose hypot degrees radians "
-    "deg2rad rad2deg polyval nan_to_num real imag add subtract multiply divide true_divide floor_divide reciprocal "
-    "negative positive logical_and logical_or logical_not logical_xor greater greater_equal less less_equal equal "
-    "not_equal sinc signbit copysign array asarray float64 float32 sum mean median std prod max min amax amin any all"
-).split()
+ELEMENTWISE = [
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "cbrt",
+    "square",
+    "abs",
+    "absolute",
+    "fabs",
+    "sign",
+    "floor",
+    "ceil",
+    "round",
+    "around",
+    "rint",
+    "trunc",
+    "fix",
+    "power",
+    "float_power",
+    "mod",
+    "fmod",
+    "remainder",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "heaviside",
+    "clip",
+    "where",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isclose",
+    "hypot",
+    "degrees",
+    "radians",
+    "deg2rad",
+    "rad2deg",
+    "polyval",
+    "nan_to_num",
+    "real",
+    "imag",
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "true_divide",
+    "floor_divide",
+    "reciprocal",
+    "negative",
+    "positive",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "equal",
+    "not_equal",
+    "sinc",
+    "signbit",
+    "copysign",
+    "array",
+    "asarray",
+    "float64",
+    "float32",
+    "sum",
+    "mean",
+    "median",
+    "std",
+    "prod",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "any",
+    "all",
+]
 """Names of numpy functions that a program may call."""
 
 KEYWORDS = {"a_min", "a_max", "decimals", "nan", "posinf", "neginf", "loc", "scale", "low", "high", "lam"}
@@ -47,9 +137,17 @@ DRAWS: dict[str, Callable[..., float]] = {
 RANDOM = "random_numbers"
 """The name under which `numpy.random` is lent: the sandbox keeps "random" for its own module."""
 
-STRING_CONSTANTS = (
-    "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation printable whitespace"
-).split()
+STRING_CONSTANTS = [
+    "ascii_letters",
+    "ascii_lowercase",
+    "ascii_uppercase",
+    "digits",
+    "hexdigits",
+    "octdigits",
+    "punctuation",
+    "printable",
+    "whitespace",
+]
 
 
 def plain(value: Any) -> Any:

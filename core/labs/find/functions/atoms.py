@@ -135,7 +135,7 @@ def _period_and_shift(p: Any, rules: Rules) -> tuple[float, float]:
 
 def _angle(x: Numbers, p: Any, rules: Rules) -> Numbers:
     period, shift = _period_and_shift(p, rules)
-    return 2 * np.pi / period * (x - shift)
+    return np.asarray(2 * np.pi / period * (x - shift))
 
 
 def _wave_formula(name: str) -> Callable[[Any, Rules], str]:
@@ -148,7 +148,7 @@ def _wave_formula(name: str) -> Callable[[Any, Rules], str]:
 
 def _absolute_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
     # Paper rules: the script that is probed forgets the bias (protocol §3); its metadata keep it.
-    return p["scale"] * np.abs(x) + (p["bias"] if rules == "repaired" else 0.0)
+    return np.asarray(p["scale"] * np.abs(x) + (p["bias"] if rules == "repaired" else 0.0))
 
 
 def _absolute_formula(p: Any, rules: Rules) -> str:
@@ -158,9 +158,9 @@ def _absolute_formula(p: Any, rules: Rules) -> str:
 def _root_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
     # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
     if p["degree"] == 1:
-        return p["scale"] * x + p["bias"]
+        return np.asarray(p["scale"] * x + p["bias"])
     base = x.astype(complex) if rules == "paper" and np.any(x < 0) else x
-    return p["scale"] * base ** (1 / p["degree"]) + p["bias"]
+    return np.asarray(p["scale"] * base ** (1 / p["degree"]) + p["bias"])
 
 
 def _series(coefficients: tuple[float, ...]) -> str:
@@ -176,7 +176,7 @@ def _rectangle_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
 
 
 def gaussian_density(x: Numbers, mean: float, sd: float) -> Numbers:
-    return np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
+    return np.asarray(np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
 
 
 ATOMS: dict[str, AtomKind] = {

@@ -92,9 +92,7 @@ def _inner_atoms(inputs: Texts) -> Iterator[StringAtom]:
             yield from (StringAtom(name=name, parameters={"shift": value}) for value in range(26))
         elif names == ("index1", "index2"):
             for i in range(10):
-                yield from (
-                    StringAtom(name=name, parameters={"index1": i, "index2": j}) for j in range(10) if i != j
-                )
+                yield from (StringAtom(name=name, parameters={"index1": i, "index2": j}) for j in range(10) if i != j)
         elif names == ("letter",):
             searched = name in ("split_string", "remove_substring", "find_string", "count_character_repetitions")
             letters = [*present, *absent] if searched else list(_LETTERS)
@@ -112,4 +110,3 @@ def _with_random_inner(inputs: Texts, outputs: Texts) -> StringFunction | None:
         for outer in fit_outer_of_random(options, outputs):
             return StringFunction(id="explained", outer=outer, inner=StringAtom(name=name))
     return None
-

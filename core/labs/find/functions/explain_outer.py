@@ -17,20 +17,47 @@ _LETTER_SET = set(_LETTERS)
 _WORDS = {*WORDS.values(), "unknown", "none"}
 
 # Which atoms can come into question, by how the texts' lengths change.
-_WORD_GIVERS = tuple(
-    "get_string_length count_vowels count_consonants count_consonants_released count_uppercase count_lowercase "
-    "get_first_character_ordinality get_last_character_ordinality get_mid_character_ordinality".split()
+_WORD_GIVERS = (
+    "get_string_length",
+    "count_vowels",
+    "count_consonants",
+    "count_consonants_released",
+    "count_uppercase",
+    "count_lowercase",
+    "get_first_character_ordinality",
+    "get_last_character_ordinality",
+    "get_mid_character_ordinality",
 )
-_LENGTH_KEEPERS = tuple(
-    "convert_to_lowercase convert_to_uppercase capitalize_string reverse_string reverse_string_first_half "
-    "reverse_string_last_half replace_vowels_with_first replace_vowels_with_last replace_vowels_with_mid "
-    "replace_vowels_with_ind_of_count reverse_vowels capitalize_alternating_letters add_len_to_string "
-    "add_len_to_middle swap_first_last".split()
+_LENGTH_KEEPERS = (
+    "convert_to_lowercase",
+    "convert_to_uppercase",
+    "capitalize_string",
+    "reverse_string",
+    "reverse_string_first_half",
+    "reverse_string_last_half",
+    "replace_vowels_with_first",
+    "replace_vowels_with_last",
+    "replace_vowels_with_mid",
+    "replace_vowels_with_ind_of_count",
+    "reverse_vowels",
+    "capitalize_alternating_letters",
+    "add_len_to_string",
+    "add_len_to_middle",
+    "swap_first_last",
 )
 _ONE_LONGER = ("duplicate_first_letter", "duplicate_last_letter", "duplicate_mid_letter")
-_SHORTENERS = tuple(
-    "remove_digits extract_uppers remove_whitespace get_first_character get_last_character get_mid_character "
-    "remove_duplicates reverse_words string_strip string_lstrip string_rstrip".split()
+_SHORTENERS = (
+    "remove_digits",
+    "extract_uppers",
+    "remove_whitespace",
+    "get_first_character",
+    "get_last_character",
+    "get_mid_character",
+    "remove_duplicates",
+    "reverse_words",
+    "string_strip",
+    "string_lstrip",
+    "string_rstrip",
 )
 _ANY_LENGTH = ("extract_digits", "get_digit_indexes", "get_alpha_indexes", "convert_to_uppercase")
 
@@ -56,16 +83,15 @@ def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
     if least == most == 1:
         yield from _simple(_ONE_LONGER, texts, outputs)
         yield from _inserted(texts, outputs)
-    if 0 <= least and most == 1:
+    if least >= 0 and most == 1:
         yield from _with(texts, outputs, "add_letter_if_needed", {y[-1] for y in outputs if y} & _LETTER_SET)
     if most <= 0:
         yield from _simple(_SHORTENERS, texts, outputs)
         yield from _removed(texts, outputs)
-    if outputs[0] in _WORDS:
-        if all(y in _WORDS for y in outputs):
-            yield from _simple(_WORD_GIVERS, texts, outputs)
-            for name in ("count_character_repetitions", "find_string"):
-                yield from _with(texts, outputs, name, _LETTERS)
+    if all(y in _WORDS for y in outputs):
+        yield from _simple(_WORD_GIVERS, texts, outputs)
+        for name in ("count_character_repetitions", "find_string"):
+            yield from _with(texts, outputs, name, _LETTERS)
     yield from _simple(_ANY_LENGTH, texts, outputs)
 
 
@@ -82,13 +108,13 @@ def _with(texts: Texts, outputs: Texts, name: str, values: Sequence[int | str] |
             yield StringAtom(name=name, parameters={parameter: value})
 
 
-def _differences(texts: Texts, outputs: Texts) -> Iterator[tuple[int, int, str, str]]:
-    """(text number, position, character before, after) wherever texts of equal length differ."""
-    for number, (z, y) in enumerate(zip(texts, outputs, strict=True)):
+def _differences(texts: Texts, outputs: Texts) -> Iterator[tuple[int, str, str]]:
+    """(position, character before, after) wherever texts of equal length differ."""
+    for z, y in zip(texts, outputs, strict=True):
         if z != y:
             for position, (before, after) in enumerate(zip(z, y, strict=True)):
                 if before != after:
-                    yield number, position, before, after
+                    yield position, before, after
 
 
 def _length_keeping(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
@@ -99,7 +125,7 @@ def _length_keeping(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
         if len(unused) >= 2:
             yield StringAtom(name="replace_substring", parameters={"old": unused[0], "new": unused[1]})
         return
-    number, position, before, after = first
+    position, before, after = first
     if before in _LETTER_SET and after in _LETTER_SET:
         values = (before, after)
         if holds("replace_substring", values, texts, outputs):
@@ -192,7 +218,7 @@ def complete_mapping(images: dict[str, str]) -> str:
 
 def _swapped(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
     touched: set[int] = set()
-    for _, position, _, _ in _differences(texts, outputs):
+    for position, _, _ in _differences(texts, outputs):
         touched.add(position)
         if len(touched) > 2:
             return

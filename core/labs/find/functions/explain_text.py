@@ -31,7 +31,7 @@ def appended_texts(inputs: Texts, outputs: Texts, hints: Sequence[str]) -> Itera
 
 
 def _by_counts() -> Iterator[str]:
-    """Where only numbers come out: one text for each number of vowels and consonants in both cases, then each letter."""
+    """Where only numbers come out: a text for each number of vowels and consonants in both cases, then each letter."""
     for kinds in itertools.product(range(6), repeat=4):
         if 1 <= sum(kinds) <= 5:
             yield "a" * kinds[0] + "E" * kinds[1] + "b" * kinds[2] + "C" * kinds[3]

@@ -10,7 +10,7 @@ from core.events import Rules
 from core.labs.find.functions import mlp
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import Category, FindFunction
-from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction
+from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction, Operation
 from core.labs.find.functions.strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_atom
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -24,6 +24,8 @@ PLAIN, CORRUPTED, NOISED = 483 / 850, 191 / 850, 176 / 850
 """What happens to numeric functions that are no network."""
 
 NOISE_SHARES: dict[NoiseKind, float] = {"normal": 0.33, "uniform": 0.44, "poisson": 0.23}
+NOISES = tuple(NOISE_SHARES)
+OPERATIONS: tuple[Operation, ...] = ("sum", "product")
 WHERE_SHARES = {"inside": 0.5, "above": 0.25, "below": 0.25}
 
 SINGLE_SHARE = 0.3
@@ -67,12 +69,14 @@ def difficulty_of(function: NumericFunction | StringFunction) -> Difficulty:
 def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFunction:
     """One numeric function: atom or composition, then network, noise, corruption or nothing."""
     composed = rng.random() < COMPOSED_SHARE
-    atoms = tuple(draw_numeric_atom(str(rng.choice(PARTS if composed else SINGLES)), rng, rules) for _ in range(1 + composed))
+    atoms = tuple(
+        draw_numeric_atom(str(rng.choice(PARTS if composed else SINGLES)), rng, rules) for _ in range(1 + composed)
+    )
     domain = (-100.0, 100.0) if composed else ATOMS[atoms[0].name].domain
     base = NumericFunction(
         id=name,
         atoms=atoms,
-        operation=str(rng.choice(["sum", "product"])) if composed else None,
+        operation=OPERATIONS[int(rng.integers(2))] if composed else None,
         low=domain[0],
         high=domain[1],
         rules=rules,
@@ -93,7 +97,7 @@ def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom
 
 def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:
     """Size 1 as published; repaired rules hold it to a fifth of the signal, so that every function can be won."""
-    kind = str(rng.choice(list(NOISE_SHARES), p=list(NOISE_SHARES.values())))
+    kind = NOISES[int(rng.choice(len(NOISES), p=list(NOISE_SHARES.values())))]
     size = 1.0
     if rules == "repaired":
         y = function.clean(GRID)
@@ -123,7 +127,9 @@ def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: 
     start = round(float(rng.uniform(function.low, last)), 1)
     if where == "inside":
         return Corruption(low=start, high=start + length, mean=mean)
-    return Corruption(low=start, high=None, mean=mean) if where == "above" else Corruption(low=None, high=start, mean=mean)
+    return (
+        Corruption(low=start, high=None, mean=mean) if where == "above" else Corruption(low=None, high=start, mean=mean)
+    )
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.labs.find.functions.atoms import ATOMS, Numbers
+from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.mlp import MLP
 
@@ -18,6 +19,7 @@ GRID = np.arange(-128, 128) + 0.5
 """The 256 points on which estimates are compared with the truth (protocol §4)."""
 
 NoiseKind = Literal["normal", "uniform", "poisson"]
+Operation = Literal["sum", "product"]
 Where = Literal["inside", "above", "below"]
 
 
@@ -25,7 +27,7 @@ class Atom(Frozen):
     """One atom with its parameters, as `atoms.ATOMS` names them."""
 
     name: str
-    parameters: dict[str, float | tuple[float, ...]] = {}
+    parameters: Parameters = Field(default_factory=dict)
 
     def values(self, x: Numbers, rules: Rules) -> Numbers:
         return ATOMS[self.name].values(x, self.parameters, rules)
@@ -36,7 +38,7 @@ class Atom(Frozen):
 
 class Noise(Frozen):
     """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size` times a
-    Poisson draw of mean 1. Paper rules leave that as drawn, so it lifts the function by `size`; repaired ones centre it.
+    Poisson draw of mean 1. Paper rules leave that as drawn, so it lifts the function; repaired rules centre it.
     """
 
     kind: NoiseKind
@@ -98,7 +100,7 @@ class NumericFunction(FindFunction):
 
     category: Category = "numeric"
     atoms: tuple[Atom, ...]
-    operation: Literal["sum", "product"] | None = None
+    operation: Operation | None = None
     noise: Noise | None = None
     corruption: Corruption | None = None
     mlp: MLP | None = None
@@ -132,7 +134,9 @@ class NumericFunction(FindFunction):
         """What the metadata define: atoms and operation with every parameter in place, before any quirk of a script,
         network, noise or corruption. Waves keep the published order of arguments under paper rules. Shape of `x`.
         """
-        return self._joined([atom.values(x, "repaired" if atom.name == "absolute" else self.rules) for atom in self.atoms])
+        return self._joined(
+            [atom.values(x, "repaired" if atom.name == "absolute" else self.rules) for atom in self.atoms]
+        )
 
     def clean(self, x: Numbers) -> Numbers:
         """The function without noise and corruption: the script's formula, or the network. Shape of `x`."""

@@ -1,4 +1,4 @@
-"""The published benchmark's metadata as functions of ours (protocol §3; the `find-dataset` folder of the FIND release)."""
+"""The published benchmark's metadata as functions of ours (protocol §3; the folder `find-dataset` of FIND)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from core.events import Frozen
 from core.labs.find.functions import mlp
-from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction
+from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "linear": ("slope", "bias"),
@@ -30,6 +30,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "floor": (),
 }
 """Names of the recorded parameters, in their order; a polynomial's are its coefficients by falling power."""
+
+OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
 
 SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_code.py", "load_mlp.py"}
 
@@ -84,11 +86,10 @@ def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
     if script not in SCRIPTS:
         raise ValueError(f"unknown script {script!r}")
     head = record["name"].split("(")[0].split(";")
-    if record["type"] == "simple":
-        atoms, operation = (atom(head[0], record["params"]),), None
-    else:
-        atoms = tuple(atom(name, values) for name, values in zip(head[:2], record["params"], strict=True))
-        operation = {"sum_two": "sum", "multiply_two": "product"}[head[2]]
+    single = record["type"] == "simple"
+    values = [record["params"]] if single else record["params"]
+    atoms = tuple(atom(name, value) for name, value in zip(head[:2], values, strict=True))
+    operation = None if single else OPERATIONS[head[2]]
     noised, corrupted = script.startswith("noised"), script.startswith("corrupted")
     return NumericFunction(
         id=record["dir"],

@@ -8,15 +8,35 @@ TypeError for letters outside the alphabet. n is the number of characters, posit
 from __future__ import annotations
 
 import string
+
 import numpy as np
 
 VOWELS = "aeiouAEIOU"
 CONSONANTS = "bcdfghjklmnpqrstvwxyz"
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty"
-).split()
+_UNITS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 WORDS = dict(enumerate([*_UNITS, *(f"twenty-{unit}" for unit in _UNITS[1:10]), "thirty"]))
 """0 to 30; there are no words for other numbers."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from core.events import Frozen
 from core.labs.find.functions import string_atoms as atoms
@@ -28,7 +29,9 @@ _ROTATED = "each letter moved {number} places {way} in the alphabet, round from 
 STRING_ATOMS: dict[str, StringAtomKind] = {
     "convert_to_lowercase": StringAtomKind(str.lower, "puts every letter into lower case"),
     "convert_to_uppercase": StringAtomKind(str.upper, "puts every letter into upper case"),
-    "capitalize_string": StringAtomKind(str.capitalize, "puts the first character into upper case, the rest into lower"),
+    "capitalize_string": StringAtomKind(
+        str.capitalize, "puts the first character into upper case, the rest into lower"
+    ),
     "reverse_string": StringAtomKind(atoms.reverse_string, "writes the text backwards"),
     "reverse_string_first_half": StringAtomKind(
         atoms.reverse_string_first_half, "reverses the first half; a centre character belongs to the second half"
@@ -97,14 +100,14 @@ STRING_ATOMS: dict[str, StringAtomKind] = {
     ),
     "advance_by_character_order": StringAtomKind(
         atoms.advance_by_character_order,
-        "takes the alphabet place (a is 0) of the character at position {index} (from zero) and moves every letter that "
-        "many places on, all in lower case; texts too short for it stay",
+        "takes the alphabet place (a is 0) of the character at position {index} (from zero) and moves every letter "
+        "that many places on, all in lower case; texts too short for it stay",
         ("index",),
     ),
     "substract_by_character_order": StringAtomKind(
         atoms.substract_by_character_order,
-        "takes the alphabet place (a is 0) of the character at position {index} (from zero) and moves every letter that "
-        "many places back, all in lower case; texts too short for it stay",
+        "takes the alphabet place (a is 0) of the character at position {index} (from zero) and moves every letter "
+        "that many places back, all in lower case; texts too short for it stay",
         ("index",),
     ),
     "add_len_to_string": StringAtomKind(
@@ -175,7 +178,9 @@ STRING_ATOMS: dict[str, StringAtomKind] = {
         ("index1", "index2"),
     ),
     "map_string": StringAtomKind(
-        atoms.map_string, "replaces each letter by a fixed other one, in lower case: a to z become {mapping}", ("mapping",)
+        atoms.map_string,
+        "replaces each letter by a fixed other one, in lower case: a to z become {mapping}",
+        ("mapping",),
     ),
     "get_first_character_ordinality": StringAtomKind(
         atoms.get_first_character_ordinality,
@@ -223,12 +228,30 @@ NEVER_INNER = {"get_first_character", "get_last_character", "get_mid_character",
 INNER = (*(name for name in OUTER if name not in NEVER_INNER), "remove_digits")
 """The pool of inner atoms: 63, of which remove_digits stands twice."""
 
-_A = set(
-    "get_string_length convert_to_lowercase extract_digits remove_digits get_digit_indexes get_alpha_indexes "
-    "count_vowels count_consonants count_uppercase count_lowercase count_character_repetitions count_substring "
-    "find_string map_string string_strip string_lstrip string_rstrip replace_vowels_with_ind_of_count "
-    "add_order_to_inx sub_order_to_inx add_order_of_inx1_to_inx2 sub_order_of_inx1_to_inx2".split()
-)
+_A = {
+    "get_string_length",
+    "convert_to_lowercase",
+    "extract_digits",
+    "remove_digits",
+    "get_digit_indexes",
+    "get_alpha_indexes",
+    "count_vowels",
+    "count_consonants",
+    "count_uppercase",
+    "count_lowercase",
+    "count_character_repetitions",
+    "count_substring",
+    "find_string",
+    "map_string",
+    "string_strip",
+    "string_lstrip",
+    "string_rstrip",
+    "replace_vowels_with_ind_of_count",
+    "add_order_to_inx",
+    "sub_order_to_inx",
+    "add_order_of_inx1_to_inx2",
+    "sub_order_of_inx1_to_inx2",
+}
 _KEPT = {"string_rstrip", "add_order_to_inx"}
 _STRIPS = {"remove_whitespace", "string_strip", "string_lstrip", "string_rstrip"}
 _VOWEL_REPLACERS = {f"replace_vowels_with_{what}" for what in ("character", "first", "last", "mid", "ind_of_count")}
@@ -268,7 +291,7 @@ class StringAtom(Frozen):
     """
 
     name: str
-    parameters: dict[str, int | str] = {}
+    parameters: dict[str, int | str] = Field(default_factory=dict)
 
     def apply(self, text: str, rng: np.random.Generator) -> str:
         """Raises IndexError, KeyError, ValueError or TypeError as the published script would."""

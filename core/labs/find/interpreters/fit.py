@@ -191,7 +191,9 @@ def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
         kind = "poisson"
     elif np.mean(residuals**4) < 2.3 * np.mean(residuals**2) ** 2:
         kind = "uniform"
-    return f" Every observation carries {kind} noise with a standard deviation of about {np.std(gaps) / np.sqrt(2):.3g}."
+    return (
+        f" Every observation carries {kind} noise with a standard deviation of about {np.std(gaps) / np.sqrt(2):.3g}."
+    )
 
 
 def _said(odd: tuple[float, float]) -> str:

@@ -11,8 +11,8 @@ from core.labs.find.functions.atoms import Numbers
 
 
 class Curve(NamedTuple):
-    """A proposal. `values` computes it on an array, `body` are the lines of a Python function of x, `size` is the number
-    of values fitted.
+    """A proposal. `values` computes it on an array, `body` are the lines of a Python function of x, `size` is how many
+    numbers were fitted.
     """
 
     name: str
@@ -38,7 +38,7 @@ def solve(features: Numbers, y: Numbers) -> Numbers:
     return np.asarray(np.linalg.lstsq(features / scale, y, rcond=1e-13)[0] / scale)
 
 
-def series(coefficients: Sequence[float]) -> str:
+def series(coefficients: Sequence[float] | Numbers) -> str:
     """A polynomial as code, coefficients by rising power."""
     terms = [written(coefficients[0])]
     for power, c in enumerate(coefficients[1:], start=1):
@@ -48,7 +48,17 @@ def series(coefficients: Sequence[float]) -> str:
 
 
 def _polynomial(x: Numbers, y: Numbers, degree: int) -> Numbers:
-    return solve(np.vander(x / 128, degree + 1, increasing=True), y) / 128.0 ** np.arange(degree + 1)
+    """Coefficients by rising power of the least-squares polynomial."""
+    return np.asarray(solve(np.vander(x / 128, degree + 1, increasing=True), y) / 128.0 ** np.arange(degree + 1))
+
+
+def polynomial_values(c: Numbers) -> Callable[[Numbers], Numbers]:
+    """The polynomial with coefficients `c` by rising power."""
+    return lambda t: np.polyval(c[::-1], t)
+
+
+def root_values(degree: int) -> Callable[[Numbers], Numbers]:
+    return lambda t: np.abs(t) ** (1 / degree)
 
 
 def polynomials(x: Numbers, y: Numbers) -> Iterator[Curve]:
@@ -60,7 +70,7 @@ def polynomials(x: Numbers, y: Numbers) -> Iterator[Curve]:
         words = {"constant": f"the constant {rough}", "linear": f"linear: {rough}"}.get(
             name, f"a polynomial of degree {degree}: {rough}"
         )
-        yield Curve(name, words, lambda t, c=c: np.polyval(c[::-1], t), (f"return {series(c)}",), degree + 1)
+        yield Curve(name, words, polynomial_values(c), (f"return {series(c)}",), degree + 1)
 
 
 def split_at_zero(x: Numbers, y: Numbers) -> Iterator[Curve]:
@@ -78,10 +88,20 @@ def split_at_zero(x: Numbers, y: Numbers) -> Iterator[Curve]:
             mirrored = np.isclose(a[1], -b[1], rtol=0.02)
             name = "absolute" if mirrored else "relu"
             slopes = f"slope {a[1]:.4g} below zero and {b[1]:.4g} above, {b[0]:.4g} at zero"
-            words = f"proportional to the absolute value |x|: {slopes}" if mirrored else f"piecewise linear, as a ReLU: {slopes}"
+            words = (
+                f"proportional to the absolute value |x|: {slopes}"
+                if mirrored
+                else f"piecewise linear, as a ReLU: {slopes}"
+            )
         else:
             name, words = "split", f"one polynomial below zero, {series(a)}, and another above, {series(b)}"
-        body = ("if x < 0:", f"    return {series(a)}", "if x == 0:", f"    return {written(middle)}", f"return {series(b)}")
+        body = (
+            "if x < 0:",
+            f"    return {series(a)}",
+            "if x == 0:",
+            f"    return {written(middle)}",
+            f"return {series(b)}",
+        )
 
         def values(t: Numbers, a: Numbers = a, b: Numbers = b, middle: float = middle) -> Numbers:
             return np.where(t < 0, np.polyval(a[::-1], t), np.where(t > 0, np.polyval(b[::-1], t), middle))
@@ -107,7 +127,11 @@ def rounded(x: Numbers, y: Numbers) -> Iterator[Curve]:
                 text = f"({series(c)}) * {factor}" if product else f"{series(c)} + {written(last)} * {factor}"
 
                 def values(
-                    t: Numbers, c: Numbers = c, last: float = last, f: Callable[..., Numbers] = function, p: bool = product
+                    t: Numbers,
+                    c: Numbers = c,
+                    last: float = last,
+                    f: Callable[..., Numbers] = function,
+                    p: bool = product,
                 ) -> Numbers:
                     return np.polyval(c[::-1], t) * f(t) if p else np.polyval(c[::-1], t) + last * f(t)
 
@@ -143,7 +167,7 @@ def half_line(x: Numbers, y: Numbers) -> Iterator[Curve]:
     x, y = x[positive], y[positive]
     for degree, text in ((2, "x ** 0.5"), (3, "x ** (1 / 3)")):
         words = f"{{a}} times the {'square' if degree == 2 else 'cube'} root of x, plus {{b}}"
-        yield _scaled("root", words, x ** (1 / degree), y, lambda t, d=degree: np.abs(t) ** (1 / d), text)
+        yield _scaled("root", words, x ** (1 / degree), y, root_values(degree), text)
     log = "a logarithm: {a} * ln(x) + {b}"
     yield _scaled("logarithm", log, np.log(x), y, lambda t: np.log(np.abs(t) + (t == 0)), "math.log(x)")
 
@@ -159,9 +183,7 @@ def reciprocals(x: Numbers, y: Numbers) -> Iterator[Curve]:
         yield Curve("reciprocal", f"a reciprocal: 1 / ({1 / a:.4g} * x)", values, (f"return {written(a)} / x",), 1)
 
 
-def _refined(
-    model: Callable[..., Numbers], start: Sequence[float], x: Numbers, y: Numbers
-) -> tuple[float, ...] | None:
+def _refined(model: Callable[..., Numbers], start: Sequence[float], x: Numbers, y: Numbers) -> tuple[float, ...] | None:
     """Nonlinear least squares from `start`; None where it does not converge."""
     from scipy.optimize import least_squares
 
@@ -262,13 +284,18 @@ def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
 def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Iterator[Curve]:
     width = np.pi / (x[-1] - x[0])
     best = min(
-        (_nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13)) for w in frequencies),
+        (
+            _nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13))
+            for w in frequencies
+        ),
         key=lambda found: found[0],
     )
     _, w, phase = best
     step = width / 60
     centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
-    _, w, phase = min(best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21)))
+    _, w, phase = min(
+        best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21))
+    )
     a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
     wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
     words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
@@ -320,7 +347,8 @@ def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
 
         condition = f"if abs(x) < {written(half)} else"
         text = f"({series(poly)} {condition} 0)" if cut else f"{series(poly)} + ({written(extra)} {condition} 0)"
-        words = f"a rectangle: where |x| < {half:.4g} it is {'' if cut else 'raised by '}{series(poly) if cut else written(extra)}"
+        effect = series(poly) if cut else f"raised by {written(extra)}"
+        words = f"a rectangle: where |x| < {half:.4g} it is {effect}"
         yield Curve("rectangle", words, values, (f"return {text}",), degree + 3)
 
 
@@ -346,7 +374,9 @@ def _ratio(t: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Num
     """p and q, by rising power, that minimize |p − y q| with weights brought near 1/|q| in a few rounds."""
     weight = 1 / (1 + np.abs(t)) ** below
     for _ in range(6):
-        features = np.column_stack([np.vander(t, above + 1, increasing=True), -y[:, None] * np.vander(t, below + 1, increasing=True)])
+        features = np.column_stack(
+            [np.vander(t, above + 1, increasing=True), -y[:, None] * np.vander(t, below + 1, increasing=True)]
+        )
         features *= weight[:, None]
         size = np.linalg.norm(features, axis=0)
         size[size == 0] = 1
@@ -372,7 +402,8 @@ def interpolated(x: Numbers, y: Numbers, bins: int) -> Curve:
 
     def values(t: Numbers) -> Numbers:
         k = np.clip(np.searchsorted(knots, t) - 1, 0, len(knots) - 2)
-        return heights[k] + (t - knots[k]) / (knots[k + 1] - knots[k]) * (heights[k + 1] - heights[k])
+        share = (t - knots[k]) / (knots[k + 1] - knots[k])
+        return np.asarray(heights[k] + share * (heights[k + 1] - heights[k]))
 
     words = "no simple formula was found; it is drawn as straight lines between observed points"
     return Curve("interpolated", words, values, body, len(knots))

@@ -7,7 +7,7 @@ LOOPS = [
     "def f(x):\n    return sum(i * i for i in range(10**11))",
     "def f(x):\n    n = 0\n    while n >= 0:\n        n += 1\n    return n",
     "import itertools\ndef f(x):\n    for _ in itertools.count():\n        pass",
-    "def f(x):\n    try:\n        while True:\n            pass\n    except BaseException:\n        while True:\n            pass",
+    "def f(x):\n    try:\n        while True:\n            pass\n    except BaseException:\n        f(x)",
     "import re\ndef f(x):\n    return len(re.match(r'(a+)+$', 'a' * 40 + 'b').group())",
 ]
 
