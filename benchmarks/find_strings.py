@@ -5,7 +5,6 @@ python benchmarks/find_strings.py FIND_DIR [FIRST LAST]
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.labs.find.functions.explain import explain_pairs
-from core.labs.find.functions.published import load_strings
+from core.labs.find.functions.published import hints, load_strings
 
 
 def main() -> None:
@@ -23,8 +22,7 @@ def main() -> None:
     start = time.perf_counter()
     for task in tasks[first:last]:
         began = time.perf_counter()
-        hints = re.findall(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]", task.description)
-        if explain_pairs(task.pairs, hints) is None:
+        if explain_pairs(task.pairs, hints(task)) is None:
             missed.append(task.id)
         else:
             found += 1

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.events import Frozen
 from core.labs.find.functions import mlp
+from core.labs.find.functions.explain import explain_pairs
 from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
+from core.labs.find.functions.strings import StringFunction
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "linear": ("slope", "bias"),
@@ -40,6 +43,16 @@ class BenchmarkError(ValueError):
     """A folder or file that is not the published benchmark; the message names it and says what is expected."""
 
 
+class Published(NamedTuple):
+    """The published functions that can be rebuilt without a language model, by id; ids recur from category to category.
+
+    Strings are tasks: their parameters were not published. `string_function` finds a function for one.
+    """
+
+    numeric: dict[str, NumericFunction]
+    strings: dict[str, StringTask]
+
+
 class StringTask(Frozen):
     """A published string function as far as it was published: ten recorded pairs and a description, no parameters."""
 
@@ -49,6 +62,14 @@ class StringTask(Frozen):
     triplets: tuple[tuple[tuple[str, str], ...], ...]
     correct: tuple[int, ...]
     """Position (from 0) of the true pair in each triplet."""
+
+
+def load(find_dir: Path) -> Published:
+    """Numeric and string functions of the benchmark folder `find_dir`, the one that holds numeric/ and strings/.
+
+    Raises BenchmarkError.
+    """
+    return Published(load_numeric(find_dir), load_strings(find_dir))
 
 
 def read_json(path: Path) -> Any:
@@ -146,3 +167,28 @@ def load_strings(find_dir: Path) -> dict[str, StringTask]:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise BenchmarkError(f"strings/unit_test_data.json: an entry cannot be read ({error!r})") from error
     return tasks
+
+
+_QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
+
+
+def hints(task: StringTask) -> list[str]:
+    """Short quoted texts of the description: one of them may be the text that the function appends."""
+    return _QUOTED.findall(task.description)
+
+
+def string_function(task: StringTask) -> StringFunction | None:
+    """A function of ours that gives the ten recorded pairs, or nine of them where one was recorded wrongly.
+
+    None where no atom and no pair of atoms does. Other parameters may fit as well: what ten pairs do not show is free.
+    """
+    found = explain_pairs(task.pairs, hints(task))
+    note = "Rebuilt from its ten recorded pairs: the parameters were not published, others may fit as well."
+    if found is not None:
+        return found.model_copy(update={"id": task.id, "note": note})
+    for k in range(len(task.pairs)):
+        found = explain_pairs(task.pairs[:k] + task.pairs[k + 1 :], hints(task))
+        if found is not None:
+            note += f" The pair recorded for {task.pairs[k][0]!r} contradicts the other nine."
+            return found.model_copy(update={"id": task.id, "note": note})
+    return None

@@ -304,7 +304,7 @@ def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Itera
 
 
 def _nearest_square(x: Numbers, y: Numbers, frequencies: Numbers, shifts: Numbers) -> tuple[float, float, float]:
-    """(squared error, angular frequency, phase) of the best of these square waves; shifts count from the sine's phase."""
+    """(squared error, angular frequency, phase) of the best square wave; shifts count from the sine's phase."""
     centred = y - y.mean()
     best = (np.inf, 1.0, 0.0)
     for w in frequencies:

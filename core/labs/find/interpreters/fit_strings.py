@@ -1,0 +1,176 @@
+"""The `fit` baseline for string functions: asks a set of telling texts and searches atoms and pairs of atoms.
+
+No language model. What it finds is written as Python that stands alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import string
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from core.labs.find.functions import string_atoms
+from core.labs.find.functions.explain import explain_pairs
+from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
+
+Observe = Callable[[Sequence[str]], Sequence[str | None]]
+"""The black box: an output for each text, None where it gives none."""
+
+FIRST_TEXTS = (
+    "The quick brown fox jumps over a lazy dog",
+    "Pack 5 dozen JUGS with 3 liquors",
+    "sphinx of black quartz",
+    "MIXED case Letters 42",
+    "  two  spaces ",
+    "banana",
+    "education",
+    "Hello, World!",
+    "room 101",
+    "abcdefghijklm",
+    "nopqrstuvwxyz",
+    "ABCDEFGHIJKLM",
+    "NOPQRSTUVWXYZ",
+    "aeiouAEIOU",
+    "rhythm",
+    "zebra7",
+    "a",
+    "Zz",
+    "cat",
+    "x9",
+)
+"""Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
+
+LATER_TEXTS = (
+    "Jackdaws love my big SPHINX of quartz 88",
+    "waltz bad nymph",
+    "level",
+    "QUEUE up 2 by 2",
+    "mnopqr stuv",
+    "Yodel",
+    "onions and Apples",
+    "kayak race",
+)
+"""Asked afterwards: does the explanation hold for them too?"""
+
+
+class StringFinding(NamedTuple):
+    """What the baseline says, and every (input, output) it saw. `found` is None where no atom or pair explains them."""
+
+    description: str
+    domain: str
+    code: str
+    probes: tuple[tuple[str, str | None], ...]
+    found: StringFunction | None
+
+    @property
+    def text(self) -> str:
+        """The same as an agent's final answer."""
+        return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
+
+
+def fit_string(observe: Observe) -> StringFinding:
+    """Ask the first texts, three of them twice (a random function gives itself away), explain, and test the explanation
+    on the later texts; what contradicts it is explained again with them.
+    """
+    asked = [*FIRST_TEXTS, *FIRST_TEXTS[:3]]
+    probes = list(zip(asked, observe(asked), strict=True))
+    found = explain_pairs(_pairs(probes))
+    probes += zip(LATER_TEXTS, observe(LATER_TEXTS), strict=True)
+    found = found if found and _explains(found, probes) else explain_pairs(_pairs(probes))
+    seen = tuple(probes)
+    if found is None:
+        code = "def f(x):\n    return x"
+        return StringFinding("No rule of one or two steps explains what was seen.", "Unknown.", code, seen, None)
+    domain = "Any text."
+    if any(output is None for _, output in probes):
+        domain = "Any text but those for which it gives nothing, such as " + repr(_first_refused(probes)) + "."
+    return StringFinding(found.describe(), domain, code_of(found), seen, found)
+
+
+def _pairs(probes: Sequence[tuple[str, str | None]]) -> list[tuple[str, str]]:
+    return [(x, y) for x, y in probes if y is not None]
+
+
+def _first_refused(probes: Sequence[tuple[str, str | None]]) -> str:
+    return next(x for x, y in probes if y is None)
+
+
+def _explains(function: StringFunction, probes: Sequence[tuple[str, str | None]]) -> bool:
+    if function.is_stochastic:
+        return False  # a random rule explains too much: search again with all that was seen
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    for x, y in _pairs(probes):
+        try:
+            if function(x, rng) != y:
+                return False
+        except ValueError:
+            return False
+    return True
+
+
+# Code
+
+
+def code_of(function: StringFunction) -> str:
+    """`function` as Python that needs nothing but the standard library's `string` and `random`."""
+    needed: dict[str, str] = {}
+    expression = "x"
+    for atom in (function.inner, function.outer):
+        if atom is not None:
+            expression = _call(atom, expression, needed)
+    parts = ["import string", "import random", *needed.values(), f"def f(x):\n    return {expression}"]
+    return "\n\n".join(parts)
+
+
+_BUILT_IN = {
+    "get_first_character": "{x}[0]",
+    "get_last_character": "{x}[-1]",
+    "convert_to_lowercase": "{x}.lower()",
+    "convert_to_uppercase": "{x}.upper()",
+    "capitalize_string": "{x}.capitalize()",
+    "string_strip": "{x}.strip()",
+    "string_lstrip": "{x}.lstrip()",
+    "string_rstrip": "{x}.rstrip()",
+}
+
+
+def _call(atom: StringAtom, argument: str, needed: dict[str, str]) -> str:
+    if atom.name in _BUILT_IN:
+        return _BUILT_IN[atom.name].format(x=argument)
+    kind = STRING_ATOMS[atom.name]
+    if kind.is_random:
+        sign = 1 if atom.name.startswith("add") else -1
+        _collect(string_atoms.rotate_at, needed)
+        needed["at_random"] = (
+            "def at_random(text, sign):\n    return rotate_at(text, random.randrange(len(text)), sign) if text else text"
+        )
+        return f"at_random({argument}, {sign})"
+    _collect(kind.apply, needed)
+    values = [repr(atom.parameters[name]) for name in kind.parameters]
+    return f"{kind.apply.__name__}({', '.join([argument, *values])})"
+
+
+def _collect(function: Callable[..., Any], needed: dict[str, str]) -> None:
+    """Add the source of `function` and of all it uses of its module to `needed`, what is used first."""
+    if function.__name__ in needed:
+        return
+    for name in _names(function):
+        value = vars(string_atoms).get(name)
+        if inspect.isfunction(value):
+            _collect(value, needed)
+        elif isinstance(value, str | dict) and name not in needed:
+            needed[name] = f"{name} = {value!r}"
+    needed[function.__name__] = inspect.getsource(function).strip()
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    """Global names that the function's code uses, those inside its comprehensions included."""
+    pending, names = [function.__code__], []
+    while pending:
+        code = pending.pop()
+        names += code.co_names
+        pending += [constant for constant in code.co_consts if inspect.iscode(constant)]
+    return [name for name in names if name not in vars(string)]
