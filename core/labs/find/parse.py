@@ -186,9 +186,9 @@ def _sections(text: str) -> dict[str, str]:
     """The last text after each tag, up to the next tag."""
     pattern = _BRACKET_TAG if _BRACKET_TAG.search(text) else _TAG
     tags = list(pattern.finditer(text))
-    ends = [tag.start() for tag in tags[1:]] + [len(text)]
     found: dict[str, str] = {}
-    for tag, end in zip(tags, ends, strict=True):
+    for k, tag in enumerate(tags):
+        end = tags[k + 1].start() if k + 1 < len(tags) else len(text)
         content = text[tag.end() : end].strip()
         if content:
             found[tag[1].lower()] = content

@@ -11,7 +11,7 @@ from core.events import Frozen
 from core.labs.find.functions.atoms import Numbers
 
 HIDDEN = 64
-POINTS = 2_000
+POINTS = 600
 
 
 class MLP(Frozen):
@@ -44,9 +44,9 @@ def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random
     b = -w * kinks
     hidden = np.maximum(x[:, None] * w + b, 0)
     features = np.column_stack([hidden, np.ones_like(x)])
-    # A little ridge keeps weights of near-parallel units from cancelling each other in the millions.
-    ridge = 1e-3 * np.sqrt(len(x)) * np.eye(HIDDEN + 1)
-    weights = np.linalg.lstsq(np.vstack([features, ridge]), np.concatenate([y, np.zeros(HIDDEN + 1)]), rcond=None)[0]
+    # A little ridge keeps the weights of near-parallel units from cancelling each other in the millions.
+    ridge = 1e-6 * len(x) * np.eye(HIDDEN + 1)
+    weights = np.linalg.solve(features.T @ features + ridge, features.T @ y)
     return MLP(w=tuple(w.tolist()), b=tuple(b.tolist()), v=tuple(weights[:-1].tolist()), c=float(weights[-1]))
 
 

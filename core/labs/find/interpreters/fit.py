@@ -25,6 +25,9 @@ EXACT = 1e-7
 """A curve whose residuals are this small beside the values is taken to be the function itself."""
 
 
+LARGEST = 1e100
+
+
 class Finding(NamedTuple):
     """What an interpreter says: the three parts, as text to be parsed, and the observations it asked for."""
 
@@ -57,11 +60,11 @@ class _Box:
 
 
 def _real(value: Value | None) -> float:
-    if value is None or isinstance(value, str):
-        return float("nan")
-    if isinstance(value, complex):
-        return value.real if value.imag == 0 else float("nan")
-    return float(value)
+    """`value` as a number to compute with; NaN for what is none, is not real, or whose square would overflow."""
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
+    usable = isinstance(value, int | float) and abs(value) < LARGEST
+    return float(value) if usable else float("nan")  # type: ignore[arg-type]
 
 
 def fit_numeric(observe: Observe, *, budget: int = BUDGET, seed: int = 0) -> Finding:

@@ -6,7 +6,6 @@ No language model. What it finds is written as Python that stands alone.
 from __future__ import annotations
 
 import inspect
-import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -145,7 +144,8 @@ def _call(atom: StringAtom, argument: str, needed: dict[str, str]) -> str:
         sign = 1 if atom.name.startswith("add") else -1
         _collect(string_atoms.rotate_at, needed)
         needed["at_random"] = (
-            "def at_random(text, sign):\n    return rotate_at(text, random.randrange(len(text)), sign) if text else text"
+            "def at_random(text, sign):\n"
+            "    return rotate_at(text, random.randrange(len(text)), sign) if text else text"
         )
         return f"at_random({argument}, {sign})"
     _collect(kind.apply, needed)
@@ -168,9 +168,10 @@ def _collect(function: Callable[..., Any], needed: dict[str, str]) -> None:
 
 def _names(function: Callable[..., Any]) -> list[str]:
     """Global names that the function's code uses, those inside its comprehensions included."""
-    pending, names = [function.__code__], []
+    pending = [function.__code__]
+    names: list[str] = []
     while pending:
         code = pending.pop()
         names += code.co_names
         pending += [constant for constant in code.co_consts if inspect.iscode(constant)]
-    return [name for name in names if name not in vars(string)]
+    return names

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.labs.find.evaluate import interval_iou, nmse, noise_identified
+from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.base import UndefinedInput
+from core.labs.find.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
+from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
+from core.labs.find.functions.strings import OUTER, STRING_ATOMS, StringFunction, draw_atom
+from core.labs.find.interpreters.fit import BUDGET, fit_numeric
+from core.labs.find.interpreters.fit_strings import code_of, fit_string
+from core.labs.find.parse import claimed_intervals, interpretation
+from core.labs.find.sandbox import evaluate
+
+
+def scored(f: NumericFunction, seed: int = 0):
+    """The baseline's finding on `f`, and its score: read back from its text, run in the sandbox."""
+    rng = np.random.default_rng(seed)
+    finding = fit_numeric(lambda xs: [f(x, rng) for x in xs])
+    assert len(finding.probes) <= BUDGET
+    code = interpretation(finding.text, "repaired").code
+    result = evaluate(code, GRID.tolist(), rules=f.rules)
+    return finding, nmse(f.observe(GRID, rng), result.values, f.rules)
+
+
+@pytest.mark.parametrize("name", SINGLES)
+def test_clean_atoms_are_found(name):
+    low, high = ATOMS[name].domain
+    rng = np.random.default_rng(11)
+    wins = 0
+    for _ in range(3):
+        f = NumericFunction(id="x", atoms=(draw_numeric_atom(name, rng, "repaired"),), low=low, high=high)
+        wins += scored(f)[1].success
+    assert wins >= 2 if name == "square_wave" else wins == 3
+
+
+def test_most_compositions_are_found():
+    rng = np.random.default_rng(5)
+    wins = 0
+    for k in range(8):
+        atoms = tuple(draw_numeric_atom(str(rng.choice(PARTS)), rng, "repaired") for _ in range(2))
+        wins += scored(NumericFunction(id="x", atoms=atoms, operation=("sum", "product")[k % 2]))[1].success
+    assert wins >= 6
+
+
+RELU = Atom(name="relu", parameters={"scale": 3.0, "bias": 2.0, "leak": 0.2})
+
+
+@pytest.mark.parametrize(("low", "high"), [(20.0, 31.5), (40.0, None), (None, -33.0)])
+def test_a_corrupted_part_is_found_and_bounded(low, high):
+    f = NumericFunction(id="x", atoms=(RELU,), corruption=Corruption(low=low, high=high, mean=60.0))
+    finding, score = scored(f)
+    assert score.success
+    assert interval_iou(f.corruption, claimed_intervals(finding.domain)) > 0.98
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "poisson"])
+def test_noise_is_told_from_corruption_and_named(kind):
+    f = NumericFunction(id="x", atoms=(RELU,), noise=Noise(kind=kind))
+    finding, score = scored(f)
+    assert score.success and finding.family == "relu"
+    assert noise_identified(f, finding.description) is True
+    assert claimed_intervals(finding.domain) == ()
+
+
+def test_a_clean_function_is_said_to_have_neither():
+    finding, score = scored(NumericFunction(id="x", atoms=(RELU,)))
+    assert score.value < 1e-12
+    assert "noise" not in finding.description and claimed_intervals(finding.domain) == ()
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "text", 1e308])
+def test_a_box_that_gives_nothing_useful_does_no_harm(value):
+    finding = fit_numeric(lambda xs: [value] * len(xs))
+    assert interpretation(finding.text, "repaired").code.startswith("import math")
+
+
+def observing(f: StringFunction, seed: int = 0):
+    rng = np.random.default_rng(seed)
+
+    def observe(texts):
+        outputs = []
+        for text in texts:
+            try:
+                outputs.append(f(text, rng))
+            except UndefinedInput:
+                outputs.append(None)
+        return outputs
+
+    return observe
+
+
+TEXTS = ("Some other Text 12", "zigzag", "Umbrella", "no", "planet Mars", "aZ", "Ink", "the end", "apples7")
+
+
+def test_most_string_functions_are_found_and_written_as_code():
+    right = 0
+    for seed in range(25):
+        f = draw_string("x", np.random.default_rng(seed))
+        observe = observing(f)
+        finding = fit_string(observe)
+        truths = observe(TEXTS)
+        result = evaluate(interpretation(finding.text, "repaired").code, TEXTS)
+        right += all(y is None or y == value for y, value in zip(truths, result.values, strict=True))
+    assert right >= 22
+
+
+STEADY = [name for name in OUTER if not STRING_ATOMS[name].is_random]
+
+
+@pytest.mark.parametrize("name", STEADY)
+def test_the_code_written_for_each_atom_does_what_the_atom_does(name):
+    f = StringFunction(id="x", outer=draw_atom(name, np.random.default_rng(3)))
+    result = evaluate(code_of(f), TEXTS)
+    assert list(result.values) == observing(f)(TEXTS), result.error

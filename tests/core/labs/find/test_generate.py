@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, generate
+from core.labs.find.functions.numeric import GRID
+
+
+def test_numeric_functions_come_in_the_published_proportions():
+    """1,000 published: 150 networks, 191 corrupted, 176 noised, 150 compositions."""
+    rng = np.random.default_rng(0)
+    drawn = [draw_numeric("x", rng, "paper") for _ in range(800)]
+    share = {
+        "mlp": np.mean([f.mlp is not None for f in drawn]),
+        "corrupted": np.mean([f.corruption is not None for f in drawn]),
+        "noised": np.mean([f.noise is not None for f in drawn]),
+        "composed": np.mean([f.operation is not None for f in drawn]),
+    }
+    assert share == pytest.approx({"mlp": 0.15, "corrupted": 0.191, "noised": 0.176, "composed": 0.15}, abs=0.05)
+    assert set(Counter(f.noise.kind for f in drawn if f.noise)) == {"normal", "uniform", "poisson"}
+
+
+@pytest.mark.parametrize("category", ["numeric", "strings"])
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_seed_stands_for_one_function_of_the_wanted_difficulty(category, difficulty):
+    functions = [generate(category, seed, difficulty=difficulty) for seed in range(12)]
+    assert {difficulty_of(f) for f in functions} == {difficulty}
+    assert functions == [generate(category, seed, difficulty=difficulty) for seed in range(12)]
+    assert len({f.id for f in functions}) == 12
+
+
+def test_repaired_rules_draw_only_functions_that_can_be_won():
+    for seed in range(80):
+        f = generate("numeric", seed, difficulty="medium")
+        if f.noise is not None:
+            y = f.clean(GRID)
+            y = y[np.isfinite(y)]
+            assert f.noise.size <= max(0.21 * np.sqrt(np.mean(y**2)), 1e-9) or not np.any(y)
+        if f.corruption is not None and f.corruption.where == "inside":
+            assert f.low <= f.corruption.low < f.corruption.high <= f.high
+            assert 5 <= f.corruption.high - f.corruption.low <= 20
+
+
+def test_listed_categories_are_not_drawn():
+    with pytest.raises(ValueError, match="listed, not drawn"):
+        generate("entities", 1)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.labs.find.parse import (
+    choice,
+    choice_is_correct,
+    claimed_intervals,
+    command,
+    interpretation,
+    is_final,
+    quoted_pairs,
+)
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "inputs"),
+    [
+        ("PYTHON(f.py 1, 2, 3)", "PYTHON", ("1",)),
+        ('PYTHON("f.py" "dog")', "PYTHON", ()),
+        ("RELU(x) fits. COMMAND: PYTHON(f.py 1)", "RELU", ()),
+        ("PYTHON(f.py (1) 2)", None, ()),
+        ("PYTHON(f.py 1 2.5 -3)", "PYTHON", ("1", "2.5", "-3")),
+        ('PYTHON(f.py "hello world" dog)', "PYTHON", ("hello world", "dog")),
+        ("PYTHON(f.py 'dog')", "PYTHON", ()),
+        ('PYTHON(f.py """dog""")', "PYTHON", ()),
+        ("I am done.", None, ()),
+    ],
+)
+def test_commands_by_paper_rules(text, name, inputs):
+    parsed = command(text, "paper")
+    assert (parsed.name, parsed.inputs) == (name, inputs)
+    refused = name == "RELU" or "'" in text or '"""' in text
+    assert (parsed.error is not None) == refused
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ("PYTHON(f.py 1, 2, 3)", ("1", "2", "3")),
+        ('PYTHON("f.py" "dog")', ("dog",)),
+        ("RELU(x) fits. COMMAND: PYTHON(f.py 1)", ("1",)),
+        ("**COMMAND:** `PYTHON(function.py -10 0.5 1e3)`", ("-10", "0.5", "1e3")),
+        ("python(function.py 'a, b' \"c)d\" it's)", ("a, b", "c)d", "it's")),
+        ("PYTHON(f.py hello world, foo bar)", ("hello world", "foo bar")),
+        ("PYTHON(f.py 1)\nPYTHON(f.py 2)", ("1", "2")),
+        ("PYTHON(f.py 1)\nFunction input - output pairs: (1, 2)\nPYTHON(f.py 5)", ("1",)),
+        ("PYTHON(1 2)", ("1", "2")),
+        ('PYTHON(f.py "" "x")', ("", "x")),
+    ],
+)
+def test_commands_by_repaired_rules(text, inputs):
+    assert command(text, "repaired") == ("PYTHON", inputs, None)
+
+
+def test_a_command_without_inputs_is_explained():
+    assert "names no input" in command("PYTHON(function.py)", "repaired").error
+    assert command("no command here", "repaired").name is None
+
+
+FINAL = """<think>a [DESCRIPTION]: not this</think>Here it is.
+**[DESCRIPTION]**: It doubles its input.
+**[DOMAIN]:** Corrupted between 3 and -8.5, where values are random.
+**[CODE]**:
+```python
+def g(x):
+    return 1
+```
+or rather
+```
+def f(x):
+    return 2 * x
+```
+"""
+
+
+def test_a_final_answer_in_markdown_is_read_by_repaired_rules():
+    parsed = interpretation(FINAL, "repaired")
+    assert parsed.description == "It doubles its input."
+    assert parsed.domain.startswith("Corrupted between")
+    assert parsed.code == "def f(x):\n    return 2 * x"
+    assert "def" not in parsed.told
+
+
+def test_a_final_answer_as_the_paper_wants_it_is_read_the_same_by_both():
+    text = "Thought.\n[DESCRIPTION]: doubles\n[DOMAIN]: all\n[CODE]: \n```python\ndef f(x):\n    return 2 * x\n```"
+    for rules in ("paper", "repaired"):
+        parsed = interpretation(text, rules)
+        assert (parsed.description, parsed.domain) == ("doubles", "all")
+        assert parsed.code == "def f(x):\n    return 2 * x"
+
+
+def test_paper_rules_keep_the_whole_message_without_a_space_after_the_colon():
+    text = "I think.. [DESCRIPTION]:\nlinear"
+    assert interpretation(text, "paper").description == text
+    assert interpretation(text, "repaired").description == "linear"
+
+
+def test_code_without_a_fence():
+    text = "## Description\nlinear\n## Code\ndef f(x):\n    return x\n"
+    assert interpretation(text, "repaired").code == "def f(x):\n    return x"
+    assert interpretation(text, "paper").code == ""
+
+
+def test_the_end_of_a_run():
+    both = "PYTHON(f.py 1)\nI guess:\n[DESCRIPTION]: linear"
+    assert is_final(both, "paper") and not is_final(both, "repaired")
+    assert is_final("[DESCRIPTION]: linear", "repaired")
+    assert not is_final("I will end with [DESCRIPTION]", "repaired")
+    assert is_final("I will end with [DESCRIPTION]", "paper")
+
+
+@pytest.mark.parametrize(
+    ("reply", "picked"),
+    [
+        ("[ANSWER]: 3 (not 1)", 3),
+        ("The answer is **1**, not 3", 1),
+        ("Example 2", 2),
+        ("2", 2),
+        ('{"answer": 3}', 3),
+        ("Example 1 or 3", None),
+        ("<think>1? 2?</think>Answer: 2.", 2),
+        ("10", None),
+        ("", None),
+    ],
+)
+def test_what_an_evaluator_picks(reply, picked):
+    assert choice(reply) == picked
+
+
+def test_paper_rules_accept_the_digit_anywhere():
+    assert choice_is_correct("[ANSWER]: 3 (not 1)", 1, "paper") is True
+    assert choice_is_correct("Example 1 or 3", 3, "paper") is True
+    assert choice_is_correct("[ANSWER]: 3 (not 1)", 1, "repaired") is False
+    assert choice_is_correct("Example 1 or 3", 3, "repaired") is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "intervals"),
+    [
+        ("There is a corrupted interval between 3 and -8.5.", ((-8.5, 3.0),)),
+        ("Defined between -100 and 100. No unexpected behavior.", ()),
+        ("For x > 33.1 the values are random around 5.", ((33.1, INF),)),
+        ("The function is not corrupted between 3 and 5.", ()),
+        ("All of [-128, 128]. In the interval [2.5, 9.3] the function is constant.", ((2.5, 9.3),)),
+        ("Corrupted below −12.5: there the values are random.", ((-INF, -12.5),)),
+        ("", ()),
+    ],
+)
+def test_claimed_intervals(domain, intervals):
+    assert claimed_intervals(domain) == intervals
+
+
+def test_quoted_pairs():
+    text = 'f(3) = 7 and f("cat") -> "tac"; (3, 7.0); 4 → 5'
+    assert quoted_pairs(text) == (("3", "7"), ("cat", "tac"), ("3", "7.0"), ("4", "5"))
+
+
+@given(st.text(max_size=300))
+def test_nothing_a_model_writes_raises(text):
+    for rules in ("paper", "repaired"):
+        command(text, rules)
+        interpretation(f"[DESCRIPTION]: {text}", rules)
+        is_final(text, rules)
+    choice(text)
+    claimed_intervals(text)
+    quoted_pairs(text)
+
+
+@given(
+    st.lists(
+        st.text(alphabet=st.characters(exclude_characters='"\\', codec="ascii", categories=["L", "N", "P"])), min_size=1
+    )
+)
+def test_double_quoted_inputs_come_through_unchanged(inputs):
+    line = "PYTHON(function.py " + " ".join(f'"{text}"' for text in inputs) + ")"
+    assert list(command(line, "repaired").inputs) == inputs

@@ -1,0 +1,109 @@
+"""Our numeric functions against the metadata of the 1,000 published ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from core.labs.find.functions.published import BenchmarkError, load_numeric
+
+
+@pytest.fixture(scope="module")
+def functions(find_dir):
+    return load_numeric(find_dir)
+
+
+@pytest.fixture(scope="module")
+def records(find_dir):
+    return json.loads((find_dir / "numeric" / "data.json").read_text())
+
+
+def recomputed(kind: str, p: list, x: np.ndarray) -> np.ndarray:
+    """The atoms once more, straight from the recorded numbers."""
+    if kind == "rational":
+        above = sum(c * x**k for k, c in enumerate(p[0]))
+        return above / sum(c * x**k for k, c in enumerate(p[1]))
+    formulas = {
+        "linear": lambda a, b: a * x + b,
+        "polynomial": lambda *c: sum(v * x**k for k, v in enumerate(reversed(c))),
+        "absolute": lambda a, b: a * abs(x),
+        "root": lambda a, b, n: a * (x + 0j) ** (1 / n) + b,
+        "logarithm": lambda a, b, base: a * np.log(x) / np.log(base) + b,
+        "step": lambda a, b, s: np.where(x > 0, a + b, np.where(x < 0, b, a * s + b)),
+        "relu": lambda a, b, leak: a * np.where(x > 0, x, leak * x) + b,
+        "tanh": lambda a, b, c, d: a * np.tanh(2 * np.pi * (x - c) / b) + d,
+        "sin": lambda a, b, c, d: a * np.sin(2 * np.pi * (x - c) / b) + d,
+        "cos": lambda a, b, c, d: a * np.cos(2 * np.pi * (x - c) / b) + d,
+        "constant": lambda c: c + 0 * x,
+        "reciprocal": lambda a: 1 / a / x,
+        "gaussian": lambda m, s: np.exp(-((x - m) ** 2) / (2 * s**2)) / np.sqrt(2 * np.pi * s**2),
+        "rectangle": lambda w: 1.0 * (abs(x) < w / 2),
+        "square_wave": lambda period, shift: np.sign(np.sin(2 * np.pi * (x - shift) / period)),
+    }
+    return formulas[kind](*p)
+
+
+def test_every_single_atom_equals_its_metadata_on_a_grid(functions, records):
+    seen = Counter()
+    for record in records:
+        if record["type"] != "simple":
+            continue
+        f = functions[record["dir"]].model_copy(update={"mlp": None})
+        x = np.linspace(*record["domain"], 256) + 0.0137
+        p = record["params"] if isinstance(record["params"], list) else [record["params"]]
+        ours, theirs = f.clean(x), recomputed(f.kind, p, x)
+        assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-9), record["name"]
+        seen[f.kind] += 1
+    assert len(seen) == 16 and sum(seen.values()) == 850
+
+
+def test_the_recorded_means_of_all_1000_are_ours(functions, records):
+    """Each entry records, as `std`, the function's mean over 100 points of its domain: an outside witness."""
+    for record in records:
+        f = functions[record["dir"]]
+        with np.errstate(all="ignore"):
+            mean = float(np.mean(f.ideal(np.linspace(*record["domain"], 100))))
+        assert mean == pytest.approx(record["corruption_params"]["std"], rel=1e-9, abs=1e-12), record["name"]
+
+
+def test_the_recorded_faults_of_the_scripts_are_ours(functions, records):
+    """Each entry records by how much its script differs from the metadata, on average over 1,000 points."""
+    faulty = 0
+    for record in records:
+        f = functions[record["dir"]].model_copy(update={"mlp": None})
+        x = np.linspace(*record["domain"], 1000)
+        fault = np.mean(f.clean(x)) - np.mean(f.ideal(x))
+        scale = max(1.0, float(np.max(np.abs(f.ideal(x)))))
+        assert abs(fault - record["error_code_generated"]) < 1e-9 * scale, record["name"]
+        faulty += abs(record["error_code_generated"]) > 1e-6
+    assert faulty == 81
+
+
+def test_noise_corruption_and_networks_are_used_as_published(functions):
+    noise = Counter(f.noise.kind for f in functions.values() if f.noise)
+    where = Counter(f.corruption.where for f in functions.values() if f.corruption)
+    assert noise == {"uniform": 73, "normal": 58, "poisson": 45}
+    assert where == {"inside": 89, "above": 52, "below": 50}
+    assert Counter(f.operation for f in functions.values()) == {None: 850, "product": 78, "sum": 72}
+    assert sum(f.mlp is not None for f in functions.values()) == 5
+    assert sum("weights are not here" in f.note for f in functions.values()) == 145
+
+
+def test_the_published_networks_approximate_what_they_were_trained_on(functions):
+    """f00002 is a line over [0, 100], which a network of ReLU units learns well."""
+    f = functions["f00002"]
+    x = np.linspace(0, 100, 101)
+    assert np.mean((f.clean(x) - f.ideal(x)) ** 2) < 0.01 * np.mean(f.ideal(x) ** 2)
+
+
+def test_a_folder_that_is_no_benchmark_is_named(tmp_path):
+    with pytest.raises(BenchmarkError, match=r"data\.json is missing"):
+        load_numeric(tmp_path)
+    (tmp_path / "numeric").mkdir()
+    (tmp_path / "numeric" / "data.json").write_text('[{"dir": "f1", "name": "linear((1,))", "type": "simple"}]')
+    (tmp_path / "numeric" / "func_name_dict.json").write_text('{"f1": "function_code.py"}')
+    with pytest.raises(BenchmarkError, match="entry of f1"):
+        load_numeric(tmp_path)

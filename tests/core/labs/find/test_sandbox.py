@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+
+from core.labs.find import sandbox
+from core.labs.find.sandbox import evaluate
+from tests.core.labs.find.hostile import HOSTILE
+
+
+def values(code: str, *inputs: float | str, **options: object) -> list:
+    result = evaluate(code, list(inputs), **options)
+    assert result.error is None, result.error
+    return list(result.values)
+
+
+def test_sixty_hostile_programs_are_refused_and_the_next_one_is_scored():
+    assert len(HOSTILE) == len(set(HOSTILE)) == 60
+    for program in HOSTILE:
+        start = time.monotonic()
+        result = evaluate(program, [1.0], seconds=0.2)
+        assert result.values == (None,) and result.errors[0], program
+        assert time.monotonic() - start < 10, program
+        assert values("def f(x):\n    return x + 1", 1.0) == [2.0], program
+
+
+@pytest.mark.parametrize(
+    ("code", "x", "y"),
+    [
+        ("def f(x):\n    return 2 * x + 1", 3.0, 7.0),
+        ("import numpy as np\ndef f(x):\n    return np.sin(x) + np.pi", 0.0, math.pi),
+        ("from numpy import where, abs\ndef f(x):\n    return where(x > 0, abs(x), -1)", -2.0, -1.0),
+        ("def f(x):\n    return np.clip(x, a_min=0, a_max=3)", 9.0, 3.0),
+        ("import numpy\ndef f(x: float) -> float:\n    return numpy.heaviside(x, 0.5)", 0.0, 0.5),
+        ("f = lambda x: math.sqrt(x)", 9.0, 3.0),
+        ("def f(x):\n    return np.log(x)", -1.0, None),
+        ("def f(x):\n    return max([x, 2])", 1.0, 2.0),
+        ("def f(x):\n    return x > 1", 2.0, 1.0),
+        ("def f(x):\n    return np.polyval([1, 0, -1], x)", 3.0, 8.0),
+    ],
+)
+def test_what_models_write_about_numbers_runs(code, x, y):
+    [value] = values(code, x)
+    assert math.isnan(value) if y is None else value == pytest.approx(y)
+
+
+def test_what_models_write_about_texts_runs():
+    rotate = (
+        "import string\ndef f(text):\n    out = ''\n    for c in text:\n        k = string.ascii_lowercase.find(c)\n"
+        "        out += string.ascii_lowercase[(k + 1) % 26] if k >= 0 else c\n    return out"
+    )
+    assert values(rotate, "abz!", "") == ["bca!", ""]
+    assert values("def f(s):\n    return ''.join(sorted(set(s)))", "banana") == ["abn"]
+
+
+def test_random_numbers_are_lent_and_repeat_themselves():
+    code = "import numpy as np\ndef f(x):\n    return x + np.random.normal(0, 1)"
+    first = values(code, 1.0, 1.0)
+    assert first == values(code, 1.0, 1.0) and first[0] != first[1]
+
+
+def test_errors_belong_to_their_input():
+    result = evaluate("def f(x):\n    return 1 / x", [1.0, 0.0, 2.0])
+    assert result.values == (1.0, None, 0.5)
+    assert result.errors[0] is None and result.errors[1].startswith("ZeroDivisionError")
+
+
+def test_an_endless_loop_on_one_text_leaves_the_others():
+    result = evaluate("def f(s):\n    while s == 'b':\n        pass\n    return s", ["a", "b", "c"], seconds=0.6)
+    assert result.values == ("a", None, "c")
+    assert "TimeoutError" in result.errors[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("", "no code"),
+        ("x = 3", "defines no function"),
+        ("def f(x):\n  return (", "Syntax"),
+        ("def f(x):\n    return x\n" + "#" * 20_000, "longer than"),
+        ("import scipy\ndef f(x):\n    return x", "scipy"),
+        ("def f(x):\n    return None", "returned nothing"),
+        ("def f(x):\n    return [1, 2]", "returned a list"),
+        ("def f(x):\n    return np.sin('a')", "numbers only"),
+        ("def f(x):\n    return np.sin(x, out=3)", "takes no argument 'out'"),
+        ("def f(x):\n    return np.sum([1] * 100000)", "1,000 numbers at most"),
+    ],
+)
+def test_what_cannot_be_scored_says_why(code, error):
+    result = evaluate(code, [1.0])
+    assert result.values == (None,) and error in result.errors[0]
+
+
+def test_the_tested_function_is_the_last_def_anywhere_or_at_top_level():
+    nested = "def f(x):\n    def g(y):\n        return y\n    return g(x)"
+    assert sandbox.tested_function(nested, "paper") == "g"
+    assert sandbox.tested_function(nested, "repaired") == "f"
+    assert sandbox.tested_function("def a(x):\n    return 1\n\nb = lambda x: 2\n", "repaired") == "b"
+    assert evaluate(nested, [1.0], rules="paper").error == "NameError: name 'g' is not defined"
+    assert values(nested, 1.0) == [1.0]
+
+
+def test_an_empty_list_of_inputs_is_no_error():
+    assert evaluate("def f(x):\n    return x", []).values == ()
