@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -57,3 +59,28 @@ class FindFunction(Frozen):
     @abstractmethod
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
         """One observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput."""
+
+    def read(self, text: str) -> Any:
+        """The input that someone wrote as `text`. Raises UndefinedInput where it is none for this function."""
+        return text
+
+    def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
+        """An observation for each input, in order; None where the function has no value."""
+        observed: list[Value | None] = []
+        for x in inputs:
+            try:
+                observed.append(self(x, rng))
+            except UndefinedInput:
+                observed.append(None)
+        return observed
+
+
+def read_number(text: str) -> float:
+    """A finite number, a typographic minus sign allowed. Raises UndefinedInput."""
+    try:
+        number = float(text.replace("−", "-"))
+    except ValueError:
+        raise UndefinedInput(f"{text!r} is not a number; the function takes numbers") from None
+    if not math.isfinite(number):
+        raise UndefinedInput(f"{text!r} is not a finite number")
+    return number

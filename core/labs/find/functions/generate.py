@@ -100,10 +100,15 @@ def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules
     kind = NOISES[int(rng.choice(len(NOISES), p=list(NOISE_SHARES.values())))]
     size = 1.0
     if rules == "repaired":
-        y = function.clean(GRID)
-        y = y[np.isfinite(y)]
-        size = float(min(1.0, 0.2 * np.sqrt(np.mean(y**2)))) if np.any(y) else 1.0
+        signal = _size(function)
+        size = min(1.0, 0.2 * signal) if signal > 0 else 1.0
     return Noise(kind=kind, size=float(f"{size:.3g}"))
+
+
+def _size(function: NumericFunction) -> float:
+    """Root of the mean square over the points that are scored."""
+    y = function.clean(GRID)
+    return float(np.sqrt(np.mean(y[np.isfinite(y)] ** 2)))
 
 
 def mean_on_domain(function: NumericFunction) -> float:
@@ -117,19 +122,23 @@ def mean_on_domain(function: NumericFunction) -> float:
 def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Corruption:
     """Inside an interval, above or below a point. The published lengths are 5 to 25; the paper says 5 to 20.
 
-    Repaired rules keep finite intervals within the domain, so that there is something to find.
+    Repaired rules keep finite intervals within the domain, so that there is something to find, and the spread of the
+    corrupted values (0.1 as published) below a fifth of the signal.
     """
     mean = mean_on_domain(function)
+    sd = 0.1
+    if rules == "repaired" and (size := _size(function)) > 0:
+        sd = float(f"{min(sd, 0.2 * size):.3g}")
     where = str(rng.choice(list(WHERE_SHARES), p=list(WHERE_SHARES.values())))
     longest = 25.0 if rules == "paper" else 20.0
     length = float(rng.uniform(5, longest))
     last = function.high if rules == "paper" or where != "inside" else function.high - length
     start = round(float(rng.uniform(function.low, last)), 1)
     if where == "inside":
-        return Corruption(low=start, high=start + length, mean=mean)
-    return (
-        Corruption(low=start, high=None, mean=mean) if where == "above" else Corruption(low=None, high=start, mean=mean)
-    )
+        return Corruption(low=start, high=start + length, mean=mean, sd=sd)
+    if where == "above":
+        return Corruption(low=start, high=None, mean=mean, sd=sd)
+    return Corruption(low=None, high=start, mean=mean, sd=sd)
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:

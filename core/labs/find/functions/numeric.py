@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from core.events import Frozen, Rules
 from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters
-from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.base import Category, FindFunction, Value, read_number
 from core.labs.find.functions.mlp import MLP
 
 PROBED = (-128.0, 128.0)
@@ -168,6 +169,12 @@ class NumericFunction(FindFunction):
         if isinstance(value, complex):
             return value.real if value.imag == 0 else value
         return float(value)
+
+    def read(self, text: str) -> float:
+        return read_number(text)
+
+    def outputs(self, inputs: Sequence[float], rng: np.random.Generator) -> list[Value | None]:
+        return list(self.observe(np.asarray(inputs, float), rng).tolist())
 
     def describe(self) -> str:
         word = " plus " if self.operation == "sum" else " times "

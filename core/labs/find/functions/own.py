@@ -1,0 +1,110 @@
+"""Functions that a person brings: a formula, a few lines of Python, or typed pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.labs.find import sandbox
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, Value, read_number
+
+TRIED: dict[str, tuple[float | str, ...]] = {
+    "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),
+    "strings": ("banana", "Hello, World!", "a1 b2", "x"),
+}
+"""Inputs on which new code must work at least once."""
+
+
+class CodeFunction(FindFunction):
+    """Python that someone wrote, run in the sandbox and nowhere else. `source` is what they typed."""
+
+    code: str
+    source: str
+
+    @property
+    def kind(self) -> str:
+        return "own code"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"code": self.code}
+
+    @property
+    def domain(self) -> tuple[float, float] | None:
+        return (-100.0, 100.0) if self.category == "numeric" else None
+
+    @property
+    def is_stochastic(self) -> bool:
+        return "random" in self.code
+
+    def describe(self) -> str:
+        return self.source
+
+    def read(self, text: str) -> Any:
+        return read_number(text) if self.category == "numeric" else text
+
+    def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
+        return list(sandbox.evaluate(self.code, inputs).values)
+
+    def __call__(self, x: Any, rng: np.random.Generator) -> Value:
+        result = sandbox.evaluate(self.code, [x])
+        if result.values[0] is None:
+            raise UndefinedInput(f"your code has no value here: {result.errors[0]}")
+        return result.values[0]
+
+
+def from_code(name: str, category: Category, text: str) -> CodeFunction:
+    """The function that `text` writes: lines of Python with a `def`, or a formula of x such as "3 * x^2 + sin(x)".
+
+    Raises ValueError, with the sandbox's reason, where it works on none of a few inputs.
+    """
+    code = text if sandbox.tested_function(text, "repaired") else _from_formula(text)
+    result = sandbox.evaluate(code, TRIED[category])
+    if all(value is None for value in result.values):
+        raise ValueError(f"This function gives no value: {result.errors[0]}")
+    return CodeFunction(id=name, category=category, code=code, source=text)
+
+
+_OF_MATH = "sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, exp, log, log2, log10, sqrt, floor, ceil, pi, e"
+
+
+def _from_formula(text: str) -> str:
+    formula = re.sub(r"^\s*(?:f\s*\(\s*x\s*\)|y)\s*=(?!=)", "", text.strip()).replace("^", "**")
+    return f"from math import {_OF_MATH}\ndef f(x):\n    return ({formula.strip()})\n"
+
+
+class PairsFunction(FindFunction):
+    """Typed pairs: what was not typed has no value."""
+
+    pairs: dict[str, str]
+
+    @property
+    def kind(self) -> str:
+        return "own pairs"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"pairs": dict(self.pairs)}
+
+    @property
+    def is_stochastic(self) -> bool:
+        return False
+
+    def describe(self) -> str:
+        return f"{len(self.pairs)} pairs that were typed in; other inputs have no value."
+
+    def __call__(self, x: str, rng: np.random.Generator) -> str:
+        try:
+            return self.pairs[x.strip()]
+        except KeyError:
+            raise UndefinedInput("no output was given for this input") from None
+
+
+def from_pairs(name: str, category: Category, pairs: Mapping[str, str]) -> PairsFunction:
+    """A function of `pairs` alone. Raises ValueError for none at all."""
+    if not pairs:
+        raise ValueError("Type at least one pair of input and output.")
+    return PairsFunction(id=name, category=category, pairs={key.strip(): value for key, value in pairs.items()})

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.labs.find.functions.base import UndefinedInput
+from core.labs.find.functions.numeric import Atom, NumericFunction
+from core.labs.find.functions.own import CodeFunction, from_code, from_pairs
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("text", ["3 * x^2 + 1", "f(x) = 3*x**2 + 1", "def g(x):\n    return 3 * x * x + 1"])
+def test_a_formula_or_python(text):
+    f = from_code("mine", "numeric", text)
+    assert f(f.read("2"), RNG) == 13
+    assert f.outputs([0.0, 1.0], RNG) == [1, 4]
+    assert CodeFunction.model_validate_json(f.model_dump_json()) == f
+
+
+def test_functions_of_texts_and_of_mathematics():
+    assert from_code("mine", "strings", "x[::-1]")("abc", RNG) == "cba"
+    assert from_code("mine", "numeric", "sin(x) + cos(0)")(0.0, RNG) == 1
+
+
+def test_an_input_without_a_value_says_why():
+    f = from_code("mine", "numeric", "1 / x")
+    with pytest.raises(UndefinedInput, match="ZeroDivisionError"):
+        f(0.0, RNG)
+    assert f.outputs([0.0, 2.0], RNG) == [None, 0.5]
+
+
+@pytest.mark.parametrize("text", ["", "open('/etc/passwd').read()", "x +", "y + 1", "while True: pass"])
+def test_what_never_works_is_refused(text):
+    with pytest.raises(ValueError, match="gives no value"):
+        from_code("mine", "numeric", text)
+
+
+def test_typed_pairs():
+    f = from_pairs("mine", "relations", {"France ": "Paris"})
+    assert f(" France", RNG) == "Paris"
+    with pytest.raises(UndefinedInput, match="no output was given"):
+        f("Spain", RNG)
+    with pytest.raises(ValueError, match="at least one pair"):
+        from_pairs("mine", "relations", {})
+
+
+def test_numbers_are_read_from_text():
+    f = NumericFunction(id="x", atoms=(Atom(name="floor"),))
+    assert f.read("−1.5") == -1.5
+    assert f.outputs([1.5, -0.5], RNG) == [1, -1]
+    for text in ("cat", "nan", "inf", "1e999"):
+        with pytest.raises(UndefinedInput):
+            f.read(text)
