@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -227,3 +228,14 @@ def held_out_points(
     points = rng.uniform(*within, 2 * n)
     away = points[[not np.any(np.isclose(point, np.asarray(probed, float))) for point in points]]
     return away[:n]
+
+
+def held_out_texts(probed: Sequence[str], rng: np.random.Generator, n: int = 10) -> tuple[str, ...]:
+    """`n` different random texts of 3 to 14 letters, digits and spaces, none of them probed before."""
+    alphabet = list(string.ascii_letters + "aeiou" + string.digits + " ")
+    texts: dict[str, None] = {}
+    while len(texts) < n:
+        text = "".join(rng.choice(alphabet, int(rng.integers(3, 15))))
+        if text not in probed:
+            texts[text] = None
+    return tuple(texts)

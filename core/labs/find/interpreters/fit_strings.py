@@ -6,6 +6,7 @@ No language model. What it finds is written as Python that stands alone.
 from __future__ import annotations
 
 import inspect
+import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,13 @@ from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFun
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
+
+_CODED = tuple(
+    "".join(letter for place, letter in enumerate(alphabet, start=1) if place >> bit & 1)
+    for alphabet in (string.ascii_lowercase, string.ascii_uppercase)
+    for bit in range(5)
+)
+"""Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
 
 FIRST_TEXTS = (
     "The quick brown fox jumps over a lazy dog",
@@ -37,6 +45,7 @@ FIRST_TEXTS = (
     "Zz",
     "cat",
     "x9",
+    *_CODED,
 )
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
 

@@ -11,6 +11,7 @@ from core.labs.find.evaluate import (
     components_identified,
     exact_match,
     held_out_points,
+    held_out_texts,
     interval_iou,
     nmse,
     noise_floor,
@@ -146,6 +147,13 @@ def test_held_out_points_were_never_probed():
     probed = list(np.linspace(-128, 128, 50))
     points = held_out_points(probed, np.random.default_rng(0))
     assert len(points) == 64 and not set(points) & set(probed)
+
+
+def test_held_out_texts_were_never_probed():
+    rng = np.random.default_rng
+    texts = held_out_texts([], rng(0))
+    assert len(set(texts)) == 10 and texts == held_out_texts([], rng(0))
+    assert not set(held_out_texts(texts, rng(0))) & set(texts)
 
 
 PROBES = [Probe("3", "7.0041"), Probe("3", "7.9"), Probe("cat", "tac"), Probe("5", "11")]
