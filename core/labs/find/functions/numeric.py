@@ -52,6 +52,15 @@ class Noise(Frozen):
             return rng.uniform(-self.size, self.size, shape)
         return self.size * (rng.poisson(1, shape) - (1.0 if rules == "repaired" else 0.0))
 
+    def describe(self, rules: Rules) -> str:
+        """For instance "uniform noise within ±1"."""
+        if self.kind == "normal":
+            return f"normal noise with a standard deviation of {self.size:g}"
+        if self.kind == "uniform":
+            return f"uniform noise within ±{self.size:g}"
+        mean = 0 if rules == "repaired" else self.size
+        return f"Poisson noise in steps of {self.size:g}, {mean:g} on average"
+
 
 class Corruption(Frozen):
     """Where the function is replaced by a normal draw around `mean` with standard deviation `sd`.
@@ -184,8 +193,7 @@ class NumericFunction(FindFunction):
         if self.mlp is not None:
             sentences.append("A network of 64 ReLU units approximates it, and is what is probed")
         if self.noise is not None:
-            spread = {"normal": "standard deviation", "uniform": "half-width", "poisson": "steps"}[self.noise.kind]
-            sentences.append(f"Each observation carries {self.noise.kind} noise of {spread} {self.noise.size:g}")
+            sentences.append(f"Each observation carries {self.noise.describe(self.rules)}")
         if self.corruption is not None:
             sentences.append(f"The values {self.corruption.describe()} are random around {self.corruption.mean:.4g}")
         return ". ".join(sentences) + "."

@@ -13,7 +13,8 @@ import numpy as np
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import PROBED, NoiseKind
-from core.labs.find.interpreters.fit_families import FAMILIES, Curve, interpolated, written
+from core.labs.find.interpreters.fit_curves import Curve, written
+from core.labs.find.interpreters.fit_families import FAMILIES, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
 """The black box: an observation for each input, None or NaN where there is none."""
@@ -24,8 +25,8 @@ BUDGET = 500
 EXACT = 1e-7
 """A curve whose residuals are this small beside the values is taken to be the function itself."""
 
-
 LARGEST = 1e100
+"""Values from here on are not fitted: their squares would overflow."""
 
 
 class Finding(NamedTuple):
@@ -82,7 +83,7 @@ def fit_numeric(observe: Observe, *, budget: int = BUDGET, seed: int = 0) -> Fin
     noisy = _is_noisy(differs)
     raw = np.concatenate([first, second])
     odd = None
-    if not noisy and differs.any():
+    if not noisy and differs.any() and np.count_nonzero(~differs) >= 4:
         odd = _edges(box, x, differs)
         hidden = y[differs]
         x, y = x[~differs], y[~differs]

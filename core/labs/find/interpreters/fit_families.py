@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from core.labs.find.functions.atoms import Numbers
-
-
-class Curve(NamedTuple):
-    """A proposal. `values` computes it on an array, `body` are the lines of a Python function of x, `size` is how many
-    numbers were fitted.
-    """
-
-    name: str
-    words: str
-    values: Callable[[Numbers], Numbers]
-    body: tuple[str, ...]
-    size: int
-
-
-Family = Callable[[Numbers, Numbers], Iterator[Curve]]
-"""Given x and y (finite, equal length, x rising), gives curves; it need not judge them."""
-
-
-def written(value: float) -> str:
-    """A number as code: short, and exact enough for a polynomial at x = 128."""
-    return f"{float(value):.12g}"
-
-
-def solve(features: Numbers, y: Numbers) -> Numbers:
-    """Least squares with columns brought to one scale."""
-    scale = np.linalg.norm(features, axis=0)
-    scale[scale == 0] = 1
-    return np.asarray(np.linalg.lstsq(features / scale, y, rcond=1e-13)[0] / scale)
-
-
-def series(coefficients: Sequence[float] | Numbers) -> str:
-    """A polynomial as code, coefficients by rising power."""
-    terms = [written(coefficients[0])]
-    for power, c in enumerate(coefficients[1:], start=1):
-        factor = "x" if power == 1 else f"x ** {power}"
-        terms.append(factor if c == 1 else f"{written(c)} * {factor}")
-    return " + ".join(terms).replace("+ -", "- ")
+from core.labs.find.interpreters.fit_curves import Curve, Family, refined, series, solve, written
+from core.labs.find.interpreters.fit_waves import waves
 
 
 def _polynomial(x: Numbers, y: Numbers, degree: int) -> Numbers:
@@ -183,18 +147,6 @@ def reciprocals(x: Numbers, y: Numbers) -> Iterator[Curve]:
         yield Curve("reciprocal", f"a reciprocal: 1 / ({1 / a:.4g} * x)", values, (f"return {written(a)} / x",), 1)
 
 
-def _refined(model: Callable[..., Numbers], start: Sequence[float], x: Numbers, y: Numbers) -> tuple[float, ...] | None:
-    """Nonlinear least squares from `start`; None where it does not converge."""
-    from scipy.optimize import least_squares
-
-    spread = float(np.std(y)) or 1.0
-    try:
-        found = least_squares(lambda p: (model(x, *p) - y) / spread, start, method="lm", max_nfev=400)
-    except (ValueError, RuntimeError, FloatingPointError):
-        return None
-    return tuple(found.x.tolist()) if np.all(np.isfinite(found.x)) else None
-
-
 def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
     """The density of a normal distribution, scaled."""
     peak = int(np.argmax(np.abs(y - np.median(y))))
@@ -204,7 +156,7 @@ def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
 
     best = None
     for start in (2.0, 5.0, 10.0):
-        found = _refined(model, (float(y[peak]), float(x[peak]), start), x, y)
+        found = refined(model, (float(y[peak]), float(x[peak]), start), x, y)
         if found and found[2] != 0:
             error = float(np.sum((model(x, *found) - y) ** 2))
             best = min(best, (error, found)) if best else (error, found)
@@ -228,7 +180,7 @@ def steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
     best = None
     for m in (crossing, middle):
         for k in (0.3, 1.0, 4.0):
-            found = _refined(model, ((high - low) / 2 or 1.0, k, m, (high + low) / 2), x, y)
+            found = refined(model, ((high - low) / 2 or 1.0, k, m, (high + low) / 2), x, y)
             if found:
                 error = float(np.sum((model(x, *found) - y) ** 2))
                 best = min(best, (error, found)) if best else (error, found)
@@ -237,84 +189,6 @@ def steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
         body = (f"return {written(a)} * math.tanh({written(k)} * (x - {written(m)})) + {written(b)}",)
         words = f"a hyperbolic tangent (smooth step) around {m:.4g}, from {b - a:.4g} to {b + a:.4g}"
         yield Curve("tanh", words, lambda t: model(t, a, k, m, b), body, 4)
-
-
-SHORTEST_PERIOD = 0.1
-
-
-def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
-    """Angular frequencies at which sin and cos explain most of y; the x must be unevenly spaced, or they alias."""
-    fine = np.pi / (4 * (x[-1] - x[0]))
-    centred = y - y.mean()
-    highest = 2 * np.pi / SHORTEST_PERIOD
-    found = []
-    for start in np.arange(fine, highest, fine * 4096):
-        w = start + fine * np.arange(4096)
-        power = np.abs(np.exp(-1j * np.outer(w, x)) @ centred)
-        for k in np.argsort(power)[-n:]:
-            found.append((float(power[k]), float(w[k])))
-    return [w for _, w in sorted(found, reverse=True)[:n]]
-
-
-def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
-    """Sine waves of any period from 0.1, and square waves."""
-    if len(x) < 16 or np.ptp(y) == 0:
-        return
-
-    def model(t: Numbers, w: float, a: float, b: float, c: float) -> Numbers:
-        return a * np.sin(w * t) + b * np.cos(w * t) + c
-
-    best = None
-    strongest = _strongest_frequencies(x, y, 4)
-    for w in strongest:
-        a, b, c = solve(np.column_stack([np.sin(w * x), np.cos(w * x), np.ones_like(x)]), y)
-        found = _refined(model, (w, a, b, c), x, y)
-        if found:
-            error = float(np.sum((model(x, *found) - y) ** 2))
-            best = min(best, (error, found)) if best else (error, found)
-    if best:
-        w, a, b, c = best[1]
-        size, phase = float(np.hypot(a, b)), float(np.arctan2(b, a))
-        body = (f"return {written(size)} * math.sin({written(w)} * x + {written(phase)}) + {written(c)}",)
-        words = f"a sine wave (sin) of amplitude {size:.4g} and period {2 * np.pi / abs(w):.4g} around {c:.4g}"
-        yield Curve("sin", words, lambda t: model(t, w, a, b, c), body, 4)
-    yield from _square_waves(x, y, strongest)
-
-
-def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Iterator[Curve]:
-    width = np.pi / (x[-1] - x[0])
-    best = min(
-        (
-            _nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13))
-            for w in frequencies
-        ),
-        key=lambda found: found[0],
-    )
-    _, w, phase = best
-    step = width / 60
-    centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
-    _, w, phase = min(
-        best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21))
-    )
-    a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
-    wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
-    words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
-    values = lambda t: a * np.sign(np.cos(w * t - phase)) + b  # noqa: E731
-    yield Curve("square_wave", words, values, (f"return {wave} + {written(b)}",), 4)
-
-
-def _nearest_square(x: Numbers, y: Numbers, frequencies: Numbers, shifts: Numbers) -> tuple[float, float, float]:
-    """(squared error, angular frequency, phase) of the best square wave; shifts count from the sine's phase."""
-    centred = y - y.mean()
-    best = (np.inf, 1.0, 0.0)
-    for w in frequencies:
-        phase = float(np.angle(np.sum(centred * np.exp(1j * w * x))))
-        signs = np.sign(np.cos((w * x - phase)[None, :] - shifts[:, None]))
-        sizes = signs @ centred / len(x)
-        errors = np.sum((centred - sizes[:, None] * signs) ** 2, axis=1)
-        k = int(np.argmin(errors))
-        best = min(best, (float(errors[k]), float(w), phase + float(shifts[k])))
-    return best
 
 
 def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:

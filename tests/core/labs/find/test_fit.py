@@ -77,6 +77,16 @@ def test_a_box_that_gives_nothing_useful_does_no_harm(value):
     assert interpretation(finding.text, "repaired").code.startswith("import math")
 
 
+@pytest.mark.parametrize("budget", [0, 1, 10, 30, 60])
+@pytest.mark.parametrize("corrupted", [True, False])
+def test_a_small_budget_is_kept(budget, corrupted):
+    corruption = Corruption(low=None, high=100.0, mean=60.0) if corrupted else None
+    f = NumericFunction(id="x", atoms=(RELU,), corruption=corruption)
+    finding = fit_numeric(lambda xs: f.outputs(xs, np.random.default_rng(0)), budget=budget)
+    assert len(finding.probes) <= budget
+    assert evaluate(finding.code, [1.0]).error is None
+
+
 def observing(f: StringFunction, seed: int = 0):
     rng = np.random.default_rng(seed)
 

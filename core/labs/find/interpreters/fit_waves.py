@@ -1,0 +1,87 @@
+"""Periodic curves for the `fit` baseline: sine and square waves of any period."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.labs.find.functions.atoms import Numbers
+from core.labs.find.interpreters.fit_curves import Curve, refined, solve, written
+
+SHORTEST_PERIOD = 0.1
+
+
+def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
+    """Angular frequencies at which sin and cos explain most of y; the x must be unevenly spaced, or they alias."""
+    fine = np.pi / (4 * (x[-1] - x[0]))
+    centred = y - y.mean()
+    highest = 2 * np.pi / SHORTEST_PERIOD
+    found = []
+    for start in np.arange(fine, highest, fine * 4096):
+        w = start + fine * np.arange(4096)
+        power = np.abs(np.exp(-1j * np.outer(w, x)) @ centred)
+        for k in np.argsort(power)[-n:]:
+            found.append((float(power[k]), float(w[k])))
+    return [w for _, w in sorted(found, reverse=True)[:n]]
+
+
+def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Sine waves of any period from 0.1, and square waves."""
+    if len(x) < 16 or np.ptp(y) == 0:
+        return
+
+    def model(t: Numbers, w: float, a: float, b: float, c: float) -> Numbers:
+        return a * np.sin(w * t) + b * np.cos(w * t) + c
+
+    best = None
+    strongest = _strongest_frequencies(x, y, 4)
+    for w in strongest:
+        a, b, c = solve(np.column_stack([np.sin(w * x), np.cos(w * x), np.ones_like(x)]), y)
+        found = refined(model, (w, a, b, c), x, y)
+        if found:
+            error = float(np.sum((model(x, *found) - y) ** 2))
+            best = min(best, (error, found)) if best else (error, found)
+    if best:
+        w, a, b, c = best[1]
+        size, phase = float(np.hypot(a, b)), float(np.arctan2(b, a))
+        body = (f"return {written(size)} * math.sin({written(w)} * x + {written(phase)}) + {written(c)}",)
+        words = f"a sine wave (sin) of amplitude {size:.4g} and period {2 * np.pi / abs(w):.4g} around {c:.4g}"
+        yield Curve("sin", words, lambda t: model(t, w, a, b, c), body, 4)
+    yield from _square_waves(x, y, strongest)
+
+
+def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Iterator[Curve]:
+    width = np.pi / (x[-1] - x[0])
+    best = min(
+        (
+            _nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13))
+            for w in frequencies
+        ),
+        key=lambda found: found[0],
+    )
+    _, w, phase = best
+    step = width / 60
+    centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
+    _, w, phase = min(
+        best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21))
+    )
+    a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
+    wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
+    words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
+    values = lambda t: a * np.sign(np.cos(w * t - phase)) + b  # noqa: E731
+    yield Curve("square_wave", words, values, (f"return {wave} + {written(b)}",), 4)
+
+
+def _nearest_square(x: Numbers, y: Numbers, frequencies: Numbers, shifts: Numbers) -> tuple[float, float, float]:
+    """(squared error, angular frequency, phase) of the best square wave; shifts count from the sine's phase."""
+    centred = y - y.mean()
+    best = (np.inf, 1.0, 0.0)
+    for w in frequencies:
+        phase = float(np.angle(np.sum(centred * np.exp(1j * w * x))))
+        signs = np.sign(np.cos((w * x - phase)[None, :] - shifts[:, None]))
+        sizes = signs @ centred / len(x)
+        errors = np.sum((centred - sizes[:, None] * signs) ** 2, axis=1)
+        k = int(np.argmin(errors))
+        best = min(best, (float(errors[k]), float(w), phase + float(shifts[k])))
+    return best
