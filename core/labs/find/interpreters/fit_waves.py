@@ -60,17 +60,34 @@ def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Itera
         ),
         key=lambda found: found[0],
     )
+    for step in (width / 60, width / 600):
+        _, w, phase = best
+        centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
+        shifts = centred + np.linspace(-0.15, 0.15, 31)
+        best = min(best, _nearest_square(x, y, np.linspace(w - 2 * step, w + 2 * step, 61), shifts))
     _, w, phase = best
-    step = width / 60
-    centred = phase - float(np.angle(np.sum((y - y.mean()) * np.exp(1j * w * x))))
-    _, w, phase = min(
-        best, _nearest_square(x, y, np.linspace(w - step, w + step, 41), centred + np.linspace(-0.1, 0.1, 21))
+    period = 2 * np.pi / w
+    shift = float(np.remainder((phase - np.pi / 2) / w + period / 2, period) - period / 2)
+    exact, rounded = (period, shift), (round(period, 1), round(shift, 1))
+    # Edges that fall on the very points that are scored ask for round numbers, where these fit as well.
+    period, shift = min((rounded, exact), key=lambda wave: _error(x, y, *wave) if wave[0] > 0 else np.inf)
+    a, b = solve(np.column_stack([_square(x, period, shift), np.ones_like(x)]), y)
+    body = (
+        f"wave = math.sin(2 * math.pi / {written(period)} * (x - {written(shift)}))",
+        f"return {written(a)} * ((wave > 0) - (wave < 0)) + {written(b)}",
     )
-    a, b = solve(np.column_stack([np.sign(np.cos(w * x - phase)), np.ones_like(x)]), y)
-    wave = f"({written(a)} if math.cos({written(w)} * x - {written(phase)}) > 0 else {written(-a)})"
-    words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {2 * np.pi / abs(w):.4g}"
-    values = lambda t: a * np.sign(np.cos(w * t - phase)) + b  # noqa: E731
-    yield Curve("square_wave", words, values, (f"return {wave} + {written(b)}",), 4)
+    words = f"a square wave between {b - abs(a):.4g} and {b + abs(a):.4g} with period {period:.4g}"
+    yield Curve("square_wave", words, lambda t: a * _square(t, period, shift) + b, body, 4)
+
+
+def _square(x: Numbers, period: float, shift: float) -> Numbers:
+    return np.asarray(np.sign(np.sin(2 * np.pi / period * (x - shift))))
+
+
+def _error(x: Numbers, y: Numbers, period: float, shift: float) -> float:
+    """Squared error of the best square wave of this period and shift, to nine digits."""
+    features = np.column_stack([_square(x, period, shift), np.ones_like(x)])
+    return round(float(np.sum((features @ solve(features, y) - y) ** 2)), 9)
 
 
 def _nearest_square(x: Numbers, y: Numbers, frequencies: Numbers, shifts: Numbers) -> tuple[float, float, float]:
