@@ -1,0 +1,146 @@
+"""Entity functions: how related is an input to a concept, or to either of two (paper §2.3, table A1; protocol §3)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from core.events import Frozen
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.published import BenchmarkError, read_json
+from core.labs.find.functions.wording import normal
+
+FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "entities.toml"
+
+SINGLE_SHARE = 140 / 200
+"""Of the published entity functions; the others take either of two concepts."""
+
+EXEMPLARS = 10
+"""Words an interpreter may be given to begin with; two are related, one to each concept where there are two."""
+
+EntityKind = Literal["single", "or"]
+
+
+class Concept(Frozen):
+    """One of the benchmark's 140 subjects with ten associated words of ours.
+
+    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not drawn
+    unless asked for.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    sensitive: bool = False
+
+
+@lru_cache(maxsize=1)
+def concepts() -> dict[str, Concept]:
+    """All 140 by name, in the benchmark's order."""
+    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["concept"]
+    return {entry["name"]: Concept.model_validate(entry) for entry in listed}
+
+
+def concepts_of(word: str) -> tuple[str, ...]:
+    """Names of the concepts that have `word` on their list, whatever its case and accents."""
+    return _lists().get(normal(word), ())
+
+
+@lru_cache(maxsize=1)
+def _lists() -> dict[str, tuple[str, ...]]:
+    lists: dict[str, tuple[str, ...]] = {}
+    for concept in concepts().values():
+        for word in (concept.name, *concept.words):
+            lists[normal(word)] = (*lists.get(normal(word), ()), concept.name)
+    return lists
+
+
+class EntityFunction(FindFunction):
+    """Related to `concept1`, or to `concept2` where there is one. Called directly it answers from our word lists."""
+
+    category: Category = "entities"
+    concept1: str
+    concept2: str | None = None
+    exemplars: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "single" if self.concept2 is None else "or"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"concept1": self.concept1, "concept2": self.concept2}
+
+    @property
+    def is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One or two concepts."""
+        return (self.concept1,) if self.concept2 is None else (self.concept1, self.concept2)
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether a concept of it is marked as sensitive."""
+        return any(name in concepts() and concepts()[name].sensitive for name in self.names)
+
+    def related_words(self) -> tuple[str, ...]:
+        """Our words for its concepts; empty for a concept that is not one of the 140."""
+        return tuple(word for name in self.names if name in concepts() for word in concepts()[name].words)
+
+    def describe(self) -> str:
+        related = f"related to {self.concept1}"
+        if self.concept2 is not None:
+            related += f" or to {self.concept2}"
+        return f"It gives values near 1 to words {related}, and values near 0 to all others."
+
+    def __call__(self, x: Any, rng: np.random.Generator) -> float:
+        """1.0 for a word on the list of one of its concepts, else 0.0."""
+        return float(any(name in self.names for name in concepts_of(str(x))))
+
+
+def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
+    """The 200 published entity functions by id ("f00000"…). `find_dir` holds `neurons_entities/data.json`.
+
+    Raises BenchmarkError for anything that is not the published layout.
+    """
+    functions = {}
+    for record in read_json(find_dir / "neurons_entities" / "data.json"):
+        try:
+            function = EntityFunction(
+                id=Path(record["dir"]).name,
+                concept1=record["concept1"].strip(),
+                concept2=record["concept2"].strip() if record["concept2"] else None,
+                exemplars=tuple(word.strip() for word in record["initial"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BenchmarkError(f"neurons_entities/data.json: an entry cannot be read ({error!r})") from error
+        functions[function.id] = function
+    return functions
+
+
+def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:
+    """The entity function that `seed` stands for, the same at every call; `kind` None draws it as the benchmark has it.
+
+    Unless `sensitive`, neither its concepts nor its exemplars are of the sensitive ones.
+    """
+    rng = np.random.default_rng([seed, 2])
+    drawn: EntityKind = "single" if rng.random() < SINGLE_SHARE else "or"
+    allowed = [concept for concept in concepts().values() if sensitive or not concept.sensitive]
+    kind = kind or drawn
+    order = [allowed[place] for place in rng.permutation(len(allowed))]
+    wanted = 1 if kind == "single" else 2
+    own, others = order[:wanted], order[wanted:]
+    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(one.words) for one in own]
+    unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
+    exemplars = rng.permutation([*related, *unrelated])
+    return EntityFunction(
+        id=f"entities-{seed}" + (f"-{kind}" if kind != drawn else "") + ("-sensitive" if sensitive else ""),
+        concept1=own[0].name,
+        concept2=own[1].name if wanted == 2 else None,
+        exemplars=tuple(str(word) for word in exemplars),
+    )

@@ -1,0 +1,201 @@
+"""Relation functions: from a thing to a fact about it, `undefined` outside (paper §2.3, table A2; protocol §3)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from core.events import Frozen
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.published import BenchmarkError, read_json
+from core.labs.find.functions.wording import normal, same_answer
+
+FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "relations.toml"
+
+UNDEFINED = "undefined"
+"""What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
+
+PLAIN_SHARE = 25 / 75
+"""Of the published relation functions; each of the two exceptions takes as many."""
+
+EXEMPLARS = 10
+
+KIN = (
+    {"a city", "a city in the United States"},
+    {
+        "a head of state",
+        "a well-known person",
+        "the name of a person",
+        "a politician",
+        "an opera",
+        "the title of a book",
+    },
+)
+"""First concepts that share inputs (operas and books are often named after a person): none is another's distractor."""
+
+RelationKind = Literal["plain", "corrupted"]
+
+_Several = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+
+
+class Fact(Frozen):
+    """One true pair. `inputs` are ways to say the same thing; the first of `outputs` is given, all are accepted.
+
+    `a`, `b`: whether the input falls under the relation's first or second exception.
+    """
+
+    inputs: _Several = Field(alias="in")
+    outputs: _Several = Field(alias="out")
+    a: bool = False
+    b: bool = False
+
+
+class Relation(Frozen):
+    """One of the 25 relations: its two concepts, its two exceptions in words, and our facts.
+
+    `tolerance` is the share by which a number may differ; 0 where outputs are words.
+    """
+
+    concept1: str
+    concept2: str
+    a: str
+    b: str
+    tolerance: float = 0.0
+    facts: tuple[Fact, ...]
+
+    def fact(self, text: str) -> Fact | None:
+        """The fact about `text`, whatever its case and accents."""
+        wanted = normal(text)
+        return next((fact for fact in self.facts if wanted in map(normal, fact.inputs)), None)
+
+
+@lru_cache(maxsize=1)
+def relations() -> dict[tuple[str, str], Relation]:
+    """All 25 by (concept1, concept2), in the benchmark's order."""
+    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["relation"]
+    return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
+
+
+class RelationFunction(FindFunction):
+    """`concept2` of an input that is `concept1`; `undefined` for any other input, and under `exception`.
+
+    Called directly it answers from our facts alone.
+    """
+
+    category: Category = "relations"
+    concept1: str
+    concept2: str
+    exception: str | None = None
+    exemplars: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "plain" if self.exception is None else "corrupted"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"concept1": self.concept1, "concept2": self.concept2, "exception": self.exception}
+
+    @property
+    def is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def relation(self) -> Relation | None:
+        """Our facts for it; None for a relation that is not one of the 25."""
+        return relations().get((self.concept1, self.concept2))
+
+    def excepts(self, fact: Fact) -> bool:
+        """Whether `fact` falls under this function's exception."""
+        if self.exception is None or self.relation is None:
+            return False
+        return (fact.a and self.exception == self.relation.a) or (fact.b and self.exception == self.relation.b)
+
+    def output(self, fact: Fact) -> str:
+        """What the function answers to the inputs of `fact`."""
+        return UNDEFINED if self.excepts(fact) else fact.outputs[0]
+
+    def accepts(self, x: str, output: str) -> bool | None:
+        """Whether `output` is right for `x`; None where our facts do not know `x`."""
+        fact = self.relation.fact(x) if self.relation else None
+        if self.relation is None or fact is None:
+            return None
+        if self.excepts(fact):
+            return normal(output) == UNDEFINED
+        return any(same_answer(output, accepted, self.relation.tolerance) for accepted in fact.outputs)
+
+    def describe(self) -> str:
+        told = f"For {self.concept1} it answers {self.concept2}; for any other input it answers '{UNDEFINED}'."
+        if self.exception is not None:
+            told += f" The exception: where {self.exception}, it answers '{UNDEFINED}' too."
+        return told
+
+    def __call__(self, x: Any, rng: np.random.Generator) -> str:
+        """The fact about `x` where we have one that is not excepted, else "undefined"."""
+        fact = self.relation.fact(str(x)) if self.relation else None
+        return self.output(fact) if fact else UNDEFINED
+
+
+def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
+    """The 75 published relation functions by id ("f00000"…). `find_dir` holds `neurons_relations/data.json`.
+
+    The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that is not that layout.
+    """
+    functions = {}
+    for record in read_json(find_dir / "neurons_relations" / "data.json"):
+        try:
+            function = RelationFunction(
+                id=Path(record["dir"]).name,
+                concept1=record["concept1"].strip(),
+                concept2=record["concept2"].strip(),
+                exception=record["exeption"].strip() if record["exeption"] else None,
+                exemplars=tuple(word.strip() for word in record["initial"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BenchmarkError(f"neurons_relations/data.json: an entry cannot be read ({error!r})") from error
+        functions[function.id] = function
+    return functions
+
+
+def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:
+    """The relation function that `seed` stands for, always the same; `kind` None draws it as the benchmark has it.
+
+    Of the ten exemplars two are of the relation's first concept; with an exception one of them falls under it.
+    """
+    rng = np.random.default_rng([seed, 3])
+    drawn: RelationKind = "plain" if rng.random() < PLAIN_SHARE else "corrupted"
+    kind = kind or drawn
+    known = list(relations().values())
+    relation = known[rng.integers(len(known))]
+    exception = None if kind == "plain" else str(rng.choice([relation.a, relation.b]))
+    function = RelationFunction(
+        id=f"relations-{seed}" + (f"-{kind}" if kind != drawn else ""),
+        concept1=relation.concept1,
+        concept2=relation.concept2,
+        exception=exception,
+    )
+    facts = [relation.facts[place] for place in rng.permutation(len(relation.facts))]
+    if exception is None:
+        related = facts[:2]
+    else:
+        related = [
+            next(fact for fact in facts if function.excepts(fact)),
+            next(fact for fact in facts if not function.excepts(fact)),
+        ]
+    chosen = [fact.inputs[0] for fact in related]
+    kin = next((group for group in KIN if relation.concept1 in group), {relation.concept1})
+    others = [other for other in known if other.concept1 not in kin]
+    for place in rng.permutation(len(others)):
+        foreign = [fact.inputs[0] for fact in others[place].facts]
+        word = str(rng.choice(foreign))
+        if word not in chosen and relation.fact(word) is None:
+            chosen.append(word)
+        if len(chosen) == EXEMPLARS:
+            break
+    exemplars = tuple(str(word) for word in rng.permutation(chosen))
+    return function.model_copy(update={"exemplars": exemplars})

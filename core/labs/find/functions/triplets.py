@@ -1,0 +1,113 @@
+"""Unit tests of entity and relation functions: which of three examples fits the description? (paper §3; protocol §4)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from core.events import Frozen
+from core.labs.find.functions.entities import EntityFunction, concepts
+from core.labs.find.functions.published import BenchmarkError, read_json
+from core.labs.find.functions.relations import KIN, UNDEFINED, Fact, Relation, RelationFunction, relations
+
+TESTS = 10
+EXCEPTED = 2
+"""Of the ten true examples of a relation with an exception, this many are `undefined`, as in the published tests."""
+
+
+class Triplet(Frozen):
+    """Three examples, one of them true at position `correct` (from 0).
+
+    An example is (input,) for entities, for the evaluator sees no values there, and (input, output) for relations.
+    """
+
+    options: tuple[tuple[str, ...], ...]
+    correct: int
+
+
+def published_triplets(find_dir: Path, category: Literal["entities", "relations"]) -> dict[str, tuple[Triplet, ...]]:
+    """The ten published triplets of each function, by id. Raises BenchmarkError."""
+    folder = f"neurons_{category}"
+    tests = {}
+    for entry in read_json(find_dir / folder / "unit_test_data.json"):
+        try:
+            triplets = []
+            for told, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+                examples = zip(told, strict=True) if category == "entities" else zip(*told, strict=True)
+                options = tuple(tuple(part.strip() for part in example) for example in examples)
+                triplets.append(Triplet(options=options, correct=number - 1))
+            tests[entry["name"]] = tuple(triplets)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BenchmarkError(f"{folder}/unit_test_data.json: an entry cannot be read ({error!r})") from error
+    return tests
+
+
+def entity_triplets(function: EntityFunction, seed: int) -> tuple[Triplet, ...]:
+    """Ten triplets of our words, half for each concept where there are two.
+
+    Distractors are words of other concepts; sensitive ones only where the function is sensitive itself. Raises
+    ValueError for a concept that is not one of the 140.
+    """
+    unknown = [name for name in function.names if name not in concepts()]
+    if unknown:
+        raise ValueError(f"there are no words for {unknown[0]!r}, so no unit tests can be drawn")
+    rng = np.random.default_rng([seed, 4])
+    share = TESTS // len(function.names)
+    true = [str(word) for name in function.names for word in rng.choice(concepts()[name].words, share, replace=False)]
+    allowed = [
+        c for c in concepts().values() if c.name not in function.names and (function.is_sensitive or not c.sensitive)
+    ]
+    triplets = []
+    for word in rng.permutation(true):
+        others = rng.choice(len(allowed), 2, replace=False)
+        wrong = [(str(rng.choice(allowed[other].words)),) for other in others]
+        triplets.append(_shuffled((str(word),), wrong, rng))
+    return tuple(triplets)
+
+
+def relation_triplets(function: RelationFunction, seed: int) -> tuple[Triplet, ...]:
+    """Ten triplets of our facts; with an exception two true outputs are `undefined`.
+
+    Distractors are facts of other relations that this function would not give. Raises ValueError for a relation not of
+    the 25.
+    """
+    if function.relation is None:
+        raise ValueError(f"there are no facts for {function.concept2!r}, so no unit tests can be drawn")
+    rng = np.random.default_rng([seed, 5])
+    facts = [function.relation.facts[place] for place in rng.permutation(len(function.relation.facts))]
+    excepted = [fact for fact in facts if function.excepts(fact)][:EXCEPTED]
+    plain = [fact for fact in facts if not function.excepts(fact)]
+    # A relation whose exception covers half of its facts has fewer than eight others: the first ones come again.
+    true = [*excepted, *(plain[k % len(plain)] for k in range(TESTS - len(excepted)))]
+    others = [other for other in relations().values() if other.concept2 != function.concept2]
+    triplets = []
+    for place in rng.permutation(TESTS):
+        wrong: list[tuple[str, str]] = []
+        while len(wrong) < 2:
+            other = others[rng.integers(len(others))]
+            fact = other.facts[rng.integers(len(other.facts))]
+            pair = (fact.inputs[0], fact.outputs[0])
+            if pair not in wrong and _is_wrong(function, other, fact):
+                wrong.append(pair)
+        triplets.append(_shuffled((true[place].inputs[0], function.output(true[place])), wrong, rng))
+    return tuple(triplets)
+
+
+def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
+    """Whether the pair is certainly not this function's: it answers that input otherwise, or the kind differs."""
+    accepted = function.accepts(fact.inputs[0], fact.outputs[0])
+    if accepted is None:
+        kin = next((group for group in KIN if function.concept1 in group), {function.concept1})
+        return other.concept1 not in kin and fact.outputs[0] != UNDEFINED
+    return not accepted
+
+
+def _shuffled(
+    true: tuple[str, ...], wrong: list[tuple[str]] | list[tuple[str, str]], rng: np.random.Generator
+) -> Triplet:
+    correct = int(rng.integers(3))
+    options: list[tuple[str, ...]] = [*wrong]
+    options.insert(correct, true)
+    return Triplet(options=tuple(options), correct=correct)
