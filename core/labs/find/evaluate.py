@@ -178,7 +178,7 @@ def noise_identified(function: NumericFunction, description: str) -> bool | None
 
 
 _COMPONENT_WORDS: dict[str, str] = {
-    "linear": r"\blinear|straight line|\bslope\b",
+    "linear": r"\blinear|\bline\b|\bslope\b",
     "polynomial": r"polynomial|quadratic|cubic|quartic|quintic|parabol|\bx\s*(?:\^|\*\*)\s*[2-9]",
     "absolute": r"absolute|\babs\b|\|x\||v-shaped",
     "root": r"\broot|\bsqrt|x\s*(?:\^|\*\*)\s*(?:0\.5|\(?1\s*/\s*\d)",

@@ -65,13 +65,16 @@ def _paper_command(text: str) -> Command:
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _INVENTED = re.compile(
-    r"(?:function )?input\s*-\s*output pairs?\s*:|^\s*\**(?:output|observation|result)s?\**\s*:", re.I | re.M
+    r"(?:function )?input\s*-\s*output pairs?\s*:|inputs? and outputs?\s*:"
+    r"|^\s*\**(?:output|observation|result|response)s?\**\s*:|^\s*\([^()\n,]+,[^()\n]+\)\s*$",
+    re.I | re.M,
 )
 
 
 def _repaired_command(text: str) -> Command:
-    invented = _INVENTED.search(text)
-    asked = text[: invented.start()] if invented else text
+    begun = re.search(r"\bPYTHON\s*\(", text, re.I)
+    made_up = _INVENTED.search(text, begun.end()) if begun else None
+    asked = text[: made_up.start()] if made_up else text
     inputs: list[str] = []
     name = None
     for match in re.finditer(r"\bPYTHON\s*\(", asked, re.I):
@@ -83,6 +86,18 @@ def _repaired_command(text: str) -> Command:
     if not inputs:
         return Command(name, error="the command names no input; write PYTHON(function.py input1 input2)")
     return Command(name, tuple(inputs))
+
+
+def invented(text: str) -> str:
+    """What `text` gives as outputs of calls that it only asks for; empty where it waits for them.
+
+    What stands before the command is the past, and may well repeat real outputs.
+    """
+    asked = re.search(r"\bPYTHON\s*\(", text, re.I)
+    if asked is None:
+        return ""
+    found = _INVENTED.search(text, asked.end())
+    return text[found.start() :].strip() if found else ""
 
 
 def _up_to_closing(text: str) -> str:

@@ -279,7 +279,7 @@ def interpolated(x: Numbers, y: Numbers, bins: int) -> Curve:
         share = (t - knots[k]) / (knots[k + 1] - knots[k])
         return np.asarray(heights[k] + share * (heights[k + 1] - heights[k]))
 
-    words = "no simple formula was found; it is drawn as straight lines between observed points"
+    words = "none of the simple formulas that were tried; it is drawn as straight lines between observed points"
     return Curve("interpolated", words, values, body, len(knots))
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine makes no property wrong.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 FIND_DIR = Path(__file__).resolve().parents[4] / "../shared/datasets/find"
 

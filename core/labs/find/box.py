@@ -1,0 +1,200 @@
+"""The black box as an interpreter meets it: it can be called, within a budget, and that is all.
+
+Every call is recorded. A call that the journal holds already is not made again: a resumed run sees what it saw, also
+where the function draws at random or a language model answers for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.events import Answered, CallFailed, Prompt, Sampling
+from core.labs.find import sandbox
+from core.labs.find.functions.base import FindFunction, UndefinedInput, Value
+from core.labs.find.functions.entities import EntityFunction
+from core.labs.find.functions.modules import module
+from core.labs.find.functions.own import CodeFunction
+from core.labs.find.functions.relations import RelationFunction
+from core.labs.find.records import Probe
+from core.labs.find.tasks import ProbeSpec
+from core.models.errors import Refused
+from core.runs.run import Run
+from core.text.embed import NoEncoder
+
+LONGEST = 500
+"""Characters of one input; what is longer is cut."""
+
+AT_ONCE = 100
+"""Inputs of one command; what is beyond is left out, and the interpreter sees that."""
+
+_PROBES = 7
+"""Tells this stream of random numbers from those that draw the function itself."""
+
+
+class Box:
+    """The function with a counter. `probes` are the calls made so far, in order."""
+
+    def __init__(self, spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+        self.function = function
+        self.probes: list[Probe] = []
+        self._spec = spec
+        self._run = run
+        self._known = {event.item: Probe.model_validate(event.data) for event in run.records if event.record == "probe"}
+        self._failure: CallFailed | None = None
+        self._no_logprobs = False
+        self._module = (
+            module(function, spec.backbone, self._ask)
+            if isinstance(function, EntityFunction | RelationFunction)
+            else None
+        )
+
+    @property
+    def left(self) -> int:
+        """Calls that the budget still allows."""
+        return max(self._spec.probes - len(self.probes), 0)
+
+    async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
+        """Call the function on as many of `inputs` as the budget allows, and record each call.
+
+        Raises CallFailed where a language model answers for the function and could not be reached for any input.
+        """
+        inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
+        if self._module is None:
+            made = await asyncio.to_thread(self.look, inputs, round)
+        else:
+            made = await self._from_module(inputs, round)
+            self.probes += made
+        self.keep(made)
+        return made
+
+    def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
+        """The same without recording, for functions without a module, from any thread."""
+        inputs = list(inputs[: self.left])
+        first = len(self.probes) + 1
+        known = [self._known_probe(number, text) for number, text in enumerate(inputs, start=first)]
+        if isinstance(self.function, CodeFunction):
+            made = self._by_code(first, inputs, round)
+        else:
+            made = [self._plain(number, text, round) for number, text in enumerate(inputs, start=first)]
+        probes = [before or now for before, now in zip(known, made, strict=True)]
+        self.probes += probes
+        return probes
+
+    def keep(self, probes: Sequence[Probe]) -> None:
+        """Record calls that `look` made."""
+        for probe in probes:
+            self._run.record(probe, _item(probe.number))
+
+    def _known_probe(self, number: int, text: str) -> Probe | None:
+        known = self._known.get(_item(number))
+        return known if known is not None and known.input == text else None
+
+    def _plain(self, number: int, text: str, round: int) -> Probe:
+        rng = np.random.default_rng([self._spec.seed, _PROBES, number])
+        try:
+            value = self.function(self.function.read(text), rng)
+        except UndefinedInput as problem:
+            return _undefined(number, round, text, str(problem))
+        return _probe(number, round, text, value)
+
+    def _by_code(self, first: int, inputs: Sequence[str], round: int) -> list[Probe]:
+        """All inputs in one program of the sandbox."""
+        assert isinstance(self.function, CodeFunction)
+        read: list[Any] = []
+        problems: dict[int, str] = {}
+        for place, text in enumerate(inputs):
+            try:
+                read.append(self.function.read(text))
+            except UndefinedInput as problem:
+                read.append(0.0)
+                problems[place] = str(problem)
+        result = sandbox.evaluate(self.function.code, read)
+        made = []
+        for place, text in enumerate(inputs):
+            value = result.values[place]
+            why = problems.get(place) or ("" if value is not None else str(result.errors[place]))
+            number = first + place
+            made.append(_undefined(number, round, text, why) if why else _probe(number, round, text, value, "code"))
+        return made
+
+    async def _from_module(self, inputs: Sequence[str], round: int) -> list[Probe]:
+        assert self._module is not None
+        first = len(self.probes) + 1
+        known = {number: self._known_probe(number, text) for number, text in enumerate(inputs, start=first)}
+        wanted = [text for text, before in zip(inputs, known.values(), strict=True) if before is None]
+        self._failure = None
+        try:
+            outputs = {output.input: output for output in await self._module.value(list(dict.fromkeys(wanted)))}
+        except NoEncoder as missing:
+            raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+        if self._failure is not None and all(output.value is None for output in outputs.values()):
+            raise self._failure
+        made = []
+        for (number, before), text in zip(known.items(), inputs, strict=True):
+            if before is not None:
+                made.append(before)
+                continue
+            output = outputs[text]
+            if output.value is None:
+                made.append(_undefined(number, round, text, output.problem, output.how))
+            else:
+                value = output.value if isinstance(output.value, float) else None
+                made.append(
+                    Probe(number=number, round=round, input=text, output=output.text, value=value, how=output.how)
+                )
+        return made
+
+    async def _ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
+        """One call of the module's model. A server that refuses log-probabilities is asked for the digit alone."""
+        plainly = sampling.model_copy(update={"top_logprobs": None})
+        try:
+            try:
+                chosen = plainly if self._no_logprobs else sampling
+                return await self._module_call(prompt, chosen, text)
+            except Refused as failure:
+                if chosen == plainly or "logprobs" not in failure.message:
+                    raise
+                self._no_logprobs = True
+                return await self._module_call(prompt, plainly, text)
+        except CallFailed as failure:
+            self._failure = failure
+            raise
+
+    async def _module_call(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
+        return await self._run.ask("module", prompt, self._spec.module, sampling=sampling, item=f"input {text}")
+
+
+def _item(number: int) -> str:
+    return f"probe-{number:04}"
+
+
+def _undefined(number: int, round: int, text: str, why: str, how: str = "function") -> Probe:
+    return Probe(number=number, round=round, input=text, output=f"no output: {why}", problem=why, how=how)
+
+
+def _probe(number: int, round: int, text: str, value: Value | None, how: str = "function") -> Probe:
+    known = real(value)
+    return Probe(number=number, round=round, input=text, output=written(value), value=known, how=how)
+
+
+def real(value: Value | None) -> float | None:
+    """`value` as a finite real number; None for anything else."""
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def written(value: Value | None) -> str:
+    """An output as an interpreter reads it: numbers to ten digits."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, complex):
+        return f"{value:.10g}"
+    return "undefined" if value is None else f"{value:.10g}"

@@ -1,0 +1,275 @@
+"""One black box with all that an interpreter made of it, as its events tell. Page, command line and tests look here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from core.events import Frozen, Rules
+from core.labs.find.evaluate import SUCCESS
+from core.labs.find.records import (
+    Audit,
+    Estimate,
+    Exchange,
+    Interpretation,
+    Prediction,
+    Probe,
+    Truth,
+    UnitTest,
+)
+from core.labs.find.tasks import ProbeSpec
+from core.runs.transcript import Transcript
+
+Kind = TypeVar("Kind", bound=Frozen)
+
+HEADLINE: dict[str, str] = {
+    "numeric": "nmse",
+    "strings": "exact_match",
+    "entities": "unit_test",
+    "relations": "unit_test",
+}
+"""The figure that decides, by category."""
+
+WORDS = {
+    "nmse": "normalized error (NMSE)",
+    "nmse_success": "success (NMSE below 0.1)",
+    "exact_match": "exact match",
+    "unit_test": "unit test",
+    "unit_test_ceiling": "unit test on the true description",
+    "noise_floor": "noise floor",
+    "interval_iou": "overlap of the corrupted interval",
+    "noise_identified": "kind of noise named",
+    "components_identified": "parts named",
+    "held_out_nmse": "error where nobody looked",
+    "held_out_match": "exact match where nobody looked",
+    "coverage": "share of the range that was probed",
+    "evidence_supported": "quoted outputs that are real",
+}
+"""What each figure is called for a person."""
+
+
+@dataclass
+class Case:
+    """`spec` is None before the run has begun, and where it cannot be read; `truth` until all else is known.
+
+    `unread` counts what could not be read, spec and findings: it is left out.
+    """
+
+    told: Transcript
+    spec: ProbeSpec | None
+    probes: list[Probe] = field(default_factory=list)
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
+    interpretation: Interpretation | None = None
+    estimate: Estimate | None = None
+    predictions: list[Prediction] = field(default_factory=list)
+    units: dict[str, UnitTest] = field(default_factory=dict)
+    audit: Audit | None = None
+    truth: Truth | None = None
+    unread: int = 0
+
+    def value(self, metric: str, rules: Rules = "repaired") -> float | None:
+        """A figure of the whole run; None where undefined or not there yet."""
+        score = self.told.score(metric, rules)
+        return None if score is None else score.value
+
+    def reason(self, metric: str, rules: Rules = "repaired") -> str:
+        """Why a figure is undefined, or what spoilt it."""
+        score = self.told.score(metric, rules)
+        return "" if score is None else str(score.detail.get("reason", ""))
+
+    def of_round(self, number: int) -> list[Probe]:
+        return [probe for probe in self.probes if probe.round == number]
+
+    def invented(self) -> list[int]:
+        """Rounds in which outputs were made up."""
+        return [number for number, exchange in self.exchanges.items() if exchange.invented]
+
+
+def case(told: Transcript) -> Case:
+    """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    found = Case(told, None)
+
+    def read(kind: type[Kind], data: dict[str, Any]) -> list[Kind]:
+        try:
+            return [kind.model_validate(data)]
+        except ValidationError:
+            found.unread += 1
+            return []
+
+    if told.started:
+        found.spec = next(iter(read(ProbeSpec, told.started.spec)), None)
+    for event in told.records.values():
+        match event.record:
+            case "probe":
+                found.probes += read(Probe, event.data)
+            case "exchange":
+                found.exchanges.update((one.round, one) for one in read(Exchange, event.data))
+            case "interpretation":
+                found.interpretation = next(iter(read(Interpretation, event.data)), None)
+            case "estimate":
+                found.estimate = next(iter(read(Estimate, event.data)), None)
+            case "prediction":
+                found.predictions += read(Prediction, event.data)
+            case "unittest":
+                found.units.update((event.item, one) for one in read(UnitTest, event.data))
+            case "audit":
+                found.audit = next(iter(read(Audit, event.data)), None)
+            case "truth":
+                found.truth = next(iter(read(Truth, event.data)), None)
+            case _:
+                pass
+    found.probes.sort(key=lambda probe: probe.number)
+    return found
+
+
+def verdict(case: Case, rules: Rules = "repaired") -> str:
+    """What came out, in a sentence or two for someone who has never heard of the method."""
+    spec = case.spec
+    if spec is None or case.interpretation is None or case.told.score(HEADLINE[spec.category], rules) is None:
+        return {
+            "failed": "The run stopped before there was anything to judge.",
+            "cancelled": "The run was stopped before there was anything to judge.",
+        }.get(case.told.status or "", "Not judged yet.")
+    who = "You" if spec.interpreter == "you" else "It"
+    if not case.interpretation.description_repaired and not case.interpretation.code_repaired:
+        return f"{who} never said what the function is, so there is nothing to hold against the truth."
+    return {"numeric": _numeric, "strings": _strings}.get(spec.category, _module)(case, rules, who)
+
+
+def _numeric(case: Case, rules: Rules, who: str) -> str:
+    error, floor = case.value("nmse", rules), case.value("noise_floor", rules)
+    unwinnable = floor is not None and floor >= SUCCESS
+    if error is None:
+        if case.value("nmse_success", rules) is None:
+            return "This function cannot be scored by a relative error: " + case.reason("nmse", rules) + "."
+        return f"{who} gave no code that can be run on the test points, so the description could not be tested by it."
+    if error < 1e-6:
+        told = f"{who} found the function: the code gives its values on all test points."
+    elif error < SUCCESS:
+        told = f"{who} came close: the code's values are off by {_share(error)} of the function's."
+    else:
+        told = f"{who} did not find the function: the code's values are off by {_share(error)} of the function's."
+    if unwinnable and error >= SUCCESS:
+        told += " Nobody could have: the noise alone is larger than the limit."
+    return told
+
+
+def _share(error: float) -> str:
+    """A squared relative error as the relative error itself, in words."""
+    share = error**0.5
+    return f"{share:.0%}" if share < 10 else f"{share:.0f} times the size"
+
+
+def _strings(case: Case, rules: Rules, who: str) -> str:
+    matched = case.value("exact_match", rules)
+    if matched is None:
+        return "There was nothing to test the code on: " + case.reason("exact_match", rules) + "."
+    score = case.told.score("exact_match", rules)
+    assert score is not None
+    if matched == 1:
+        return f"{who} found the function: the code gives its output on all {score.n} test texts."
+    hits = round(matched * score.n)
+    if hits == 0:
+        return f"{who} did not find the function: the code is wrong on all {score.n} test texts."
+    return f"{who} found part of it: the code is right on {hits} of {score.n} test texts."
+
+
+def _module(case: Case, rules: Rules, who: str) -> str:
+    passed, ceiling = case.value("unit_test", rules), case.value("unit_test_ceiling", rules)
+    if passed is None:
+        return "The description was not tested: " + case.reason("unit_test", rules) + "."
+    score = case.told.score("unit_test", rules)
+    assert score is not None
+    hits = round(passed * score.n)
+    told = f"From the description, the evaluator picked the function's own example in {hits} of {score.n} tests"
+    if ceiling is not None:
+        told += f" (from the true description in {ceiling:.0%})"
+    if ceiling is not None and ceiling > 1 / 3 and passed >= ceiling:
+        return f"{told}. It tells as much as the truth."
+    return f"{told}. Guessing gives one third." if passed <= 0.5 else f"{told}."
+
+
+def missed(case: Case) -> list[str]:
+    """What the interpretation leaves out or gets wrong, one sentence each; empty where nothing was found."""
+    truth, audit = case.truth, case.audit
+    if truth is None or audit is None or case.interpretation is None:
+        return []
+    found: list[str] = []
+    if rounds := case.invented():
+        several = "s" if len(rounds) > 1 else ""
+        found.append(f"Made up outputs before it had them, in round{several} {', '.join(map(str, rounds))}.")
+    for asked, told in audit.contradicted[:3]:
+        found.append(f"Quotes f({asked}) = {told}, which is not what it was shown.")
+    for asked, told in audit.unseen[:3]:
+        found.append(f"Quotes f({asked}) = {told}, which it never tried.")
+    found += _missed_of_numbers(case, truth, audit)
+    parts = case.told.score("components_identified", "repaired")
+    if parts is not None and parts.value is not None and parts.value < 1:
+        named = round(parts.value * parts.n)
+        found.append(f"Names {named} of the {parts.n} parts of the function." if named else "Names no part of it.")
+    if case.spec and case.spec.category == "strings":
+        wrong = next((one for one in case.predictions if one.repaired != one.truth), None)
+        if wrong is not None:
+            gave = f"fails ({wrong.error})" if wrong.repaired is None else f"gives {wrong.repaired!r}"
+            found.append(f"For {wrong.input!r} the function gives {wrong.truth!r}; the code {gave}.")
+    if truth.category == "entities":
+        found += _missed_subjects(case)
+    exception = truth.parameters.get("exception")
+    undefined = [probe for probe in case.probes if probe.output == "undefined"]
+    if exception and "undefined" not in case.interpretation.told_repaired.lower():
+        seen = "although it saw" if undefined else "and never saw one of"
+        found.append(f"Does not mention the exception (where {exception}), {seen} inputs that give undefined.")
+    return found
+
+
+def _missed_of_numbers(case: Case, truth: Truth, audit: Audit) -> list[str]:
+    found: list[str] = []
+    if truth.corrupted is not None:
+        where = _interval(*truth.corrupted)
+        if audit.in_corruption == 0 and case.probes:
+            found.append(f"Never probed {where}, where the values are replaced.")
+        elif not audit.claimed and case.probes:
+            found.append(f"Probed {where} {audit.in_corruption} times and still does not say that values differ there.")
+        elif audit.claimed and (case.value("interval_iou") or 0) < 0.5:
+            found.append(f"Claims {_interval(*audit.claimed[0])} for the corrupted part, which is {where}.")
+    elif audit.claimed:
+        found.append(f"Claims that something happens {_interval(*audit.claimed[0])}; nothing does.")
+    if truth.noise and case.value("noise_identified") == 0:
+        found.append(f"Does not name the noise: {truth.noise}.")
+    low, high = audit.longest_gap or (0.0, 0.0)
+    if not case.probes and case.spec and case.spec.interpreter != "given":
+        found.append("Never called the function at all.")
+    elif case.probes and case.value("nmse_success") != 1 and high - low > 64:
+        found.append(f"Never looked between {low:g} and {high:g}.")
+    worst = _worst(case, truth)
+    if worst is not None:
+        found.append(f"Farthest off at x = {worst[0]:g}: the function gives {worst[1]:.4g}, the code {worst[2]:.4g}.")
+    return found
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"below {high:g}" if high is not None else "everywhere"
+    return f"above {low:g}" if high is None else f"between {low:g} and {high:g}"
+
+
+def _worst(case: Case, truth: Truth) -> tuple[float, float, float] | None:
+    """The test point with the largest error, unless the estimate succeeds."""
+    if case.estimate is None or case.value("nmse_success") == 1:
+        return None
+    both = [
+        (x, y, g)
+        for x, y, g in zip(truth.x, truth.y, case.estimate.repaired, strict=False)
+        if y is not None and g is not None
+    ]
+    return max(both, key=lambda point: abs(point[1] - point[2])) if both else None
+
+
+def _missed_subjects(case: Case) -> list[str]:
+    """Whether any probe hit a subject at all."""
+    if not case.probes:
+        return ["Never called the function at all."]
+    hit = any(probe.value is not None and probe.value >= 0.5 for probe in case.probes)
+    return [] if hit else ["No word that was tried gave a value above 0.5."]

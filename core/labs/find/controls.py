@@ -1,0 +1,236 @@
+"""Robots for the Probe lab whose scores are known beforehand: they play the whole dialogue without a language model.
+
+They decide by the request's role and slots alone, so prompts can be reworded freely.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.events import Answer, OnText, Request
+from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of
+from core.labs.find.functions.explain import explain_pairs
+from core.labs.find.functions.relations import UNDEFINED, Relation, RelationFunction, relations
+from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
+from core.labs.find.interpreters.fit_strings import FIRST_TEXTS, code_of
+from core.models.errors import Refused
+
+Observations = list[tuple[str, str]]
+
+STRAIGHT_NUMBERS = ("-100", "-1", "0", "1", "2", "100")
+
+
+class Control:
+    """What both share: the roles and the way they answer."""
+
+    id: str
+    title: str
+    about: str
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """Answer at once. Raises Refused for a role or category that is not this lab's."""
+        begun = time.perf_counter()
+        text = self._reply(request)
+        on_text(text)
+        seconds = time.perf_counter() - begun
+        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
+
+    def _reply(self, request: Request) -> str:
+        category = request.slots.get("category")
+        if request.role == "interpreter" and category:
+            calls = json.loads(request.slots["observations"])
+            seen: Observations = [(x, y) for x, y in calls if y is not None]
+            return self.interpret(category, seen, {x for x, _ in calls}, request)
+        if request.role == "evaluator" and category:
+            options = [tuple(option) for option in json.loads(request.slots["options"])]
+            return f"[ANSWER]: {judge(category, request.slots['description'], options)}"
+        raise Refused(
+            f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
+            "It is a control of the Probe lab: an interpreter that works by commands, or an evaluator.",
+        )
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        """The next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an output."""
+        raise NotImplementedError
+
+
+class Straight(Control):
+    """Looks first, then says no more than it saw: right about lines, short texts and everything in our own tables."""
+
+    id = "control/straight"
+    title = "reports what it measured"
+    about = (
+        "Probes, then describes exactly what it saw. It solves straight lines, string functions of one or two "
+        "steps, and what the built-in word lists and facts hold; of other curves it sees only the line."
+    )
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        open_inputs = [text for text in self._wanted(category, seen) if text not in asked]
+        can_go_on = int(request.slots["rounds_left"]) > 1 and int(request.slots["probes_left"]) > 0
+        if open_inputs and can_go_on:
+            return command(open_inputs[: int(request.slots["probes_left"])])
+        return _CONCLUSIONS[category](seen)
+
+    def _wanted(self, category: str, seen: Observations) -> Sequence[str]:
+        if category == "numeric":
+            return STRAIGHT_NUMBERS
+        if category == "strings":
+            return FIRST_TEXTS
+        if category == "entities":
+            return [concept.name for concept in concepts().values() if not concept.sensitive]
+        first = [relation.facts[k].inputs[0] for relation in relations().values() for k in range(3)]
+        if not seen:
+            return first
+        return [fact.inputs[0] for relation in _fitting(seen)[:1] for fact in relation.facts]
+
+
+class Inventor(Control):
+    """Writes down outputs before it has them, and concludes from those."""
+
+    id = "control/inventor"
+    title = "makes up its evidence"
+    about = (
+        "Asks one question, invents the outputs in the same message, and describes what it invented: f(x) = 3x + 7, "
+        "or doubled texts, whatever the function really is."
+    )
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        if category == "numeric":
+            if not asked and not request.slots["trouble"] and int(request.slots["rounds_left"]) > 1:
+                return f"{command(['1'])}\n\nInputs and outputs:\n(1, 10)\n(2, 13)"
+            return conclusion(
+                "f(x) = 3x + 7, a straight line, since f(1) = 10 and f(2) = 13.",
+                "Defined everywhere; no interval behaves otherwise.",
+                "def f(x):\n    return 3 * x + 7",
+            )
+        if not asked and int(request.slots["rounds_left"]) > 1:
+            return f"{command(['apple'])}\n\nInputs and outputs:\n(apple, appleapple)"
+        code = "def f(x):\n    return x + x" if category == "strings" else ""
+        return conclusion('It writes the input twice: f("apple") = "appleapple".', "Any input.", code)
+
+
+def command(inputs: Sequence[str]) -> str:
+    """The message that asks for `inputs`."""
+    quoted = [text if text.replace("-", "").replace(".", "").isalnum() else f'"{text}"' for text in inputs]
+    return "COMMAND: PYTHON(function.py " + " ".join(quoted) + ")"
+
+
+def conclusion(description: str, domain: str, code: str) -> str:
+    """The final message."""
+    text = f"[DESCRIPTION]: {description}\n[DOMAIN]: {domain}"
+    return f"{text}\n[CODE]:\n```python\n{code}\n```" if code else text
+
+
+def _line(seen: Observations) -> str:
+    """The line through what was seen, by least squares."""
+    points = []
+    for x, y in seen:
+        try:
+            points.append((float(x), float(y)))
+        except ValueError:
+            continue
+    if len(points) < 2:
+        return conclusion("Nothing can be said: it gave no numbers.", "Unknown.", "def f(x):\n    return 0.0")
+    xs, ys = np.array(points).T
+    slope, bias = np.linalg.lstsq(np.column_stack([xs, np.ones_like(xs)]), ys, rcond=None)[0]
+    slope, bias = round(float(slope), 6), round(float(bias), 6)
+    x, y = seen[-1]
+    return conclusion(
+        f"A linear function, f(x) = {slope:g} * x {'-' if bias < 0 else '+'} {abs(bias):g}; for instance f({x}) = {y}.",
+        "Defined everywhere that was probed; no interval behaves otherwise.",
+        f"def f(x):\n    return {slope!r} * x + {bias!r}",
+    )
+
+
+def _text(seen: Observations) -> str:
+    found = explain_pairs(seen) if seen else None
+    if found is None:
+        return conclusion("No rule of one or two steps explains it.", "Unknown.", "def f(x):\n    return x")
+    return conclusion(found.describe(), "Any text for which its steps are defined.", code_of(found))
+
+
+def _subject(seen: Observations) -> str:
+    names = []
+    for x, y in seen:
+        try:
+            high = float(y) >= 0.5
+        except ValueError:
+            continue
+        if high and x in concepts():
+            names.append(x)
+    if not names:
+        return conclusion("No subject was found that gives numbers near 1.", "Any word.", "")
+    # Two names at most: a name may also stand on another subject's list.
+    function = EntityFunction(id="found", concept1=names[0], concept2=names[1] if len(names) > 1 else None)
+    return conclusion(function.describe(), "Any word.", "")
+
+
+def _fitting(seen: Observations) -> list[Relation]:
+    """Relations by how many of the outputs are theirs, the best first; without one that fits, none."""
+    counted = []
+    for relation in relations().values():
+        plain = RelationFunction(id="found", concept1=relation.concept1, concept2=relation.concept2)
+        hits = sum(bool(plain.accepts(x, y)) for x, y in seen if y != UNDEFINED)
+        counted.append((hits, relation))
+    counted.sort(key=lambda pair: -pair[0])
+    return [relation for hits, relation in counted if hits]
+
+
+def _fact(seen: Observations) -> str:
+    fitting = _fitting(seen)
+    if not fitting:
+        return conclusion("Everything that was tried is undefined.", "Unknown.", "")
+    best = fitting[0]
+    undefined = {x for x, y in seen if y == UNDEFINED}
+    facts = [fact for fact in best.facts if fact.inputs[0] in {x for x, _ in seen}]
+    exception = None
+    for name in ("a", "b"):
+        excepted = {fact.inputs[0] for fact in facts if getattr(fact, name)}
+        if excepted and excepted == undefined & {fact.inputs[0] for fact in facts}:
+            exception = getattr(best, name)
+    function = RelationFunction(id="found", concept1=best.concept1, concept2=best.concept2, exception=exception)
+    return conclusion(function.describe(), f"Undefined where {exception}." if exception else "No exception.", "")
+
+
+_CONCLUSIONS = {"numeric": _line, "strings": _text, "entities": _subject, "relations": _fact}
+
+
+def judge(category: str, description: str, options: Sequence[tuple[str, ...]]) -> int:
+    """The example (from 1) that fits a description in the words of our own functions; the first where none is known."""
+    for number, option in enumerate(options, start=1):
+        if _fits(category, description, option):
+            return number
+    return 1
+
+
+def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:
+    if category == "entities":
+        return any(f"to {name}" in description for name in concepts_of(option[0]))
+    if category == "relations":
+        return any(
+            function.describe() == description.strip().splitlines()[0] and bool(function.accepts(*option))
+            for relation in relations().values()
+            for function in _variants(relation)
+        )
+    rng = np.random.default_rng(0)
+    for name, kind in STRING_ATOMS.items():
+        function = StringFunction(id="told", outer=StringAtom(name=name)) if not kind.parameters else None
+        if function and description.startswith(function.describe()) and not kind.is_random:
+            return function.outputs([option[0]], rng) == [option[1]]
+    return False
+
+
+def _variants(relation: Relation) -> list[RelationFunction]:
+    return [
+        RelationFunction(id="told", concept1=relation.concept1, concept2=relation.concept2, exception=exception)
+        for exception in (None, relation.a, relation.b)
+    ]
+
+
+def controls() -> dict[str, Control]:
+    """Every control of this lab, by its id."""
+    return {robot.id: robot for robot in (Straight(), Inventor())}

@@ -1,0 +1,84 @@
+"""Inputs chosen beforehand: what MILAN is shown, the texts that strings are tested on, and triplets of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.labs.find.functions.base import FindFunction
+from core.labs.find.functions.entities import EntityFunction
+from core.labs.find.functions.generate import generate
+from core.labs.find.functions.relations import RelationFunction
+from core.labs.find.functions.triplets import TESTS, Triplet
+
+NUMBERS = ("-128", "-100", "-64", "-40", "-20", "-10", "-5", "-2", "-1", "-0.5", "0", "0.5", "1", "2", "5", "10", "20",
+           "40", "64", "100", "128")  # fmt: skip
+TEXTS = (
+    "banana",
+    "Hello World",
+    "a",
+    "Quick brown Fox",
+    "room 101",
+    "abcdefghijklmnop",
+    "MISSISSIPPI",
+    "level",
+    "two  spaces",
+    "Zebra7 and 42",
+)
+
+_POOL = (
+    *("apple pie", "Seven", "THUNDER", "rhythm and blues", "Ada Lovelace", "x", "3 blind mice", "level 42", "Oslo"),
+    *("umbrella", "QUIZ show", "no vowels: hmm", "abracadabra", "2024 was here", "Z", "sphinx", "Mad Hatter"),
+    *("aaaa bbbb", "onion", "HELLO there", "kayak", "Ninety9", "the end", "pneumonia", "jazz", "B52", "Wolfgang"),
+)
+"""What test texts are drawn from."""
+
+
+def exemplars(function: FindFunction) -> tuple[str, ...]:
+    """What MILAN is shown: ten words for a module (two of them related), a fixed spread for numbers and texts."""
+    if isinstance(function, EntityFunction | RelationFunction):
+        return function.exemplars
+    if function.kind == "own pairs":
+        return tuple(function.parameters["pairs"])
+    return NUMBERS if function.category == "numeric" else TEXTS
+
+
+def observed(function: FindFunction, texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
+    """(text, output) for those of `texts` for which the function has a value."""
+    pairs = []
+    for text, output in zip(texts, function.outputs(texts, rng), strict=True):
+        if isinstance(output, str):
+            pairs.append((text, output))
+    return pairs
+
+
+def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tuple[tuple[str, str], ...]:
+    """`n` texts with the outputs of a string function, the same for the same seed; fewer where it has fewer."""
+    rng = np.random.default_rng([seed, 8])
+    if function.kind == "own pairs":
+        return tuple(function.parameters["pairs"].items())[:n]
+    texts = [str(text) for text in rng.permutation(_POOL)]
+    return tuple(observed(function, texts, rng)[:n])
+
+
+def string_triplets(function: FindFunction, seed: int) -> tuple[Triplet, ...]:
+    """Triplets for a string function: a true pair, and two pairs of other functions that this one would not give."""
+    rng = np.random.default_rng([seed, 9])
+    true = pairs_for_testing(function, seed)
+    triplets = []
+    for place, pair in enumerate(true):
+        wrong: list[tuple[str, str]] = []
+        attempt = 0
+        while len(wrong) < 2:
+            attempt += 1
+            other = generate("strings", 10_000 + seed * 97 + place * 31 + attempt)
+            text = str(rng.choice([text for text in _POOL if text != pair[0]]))
+            made = observed(other, [text], rng)
+            if made and made[0] not in wrong and made[0] not in observed(function, [text], rng):
+                wrong.append(made[0])
+        correct = int(rng.integers(3))
+        options: list[tuple[str, ...]] = [*wrong]
+        options.insert(correct, pair)
+        triplets.append(Triplet(options=tuple(options), correct=correct))
+    return tuple(triplets)

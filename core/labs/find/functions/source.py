@@ -1,0 +1,149 @@
+"""Where a function comes from: drawn from a seed, found by its id in the published set, or brought by a person."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, cast
+
+from core.events import Rules
+from core.labs.find.functions import generate, own
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.entities import EntityFunction, EntityKind, draw_entity, published_entities
+from core.labs.find.functions.generate import Difficulty
+from core.labs.find.functions.published import (
+    BenchmarkError,
+    StringTask,
+    load_numeric,
+    load_strings,
+    string_function,
+)
+from core.labs.find.functions.relations import RelationKind, draw_relation, published_relations
+
+CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
+
+OwnKind = Literal["code", "pairs", "concept"]
+
+_SHAPES: dict[str, dict[Difficulty, str]] = {
+    "entities": {"easy": "single", "hard": "or"},
+    "relations": {"easy": "plain", "hard": "corrupted"},
+}
+_DRAWN = re.compile(
+    r"(?P<category>numeric|strings|entities|relations)-(?P<seed>\d{1,12})"
+    r"(?:-(?P<shape>easy|medium|hard|single|or|plain|corrupted))?(?P<paper>-paper)?"
+)
+
+
+def difficulties(category: Category) -> tuple[Difficulty, ...]:
+    """What can be asked for: entities with one concept or either of two, relations without or with an exception."""
+    return tuple(_SHAPES[category]) if category in _SHAPES else generate.DIFFICULTIES
+
+
+def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
+    """The function that `seed` stands for, always the same. Raises ValueError for a difficulty the category lacks."""
+    if difficulty is not None and difficulty not in difficulties(category):
+        raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
+    if category == "entities":
+        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and _SHAPES[category][difficulty]))
+    if category == "relations":
+        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and _SHAPES[category][difficulty]))
+    return generate.generate(category, seed, rules=rules, difficulty=difficulty)
+
+
+def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
+    """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
+
+    Raises BenchmarkError where there is none, or where the published folder is not what it should be.
+    """
+    if match := _DRAWN.fullmatch(id):
+        return _ours(category, id, match)
+    if find_dir is None:
+        raise BenchmarkError(
+            f"{id!r} is no function that is drawn here. For a function of the published set, name the folder "
+            "that holds numeric/ and strings/ (--find-dir)."
+        )
+    if category == "strings":
+        return _published_string(str(find_dir), id)
+    known = published(category, str(find_dir))
+    if id not in known:
+        raise BenchmarkError(f"The published {category} functions are {_range(known)}; there is no {id!r}.")
+    return known[id]
+
+
+def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
+    if match["category"] != category:
+        raise BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
+    seed, shape = int(match["seed"]), match["shape"]
+    if category == "entities" and shape in ("single", "or", None) and not match["paper"]:
+        return draw_entity(seed, kind=cast(EntityKind | None, shape))
+    if category == "relations" and shape in ("plain", "corrupted", None) and not match["paper"]:
+        return draw_relation(seed, kind=cast(RelationKind | None, shape))
+    if category in ("numeric", "strings") and shape in (*generate.DIFFICULTIES, None):
+        rules: Rules = "paper" if match["paper"] else "repaired"
+        return generate.generate(category, seed, rules=rules, difficulty=cast(Difficulty | None, shape))
+    raise BenchmarkError(f"{id!r} names no {category} function.")
+
+
+@lru_cache(maxsize=8)
+def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
+    """The published functions of all categories but strings, by id. Raises BenchmarkError."""
+    folder = Path(find_dir).expanduser()
+    if category == "numeric":
+        return dict(load_numeric(folder))
+    if category == "entities":
+        return dict(published_entities(folder))
+    return dict(published_relations(folder))
+
+
+@lru_cache(maxsize=2)
+def published_strings(find_dir: str) -> dict[str, StringTask]:
+    """The published string functions as far as they were published, by id. Raises BenchmarkError."""
+    return load_strings(Path(find_dir).expanduser())
+
+
+@lru_cache(maxsize=64)
+def _published_string(find_dir: str, id: str) -> FindFunction:
+    known = published_strings(find_dir)
+    if id not in known:
+        raise BenchmarkError(f"The published strings functions are {_range(known)}; there is no {id!r}.")
+    function = string_function(known[id])
+    if function is None:
+        raise BenchmarkError(f"No function of one or two steps gives the recorded pairs of {id}, so it cannot be run.")
+    return function
+
+
+def _range(known: dict[str, FindFunction] | dict[str, StringTask]) -> str:
+    return f"{min(known)} to {max(known)}" if known else "none"
+
+
+def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
+    """A function of the person's own: code or a formula, pairs one a line, or a concept ("birds or ships").
+
+    Raises ValueError in words for the person.
+    """
+    if not text.strip():
+        raise ValueError("Write the function first: a formula, a few lines of Python, or pairs.")
+    if kind == "pairs":
+        return own.from_pairs("own", category, read_pairs(text))
+    if kind == "code":
+        if category not in ("numeric", "strings"):
+            raise ValueError("Code makes numeric and string functions. Type pairs or a concept instead.")
+        return own.from_code("own", category, text)
+    if category != "entities":
+        raise ValueError("A concept makes an entity function. Type pairs instead.")
+    first, _, second = text.strip().partition(" or ")
+    return EntityFunction(id="own", concept1=first.strip(), concept2=second.strip() or None)
+
+
+def read_pairs(text: str) -> dict[str, str]:
+    """Pairs typed one a line as "input -> output" ("=>", "→" and tabs do as well). Raises ValueError."""
+    pairs = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        parts = re.split(r"\s*(?:->|=>|→|\t)\s*", line, maxsplit=1)
+        if len(parts) != 2 or not parts[0].strip():
+            raise ValueError(f"Line {number} is no pair: write the input, ->, and the output.")
+        pairs[parts[0].strip()] = parts[1].strip()
+    return pairs

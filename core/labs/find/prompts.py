@@ -1,0 +1,87 @@
+"""What interpreters and evaluators are sent: the templates of `data/prompts/find/`, turn by turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from core.events import Message, Prompt
+from core.labs.find.records import Probe
+from core.labs.find.tasks import BY_MODEL, ProbeSpec
+from core.text.templates import Template, fill, load
+
+PARTS = {
+    "numeric": "[DESCRIPTION], [DOMAIN] and [CODE]",
+    "strings": "[DESCRIPTION], [DOMAIN] and [CODE]",
+    "entities": "[DESCRIPTION]",
+    "relations": "[DESCRIPTION] and [DOMAIN]",
+}
+FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
+UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
+MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relation-corrupted")}
+
+
+def opening(spec: ProbeSpec, probes: Sequence[Probe]) -> Prompt:
+    """The task, with the outputs on the exemplars where the interpreter is given any."""
+    template = load(f"find/{_opening(spec)}")
+    slots = {"pairs": pairs(probes)} if spec.interpreter != "aia" else {}
+    return template.render(**slots)
+
+
+def _opening(spec: ProbeSpec) -> str:
+    if spec.interpreter == "milan":
+        return f"milan-{spec.category}"
+    return f"agent-{spec.category}" + ("-exemplars" if spec.interpreter == "aia+milan" else "")
+
+
+def going_on(opening: Prompt, turns: Sequence[Message], slots: dict[str, str]) -> Prompt:
+    """The dialogue so far. `slots` say what a control needs to know; other models read the turns."""
+    return opening.model_copy(update={"messages": (*opening.messages, *turns), "slots": {**opening.slots, **slots}})
+
+
+def situation(
+    spec: ProbeSpec, probes: Sequence[Probe], rounds_left: int, probes_left: int, trouble: str = ""
+) -> dict[str, str]:
+    """Where the dialogue stands, as slots."""
+    return {
+        "category": spec.category,
+        "observations": json.dumps([[probe.input, None if probe.problem else probe.output] for probe in probes]),
+        "rounds_left": str(rounds_left),
+        "probes_left": str(probes_left),
+        "trouble": trouble,
+    }
+
+
+def follow_up(name: str, **slots: str) -> str:
+    """What the interpreter is told after its message."""
+    return fill(load(f"find/{name}").user, slots)
+
+
+def pairs(probes: Sequence[Probe]) -> str:
+    """ "(3, 9.5)", one a line; where there is no output, why not."""
+    if not probes:
+        return "(none)"
+    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
+
+
+def unit_test(category: str, description: str, options: Sequence[str]) -> Prompt:
+    """One triplet for the evaluator."""
+    examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
+    return _unit(category).render(category=category, description=description, **examples)
+
+
+def _unit(category: str) -> Template:
+    return load(f"find/{UNITS[category]}")
+
+
+def hashes(spec: ProbeSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    names: list[str] = []
+    if spec.interpreter in BY_MODEL:
+        names += [_opening(spec)] + ([*FOLLOW_UPS] if spec.interpreter != "milan" else ["told-mend"])
+    if spec.evaluator and spec.category in UNITS:
+        names.append(UNITS[spec.category])
+    if spec.is_module and spec.backbone == "model":
+        names += MODULES[spec.category]
+    templates = [load(f"find/{name}") for name in names]
+    return {template.id: template.hash for template in templates}

@@ -1,0 +1,266 @@
+"""What an interpretation is worth, figure by figure. FIND, section 3; what goes beyond the paper is named in `metrics`.
+
+A figure that is undefined is None with its reason in `detail`; it is never 0 for want of anything to measure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.events import Rules
+from core.labs.find import audit, evaluate, parse, sandbox, units
+from core.labs.find.box import Box, real, written
+from core.labs.find.exemplars import pairs_for_testing
+from core.labs.find.functions import source
+from core.labs.find.functions.base import FindFunction, Value
+from core.labs.find.functions.numeric import GRID, NumericFunction
+from core.labs.find.functions.own import CodeFunction, PairsFunction
+from core.labs.find.functions.strings import StringFunction
+from core.labs.find.records import Audit, Estimate, Exchange, Interpretation, Prediction, Truth
+from core.labs.find.tasks import ProbeSpec
+from core.runs.run import Run
+
+RULES: tuple[Rules, ...] = ("paper", "repaired")
+
+_TRUTH, _HELD_OUT = 10, 11
+"""Streams of random numbers: the observations that an estimate is held against, and the points nobody probed."""
+
+
+async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
+    """Publish every figure of the function's category; the truth comes last."""
+    points = grid(function)
+    if spec.category == "numeric":
+        await asyncio.to_thread(_numeric, spec, run, box, function, found, points)
+    elif spec.category == "strings":
+        await asyncio.to_thread(_strings, spec, run, box, function, found)
+    if spec.category != "numeric":
+        await units.run_tests(spec, run, function, found)
+    _described(run, function, found)
+    _audit(run, box, function, found)
+    run.record(await asyncio.to_thread(truth, function, points), "truth")
+
+
+def grid(function: FindFunction) -> tuple[float, ...]:
+    """Where a numeric function is compared with its estimate: the paper's 256 points, or the inputs that were typed."""
+    if function.category != "numeric":
+        return ()
+    if isinstance(function, PairsFunction):
+        return tuple(sorted(float(x) for x in function.pairs if _is_number(x)))
+    return tuple(GRID.tolist())
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def values(function: FindFunction, points: Sequence[float], rng: np.random.Generator) -> list[Value | None]:
+    """One observation at each point; typed pairs are read as numbers, None where they are none."""
+    if isinstance(function, PairsFunction):
+        typed = {float(x): y for x, y in function.pairs.items() if _is_number(x)}
+        return [float(typed[x]) if _is_number(typed[x]) else None for x in points]
+    return function.outputs(list(points), rng)
+
+
+def _publish(
+    run: Run, metric: str, value: float | None, rules: Rules, *, n: int, of: int, reason: str | None = None
+) -> None:
+    run.score(metric, value, n=n, of=of, rules=rules, detail={"reason": reason} if reason else {})
+
+
+def _numeric(
+    spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation, points: tuple[float, ...]
+) -> None:
+    """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
+    seen = values(function, points, np.random.default_rng([spec.seed, _TRUTH]))
+    told: list[Value] = [float("nan") if value is None else value for value in seen]
+    rng = np.random.default_rng([spec.seed, _HELD_OUT])
+    asked = [float(probe.input) for probe in box.probes if _is_number(probe.input)]
+    apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
+    apart_seen: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
+    estimates: dict[Rules, list[float | None]] = {}
+    troubles: dict[Rules, str] = {}
+    for rules in RULES:
+        code = getattr(found, f"code_{rules}")
+        result = sandbox.evaluate(code, [*points, *apart], rules=rules)
+        guesses = list(result.values)
+        estimates[rules] = [real(value) for value in guesses[: len(points)]]
+        troubles[rules] = result.error or next((error for error in result.errors if error), "") or ""
+        score = evaluate.nmse(told, guesses[: len(points)], rules)
+        reason = score.reason if not troubles[rules] else f"{score.reason}: {troubles[rules]}"
+        why = reason if score.value is None else None
+        _publish(run, "nmse", score.value, rules, n=score.n, of=len(points), reason=why)
+        winnable = score.n > 0 and (score.value is not None or not _is_zero(told))
+        success = float(score.success) if winnable else None
+        _publish(run, "nmse_success", success, rules, n=int(winnable), of=1, reason=why)
+        _floor(spec, run, function, told, rules)
+        held = evaluate.nmse(apart_seen, guesses[len(points) :], rules)
+        _publish(run, "held_out_nmse", held.value, rules, n=held.n, of=len(apart), reason=held.reason)
+        if isinstance(function, NumericFunction):
+            _claims(run, function, found, rules)
+    if troubles["repaired"] and all(value is None for value in estimates["repaired"]):
+        run.drop("estimate", "code cannot be run", troubles["repaired"])
+    run.record(
+        Estimate(
+            paper=tuple(estimates["paper"]),
+            repaired=tuple(estimates["repaired"]),
+            trouble_paper=troubles["paper"],
+            trouble_repaired=troubles["repaired"],
+        ),
+        "estimate",
+    )
+
+
+def _is_zero(seen: Sequence[Value]) -> bool:
+    return all(value == 0 for value in seen if not isinstance(value, str) and np.isfinite(value))
+
+
+def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Value], rules: Rules) -> None:
+    if isinstance(function, NumericFunction):
+        floor = evaluate.noise_floor(function, np.random.default_rng([spec.seed, _TRUTH, 1]))
+    elif function.is_stochastic:
+        return _publish(run, "noise_floor", None, rules, n=0, of=1, reason="unknown for random code of your own")
+    else:
+        floor = evaluate.nmse(told, list(told), rules).value
+    reason = None if floor is not None else "a relative error is undefined for this function"
+    _publish(run, "noise_floor", floor, rules, n=int(floor is not None), of=1, reason=reason)
+
+
+def _claims(run: Run, function: NumericFunction, found: Interpretation, rules: Rules) -> None:
+    claimed = parse.claimed_intervals(getattr(found, f"domain_{rules}"))
+    overlap = evaluate.interval_iou(function.corruption, claimed)
+    reason = None if overlap is not None else "there is no corrupted interval, and none was claimed"
+    _publish(run, "interval_iou", overlap, rules, n=int(overlap is not None), of=1, reason=reason)
+    named = evaluate.noise_identified(function, getattr(found, f"told_{rules}"))
+    reason = None if named is not None else "there is no noise, and none was claimed"
+    value = None if named is None else float(named)
+    _publish(run, "noise_identified", value, rules, n=int(named is not None), of=1, reason=reason)
+
+
+def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
+    """Exact match on ten texts, and on texts that nobody probed."""
+    published = spec.function and spec.find_dir and not spec.own
+    tests = _recorded_pairs(spec) if published else pairs_for_testing(function, spec.seed)
+    rng = np.random.default_rng([spec.seed, _HELD_OUT])
+    texts: tuple[str, ...] = ()
+    if not isinstance(function, PairsFunction):
+        texts = evaluate.held_out_texts([probe.input for probe in box.probes], rng)
+    outputs = function.outputs(texts, rng)
+    apart = tuple((text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str))
+    pairs = (*tests, *apart)
+    results = {
+        rules: sandbox.evaluate(getattr(found, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
+        for rules in RULES
+    }
+    for place, (text, true) in enumerate(pairs):
+        kind = "test" if place < len(tests) else "held out"
+        readings = {rules: _text(results[rules].values[place]) for rules in RULES}
+        error = results["repaired"].errors[place] or ""
+        number = place + 1 if kind == "test" else place + 1 - len(tests)
+        prediction = Prediction.model_validate({"kind": kind, "input": text, "truth": true, "error": error, **readings})
+        run.record(prediction, f"{kind.replace(' ', '-')}-{number:02}")
+    for rules in RULES:
+        guesses = results[rules].values
+        for metric, some, chosen in (
+            ("exact_match", tests, guesses[: len(tests)]),
+            ("held_out_match", apart, guesses[len(tests) :]),
+        ):
+            matches = evaluate.exact_match([x for x, _ in some], [y for _, y in some], chosen, rules)
+            reason = results[rules].error
+            if matches.value is None:
+                reason = "there are no texts to test on"
+            elif matches.stopped is not None:
+                reason = f"the paper's test gave up at text {matches.stopped + 1}"
+            _publish(run, metric, matches.value, rules, n=matches.n, of=matches.of, reason=reason)
+    if results["repaired"].error:
+        run.drop("estimate", "code cannot be run", results["repaired"].error)
+
+
+def _recorded_pairs(spec: ProbeSpec) -> tuple[tuple[str, str], ...]:
+    """The ten pairs that the published set recorded; they, not our rebuilt function, are the truth."""
+    return source.published_strings(str(spec.find_dir))[spec.function].pairs
+
+
+def _text(value: Value | None) -> str | None:
+    return None if value is None else written(value)
+
+
+def _described(run: Run, function: FindFunction, found: Interpretation) -> None:
+    """How many of the function's parts the description names."""
+    if not isinstance(function, NumericFunction | StringFunction):
+        return
+    for rules in RULES:
+        named, of = evaluate.components_identified(function, getattr(found, f"told_{rules}"))
+        _publish(run, "components_identified", named / of, rules, n=of, of=of)
+
+
+def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
+    """Evidence for what is quoted, and how much of the range was looked at."""
+    made = [audit.Probe(probe.input, probe.output) for probe in box.probes]
+    text = f"{found.description_repaired}\n{found.domain_repaired}"
+    evidence = audit.evidence(text, made)
+    rounds = [Exchange.model_validate(event.data) for event in run.records if event.record == "exchange"]
+    fields: dict[str, object] = {}
+    if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
+        asked = [float(probe.input) for probe in box.probes if _is_number(probe.input)]
+        fields["coverage"] = audit.coverage(asked)
+        fields["longest_gap"] = audit.longest_gap(asked)
+        if isinstance(function, NumericFunction):
+            fields["in_corruption"] = audit.probed_corruption(function.corruption, asked)
+        for rules in RULES:
+            _publish(run, "coverage", audit.coverage(asked), rules, n=len(asked), of=len(box.probes))
+    claimed = parse.claimed_intervals(found.domain_repaired)
+    run.record(
+        Audit.model_validate(
+            {
+                "supported": evidence.supported,
+                "contradicted": evidence.contradicted,
+                "unseen": evidence.unseen,
+                "invented_rounds": tuple(sorted({one.round for one in rounds if one.invented})),
+                "claimed": tuple((_finite(low), _finite(high)) for low, high in claimed),
+                **fields,
+            }
+        ),
+        "audit",
+    )
+    quoted = len(evidence.supported) + len(evidence.contradicted) + len(evidence.unseen)
+    share = len(evidence.supported) / quoted if quoted else None
+    reason = None if quoted else "it quotes no input with its output"
+    for rules in RULES:
+        _publish(run, "evidence_supported", share, rules, n=quoted, of=quoted, reason=reason)
+
+
+def _finite(end: float) -> float | None:
+    return float(end) if np.isfinite(end) else None
+
+
+def truth(function: FindFunction, points: Sequence[float]) -> Truth:
+    """The function as it is shown at the end; no noise on the curve."""
+    fields: dict[str, object] = {}
+    if isinstance(function, NumericFunction):
+        y: Sequence[Value | None] = function.expected(np.asarray(points)).tolist()
+        if function.noise is not None:
+            fields["noise"] = function.noise.describe(function.rules)
+        if function.corruption is not None:
+            low, high = function.corruption.interval()
+            fields["corrupted"] = (_finite(low), _finite(high))
+    else:
+        y = values(function, points, np.random.default_rng(0)) if points else []
+    return Truth.model_validate(
+        {
+            "id": function.id,
+            "category": function.category,
+            "kind": function.kind,
+            "description": function.describe(),
+            "parameters": function.parameters,
+            "note": function.note,
+            "x": tuple(points),
+            "y": tuple(real(value) for value in y),
+            **fields,
+        }
+    )

@@ -1,0 +1,508 @@
+"""The whole lab: on controls, whose scores are known; on a scripted server with faults; on the real local model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import entry
+from core.events import Event
+from core.labs.find.case import Case, case, missed, verdict
+from core.labs.find.functions.source import by_id, drawn
+from core.labs.find.measure import LAB
+from core.labs.find.records import Submission, Wish
+from core.labs.find.tasks import ProbeSpec
+from core.models import local
+from core.models.catalog import Catalog
+from core.runs.run import execute, recorded
+from core.runs.transcript import transcript
+from tests.stub_server import Fault, StubServer
+
+BOTH = ("paper", "repaired")
+
+
+def play(spec: ProbeSpec, catalog: Catalog | None = None, history: list[Event] | None = None) -> tuple[Case, list]:
+    events: list[Event] = list(history or [])
+    asyncio.run(
+        execute(LAB, spec, "r", resolve=(catalog or entry.catalog()).get, publish=events.append, history=history or [])
+    )
+    kept = [event for event in events if event.kind != "token"]
+    return case(transcript(kept)), kept
+
+
+def stub_catalog(server: StubServer, **changes: object) -> Catalog:
+    return Catalog(
+        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**changes)]
+    )
+
+
+def stub_spec(**changes: object) -> ProbeSpec:
+    return ProbeSpec.model_validate({"own": "2*x", "model": "stub/stub-model", "rounds": 4, **changes})
+
+
+CONCLUSION = "[DESCRIPTION]: It doubles x.\n[DOMAIN]: all numbers\n[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```"
+
+
+def scripted(*messages: str) -> Any:
+    """A model that says one thing after another, the last for ever; which one, the turns so far tell."""
+
+    def reply(body: dict[str, Any]) -> str:
+        said = sum(message["role"] == "assistant" for message in body["messages"])
+        return messages[min(said, len(messages) - 1)]
+
+    return reply
+
+
+# Controls of known scores
+
+
+@pytest.mark.parametrize("formula", ["3*x - 4", "-0.5*x", "x/7 + 12"])
+def test_the_straight_control_solves_lines(formula: str) -> None:
+    found, _ = play(ProbeSpec(own=formula, model="control/straight"))
+    assert found.told.status == "completed"
+    for rules in BOTH:
+        assert found.value("nmse", rules) == pytest.approx(0, abs=1e-9)
+        assert found.value("nmse_success", rules) == 1
+        assert found.value("noise_floor", rules) == 0
+        assert found.value("evidence_supported", rules) == 1
+    assert "found the function" in verdict(found)
+    assert missed(found) == []
+
+
+def test_the_inventors_error_is_what_its_claim_makes_it() -> None:
+    found, events = play(ProbeSpec(own="2*x", model="control/inventor"))
+    xs = [k + 0.5 for k in range(-128, 128)]
+    expected = sum((2 * x - (3 * x + 7)) ** 2 for x in xs) / sum((2 * x) ** 2 for x in xs)
+    for rules in BOTH:
+        assert found.value("nmse", rules) == pytest.approx(expected)
+        assert found.value("nmse_success", rules) == 0
+        assert found.value("evidence_supported", rules) == 0
+    assert found.invented() == [1]
+    assert found.audit is not None
+    assert found.audit.contradicted == (("1", "10"),) and found.audit.unseen == (("2", "13"),)
+    second = [event for event in events if event.kind == "asked"][1]
+    assert "(1, 2)" in second.messages[-1].content, "it is told the real output"
+    assert "did not come from the function" in second.messages[-1].content
+
+
+@pytest.mark.parametrize("own", ["def f(x):\n    return x[::-1]", "def f(x):\n    return x.upper() + 'Q'"])
+def test_the_straight_control_solves_short_texts(own: str) -> None:
+    found, _ = play(ProbeSpec(category="strings", own=own, model="control/straight"))
+    for rules in BOTH:
+        assert found.value("exact_match", rules) == 1
+    assert found.value("held_out_match") == 1
+    assert found.value("unit_test") is None and "evaluator" in found.reason("unit_test")
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+@pytest.mark.parametrize("category", ["entities", "relations"])
+def test_the_straight_control_solves_what_our_tables_hold(category: str, difficulty: str) -> None:
+    spec = {"category": category, "difficulty": difficulty, "seed": 6, "model": "control/straight"}
+    found, _ = play(ProbeSpec.model_validate({**spec, "evaluator": "control/straight"}))
+    for rules in BOTH:
+        assert found.value("unit_test", rules) == 1
+        assert found.value("unit_test_ceiling", rules) == 1
+    assert found.truth is not None and found.interpretation is not None
+    both = (found.truth.description, found.interpretation.description_repaired)
+    assert len({frozenset(text.replace(",", "").split()) for text in both}) == 1, "the two subjects in any order"
+
+
+def test_an_embedding_judges_where_no_model_does() -> None:
+    spec = ProbeSpec(category="entities", seed=1, difficulty="easy", model="control/straight")
+    found, events = play(spec)
+    ceiling = found.value("unit_test_ceiling")
+    assert ceiling is not None and ceiling > 0.6
+    assert found.value("unit_test") == ceiling, "its description is the true one"
+    assert {event.role for event in events if event.kind == "asked"} == {"interpreter"}
+
+
+def test_truth_is_recorded_last() -> None:
+    for spec in (ProbeSpec(own="2*x", model="control/straight"), ProbeSpec(seed=3, interpreter="fit")):
+        _, events = play(spec)
+        assert [event.kind for event in events[-2:]] == ["recorded", "finished"]
+        assert events[-2].record == "truth"
+        told = [event for event in events[:-2] if event.kind in ("recorded", "scored", "dropped")]
+        formula = drawn("numeric", 3, None, "repaired").describe()
+        assert all(formula not in event.model_dump_json() for event in told)
+
+
+def test_a_damaged_journal_is_read_as_far_as_it_goes() -> None:
+    found, events = play(ProbeSpec(own="2*x", model="control/straight"))
+    broken = [
+        event.model_copy(update={"data": {"number": "?"}}) if event.kind == "recorded" and k % 3 == 0 else event
+        for k, event in enumerate(events)
+    ]
+    damaged = case(transcript(broken))
+    assert damaged.unread and len(damaged.probes) < len(found.probes)
+    verdict(damaged), missed(damaged)
+
+
+# The dialogue
+
+
+def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
+    replies = scripted("Let me look. COMMAND: PYTHON(function.py 1 2, 3)", CONCLUSION)
+    with StubServer(replies) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+    assert [(probe.input, probe.output) for probe in found.probes] == [("1", "2"), ("2", "4"), ("3", "6")]
+    assert found.exchanges[1].inputs == ("1", "2", "3") and found.exchanges[2].inputs == ()
+    assert found.value("nmse_success") == 1
+
+
+def test_a_command_can_only_call_the_function() -> None:
+    hostile = (
+        'COMMAND: BASH(rm -rf /) or PYTHON(-c "import os; os.system(1)") and PYTHON(/etc/passwd __import__("os") 4)'
+    )
+    with StubServer(scripted(hostile, CONCLUSION)) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+    outputs = {probe.input: probe for probe in found.probes}
+    assert outputs.pop("4").output == "8"
+    assert outputs and all(probe.problem and "not a number" in probe.problem for probe in outputs.values())
+
+
+def test_it_is_told_to_conclude_when_rounds_run_out() -> None:
+    with StubServer(scripted("COMMAND: PYTHON(function.py 1)")) as server:
+        found, _ = play(stub_spec(rounds=3), stub_catalog(server))
+        asked = [seen.question for seen in server.seen]
+    assert found.told.status == "completed"
+    assert len(asked) == 4 and "Conclude now" in asked[-1] and "Conclude now" not in asked[-2]
+    assert found.value("nmse") is None and found.value("nmse_success") == 0
+    assert "there is no code" in found.reason("nmse")
+    assert {(drop.item, drop.reason) for drop in found.told.drops} >= {("interpretation", "no description")}
+    assert "never said" in verdict(found)
+
+
+def test_it_is_told_to_conclude_when_calls_run_out() -> None:
+    with StubServer(scripted("PYTHON(function.py 1 2 3 4 5)", CONCLUSION)) as server:
+        found, _ = play(stub_spec(probes=3), stub_catalog(server))
+        assert "Conclude now" in server.seen[-1].question
+    assert len(found.probes) == 3 and found.value("nmse_success") == 1
+
+
+def test_code_that_cannot_be_run_is_an_observation() -> None:
+    broken = CONCLUSION.replace("return 2 * x", "import scipy\n    return scipy.two(x)")
+    with StubServer(scripted(broken, CONCLUSION)) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+        assert "Your code cannot be run here" in server.seen[-1].question
+    assert found.exchanges[1].trouble and found.value("nmse_success") == 1
+
+    with StubServer(scripted(broken)) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+        assert server.count == 3, "it may mend it twice"
+    assert found.told.status == "completed"
+    assert found.value("nmse") is None and found.value("nmse_success") == 0
+    assert any(drop.item == "estimate" and drop.detail for drop in found.told.drops)
+
+
+def test_no_command_at_all_is_told() -> None:
+    with StubServer(scripted("Hello, how can I help?", CONCLUSION)) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+        assert "Nothing was run" in server.seen[-1].question
+    assert found.exchanges[1].trouble
+
+
+def test_who_never_asks_is_told_to_conclude_before_its_rounds_are_used_up() -> None:
+    with StubServer(scripted("Let me think about it.")) as server:
+        found, _ = play(stub_spec(rounds=20), stub_catalog(server))
+        assert server.count == 4 and "Conclude now" in server.seen[-1].question
+    assert found.told.status == "completed"
+    assert "Never called the function at all." in missed(found)
+
+
+def test_a_description_that_is_not_there_is_not_judged() -> None:
+    spec = stub_spec(category="entities", own="", seed=4, rounds=1)
+    with StubServer("I like words.") as server:
+        found, _ = play(spec, stub_catalog(server))
+    assert found.value("unit_test") is None and "no description" in found.reason("unit_test")
+    assert "never said" in verdict(found)
+
+
+def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None:
+    premature = f"COMMAND: PYTHON(function.py 1)\nFunction input - output pairs: (1, 5)\n{CONCLUSION}"
+    with StubServer(scripted(premature)) as server:
+        found, _ = play(stub_spec(rules="paper"), stub_catalog(server))
+        assert server.count == 1 and found.probes == []
+    with StubServer(scripted(premature, CONCLUSION)) as server:
+        found, _ = play(stub_spec(rules="repaired"), stub_catalog(server))
+        assert server.count == 2 and found.invented() == [1], "repaired rules run the command first"
+    with StubServer(scripted("I am not sure.")) as server:
+        found, _ = play(stub_spec(rules="paper", rounds=3), stub_catalog(server))
+        assert {len(seen.body["messages"]) for seen in server.seen} == {2}, "its history is gone each time"
+    assert found.told.status == "completed" and found.interpretation is not None
+    assert found.interpretation.description_paper == ""
+
+
+def test_milan_gets_exemplars_and_one_call() -> None:
+    spec = stub_spec(interpreter="milan", own="", category="relations", seed=4, difficulty="easy")
+    with StubServer("[DESCRIPTION]: It names the capital.\n[DOMAIN]: countries") as server:
+        found, _ = play(spec, stub_catalog(server))
+        assert server.count == 1
+        asked = server.seen[0].question
+    function = drawn("relations", 4, "easy", "repaired")
+    assert [probe.input for probe in found.probes] == list(function.exemplars)
+    assert all(f"({probe.input}, {probe.output})" in asked for probe in found.probes)
+    assert found.value("unit_test") is not None
+
+
+def test_aia_with_exemplars_goes_on_from_them() -> None:
+    spec = stub_spec(interpreter="aia+milan", own="", category="entities", seed=4, difficulty="easy")
+    replies = scripted("PYTHON(function.py zebra)", "[DESCRIPTION]: Something else.")
+    with StubServer(replies) as server:
+        found, _ = play(spec, stub_catalog(server))
+        assert "(zebra, " in server.seen[-1].question
+    assert [len(found.of_round(0)), len(found.of_round(1))] == [10, 1]
+
+
+def test_a_language_model_can_carry_the_function_out() -> None:
+    spec = stub_spec(
+        category="entities", own="", seed=4, backbone="model", module="stub/stub-model", difficulty="easy", rounds=2
+    )
+
+    def reply(body: dict[str, Any]) -> str:
+        asked = body["messages"][-1]["content"]
+        if "Reply 1 for yes" in asked:
+            return "1" if "eagle" in asked else "0"
+        return scripted("PYTHON(function.py eagle stone)", "[DESCRIPTION]: birds")(body)
+
+    with StubServer(reply) as server:
+        found, events = play(spec, stub_catalog(server))
+    assert {(probe.input, probe.value, probe.how) for probe in found.probes} == {
+        ("eagle", 1.0, "logprobs"),
+        ("stone", 0.0, "logprobs"),
+    }
+    assert sum(event.kind == "asked" and event.role == "module" for event in events) == 2
+
+    with StubServer(reply) as server:
+        play(spec, stub_catalog(server), history=events[:-1])
+        assert server.count == 0, "nothing is asked twice"
+
+    with StubServer(reply, refused=["logprobs", "top_logprobs"]) as server:
+        found, _ = play(spec, stub_catalog(server))
+    assert [(probe.value, probe.how) for probe in found.probes] == [(1.0, "answer"), (0.0, "answer")]
+
+
+def test_one_failing_input_is_an_observation_and_all_failing_stop_the_run() -> None:
+    spec = stub_spec(
+        category="relations", own="", seed=4, backbone="model", module="stub/stub-model", evaluator="", rounds=2
+    )
+
+    def reply(body: dict[str, Any]) -> str:
+        if "reply with the fact alone" in body["messages"][0]["content"]:
+            return "Paris"
+        return scripted("PYTHON(function.py France Spain)", "[DESCRIPTION]: capitals")(body)
+
+    with StubServer(reply, faults={2: Fault("filtered")}) as server:
+        found, _ = play(spec, stub_catalog(server, retries=0))
+    assert found.told.status == "completed"
+    assert sorted(bool(probe.problem) for probe in found.probes) == [False, True]
+    with StubServer(reply, faults={2: Fault("filtered"), 3: Fault("filtered")}) as server:
+        found, _ = play(spec, stub_catalog(server, retries=0))
+    assert found.told.status == "failed" and found.probes == []
+
+
+def test_a_dialogue_that_no_longer_fits_is_summed_up() -> None:
+    replies = scripted("PYTHON(function.py 1 2)", "PYTHON(function.py 3)", CONCLUSION)
+
+    def reply(body: dict[str, Any]) -> str:
+        return CONCLUSION if "Conclude now" in body["messages"][-1]["content"] else replies(body)
+
+    with StubServer(reply, faults={3: Fault("too_long")}) as server:
+        found, _ = play(stub_spec(), stub_catalog(server))
+        last = server.seen[-1].body["messages"]
+    assert [message["role"] for message in last] == ["system", "user"]
+    assert all(pair in last[-1]["content"] for pair in ("(1, 2)", "(2, 4)", "(3, 6)"))
+    assert found.value("nmse_success") == 1
+
+
+def test_faults_end_the_run_in_words_and_it_goes_on() -> None:
+    replies = scripted("PYTHON(function.py 1 2)", "PYTHON(function.py 3)", CONCLUSION)
+    spec = stub_spec(own="def f(x):\n    import random\n    return x + random.random()")
+    with StubServer(replies, faults={2: Fault("server_error"), 3: Fault("server_error")}) as server:
+        found, events = play(spec, stub_catalog(server, retries=0))
+    assert found.told.status == "failed" and found.told.failures and len(found.probes) == 2
+    with StubServer(replies) as server:
+        again, _ = play(spec, stub_catalog(server), history=events)
+        assert server.count == 2, "the first answer is not asked for again"
+    assert again.told.status == "completed"
+    assert again.probes[:2] == found.probes, "what was observed stays, though the function is random"
+
+
+def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
+    def reply(body: dict[str, Any]) -> str:
+        if "Which one" in body["messages"][-1]["content"]:
+            return "[ANSWER]: 1"
+        return "[DESCRIPTION]: birds"
+
+    spec = stub_spec(category="entities", own="", seed=4, evaluator="stub/stub-model")
+    with StubServer(reply, faults={3: Fault("filtered"), 7: Fault("empty")}) as server:
+        found, _ = play(spec, stub_catalog(server, retries=0))
+    assert found.told.status == "completed"
+    scores = [found.told.score(metric, "repaired") for metric in ("unit_test", "unit_test_ceiling")]
+    assert sum(score.n for score in scores if score) == 18 and all(score and score.of == 10 for score in scores)
+    assert sum(drop.reason == "error" for drop in found.told.drops) == 2
+
+
+# Baselines, the reader, and what is given
+
+
+def test_fit_goes_through_the_run() -> None:
+    found, events = play(ProbeSpec(own="7*abs(x) - 3", interpreter="fit", probes=500))
+    assert found.value("nmse_success") == 1 and 50 < len(found.probes) <= 500
+    assert not any(event.kind == "asked" for event in events)
+    found, _ = play(ProbeSpec(category="strings", function="strings-5", interpreter="fit"))
+    assert found.value("exact_match") == 1
+
+
+def test_nearest_goes_through_the_run() -> None:
+    found, _ = play(ProbeSpec(category="entities", seed=5, difficulty="easy", interpreter="nearest"))
+    assert found.truth is not None and found.interpretation is not None
+    assert found.interpretation.description_repaired == found.truth.description
+    assert found.value("unit_test") == found.value("unit_test_ceiling")
+
+
+def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
+    spec = ProbeSpec(own="3*x + 1", interpreter="you")
+    found, events = play(spec)
+    assert found.told.status == "completed" and found.truth is None and found.told.scores == {}
+    events.append(recorded("r", Wish(inputs=("0", "1", "dog")), "wish-01"))
+    found, events = play(spec, history=events)
+    assert [probe.output for probe in found.probes][:2] == ["1", "4"] and found.probes[2].problem
+    assert found.truth is None, "it stays hidden until the reader concludes"
+    events.append(recorded("r", Wish(inputs=("2",)), "wish-02"))
+    said = Submission(description="a line", code="def f(x):\n    return 3 * x + 1")
+    events.append(recorded("r", said, "submission"))
+    found, events = play(spec, history=events)
+    assert [probe.round for probe in found.probes] == [1, 1, 1, 2]
+    assert found.value("nmse_success") == 1 and found.truth is not None
+    assert verdict(found).startswith("You found")
+
+
+def test_the_readers_budget_holds() -> None:
+    spec = ProbeSpec(own="3*x + 1", interpreter="you", probes=2)
+    events: list[Event] = play(spec)[1]
+    events.append(recorded("r", Wish(inputs=("0", "1", "2")), "wish-01"))
+    assert len(play(spec, history=events)[0].probes) == 2
+
+
+def test_the_same_seed_makes_the_same_observations() -> None:
+    def outputs(seed: int) -> list[str]:
+        spec = ProbeSpec(seed=seed, difficulty="medium", interpreter="fit", probes=60)
+        return [probe.output for probe in play(spec)[0].probes]
+
+    assert outputs(3) == outputs(3)
+    assert outputs(3) != outputs(21)
+
+
+def test_typed_pairs_are_their_own_test() -> None:
+    pairs = "\n".join(f"{x} -> {x * x}" for x in range(-3, 4))
+    good = {"description": "x squared", "domain": "", "code": "def f(x):\n    return x * x"}
+    found, _ = play(
+        ProbeSpec.model_validate({"own": pairs, "own_kind": "pairs", "interpreter": "given", "given": good})
+    )
+    score = found.told.score("nmse", "repaired")
+    assert score is not None and (score.value, score.n, score.of) == (0, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"), [("0*x", "zero at every point"), ("1 if x == 1000 else None", "at none of the points")]
+)
+def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str, reason: str) -> None:
+    wrong = {"code": "def f(x):\n    return x"}
+    if own.startswith("1"):
+        own = "def f(x):\n    if abs(x) > 99 and x == int(x):\n        return 1.0\n    raise ValueError('no')"
+    found, _ = play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": wrong}))
+    assert found.told.status == "completed"
+    assert found.value("nmse") is None and reason in found.reason("nmse")
+    assert found.value("nmse_success") is None
+    assert "cannot be scored" in verdict(found) or "never said" in verdict(found)
+
+
+def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
+    functions = [by_id("numeric", f"f{k:05}", find_dir) for k in range(150, 400)]
+    noisy = next(f for f in functions if f.noise is not None and f.kind == "gaussian")
+    given = {"code": "def f(x):\n    return 0.0"}
+    spec = {"function": noisy.id, "find_dir": str(find_dir), "interpreter": "given", "given": given}
+    found, _ = play(ProbeSpec.model_validate(spec))
+    floor = found.value("noise_floor")
+    assert floor is not None and floor > 0.1
+    assert "Nobody could have" in verdict(found)
+
+
+def test_corruption_that_was_never_looked_at_is_said() -> None:
+    found, _ = play(ProbeSpec(seed=1753, difficulty="medium", model="control/straight"))
+    assert any("Never probed between 57.9" in sentence for sentence in missed(found))
+    assert found.value("interval_iou") == 0
+    claimed = {"domain": "Corrupted between 57.9 and 75.757.", "description": "linear"}
+    spec = {"seed": 1753, "difficulty": "medium", "interpreter": "given", "given": claimed}
+    found, _ = play(ProbeSpec.model_validate(spec))
+    assert found.value("interval_iou") == pytest.approx(1, abs=1e-4)
+
+
+# The published set
+
+
+@pytest.mark.parametrize(
+    ("category", "id"), [("numeric", "f00700"), ("strings", "f00003"), ("entities", "f00010"), ("relations", "f00007")]
+)
+def test_published_functions_by_id(find_dir: Path, category: str, id: str) -> None:
+    spec = {"category": category, "function": id, "find_dir": str(find_dir), "model": "control/straight"}
+    found, _ = play(ProbeSpec.model_validate({**spec, "evaluator": "control/straight"}))
+    assert found.told.status == "completed" and found.truth is not None and found.truth.id == id
+    if category != "numeric":
+        score = found.told.score("unit_test", "repaired")
+        assert score is not None and score.of == 10
+    if category == "strings":
+        tests = json.loads((find_dir / "strings" / "unit_test_data.json").read_text(encoding="utf-8"))
+        texts = next(entry for entry in tests if entry["name"] == id)
+        recorded_input = texts["test_vec"][0][0][texts["correct_inx"][0] - 1]
+        assert found.predictions[0].input == recorded_input
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"function": "f00001"}, "name the folder"),
+        ({"function": "f00001", "find_dir": "/nowhere"}, "missing"),
+        ({"function": "strings-3"}, "not of numeric"),
+        ({"own": "1 +"}, "gives no value"),
+        ({"own": "no pair", "own_kind": "pairs"}, "Line 1 is no pair"),
+    ],
+)
+def test_a_function_that_cannot_be_had_says_why(changes: dict[str, object], words: str) -> None:
+    found, _ = play(ProbeSpec.model_validate({"model": "control/straight", **changes}))
+    assert found.told.status == "failed"
+    assert words in found.told.failures[0].message
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model": ""}, "Choose the model"),
+        ({"interpreter": "fit", "category": "entities"}, "numeric and strings"),
+        ({"interpreter": "given"}, "no description"),
+        ({"category": "entities", "backbone": "model"}, "needs a model"),
+        ({"category": "entities", "difficulty": "medium"}, "easy or hard"),
+        ({"seed": -1}, "greater than or equal"),
+    ],
+)
+def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ProbeSpec.model_validate({"model": "m", **changes})
+
+
+@pytest.mark.local_model
+def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
+    try:
+        spec = ProbeSpec(seed=1, difficulty="easy", model="local/smollm2-135m", rounds=1, probes=40)
+        found, _ = play(spec)
+        assert found.told.status == "completed"
+        assert found.truth is not None and found.interpretation is not None
+        assert 1 <= len(found.exchanges) <= spec.rounds + 3
+        assert all(score.value is not None or score.detail for score in found.told.scores.values())
+        print(f"{len(found.exchanges)} rounds, {len(found.probes)} calls. {verdict(found)}")
+    finally:
+        local.stop_all()
