@@ -1,4 +1,4 @@
-"""The command line: `python -m core ask|check|resume|models|store`."""
+"""The command line: `python -m core ask|check|probe|find|resume|models|store`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from pydantic import ValidationError
 
-from core.commands import ask, check, others
+from core.commands import ask, check, find, others, probe
 from core.commands.running import BAD_INPUT
 from core.datasets.items import DatasetError
 from core.events import CallFailed
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m core", description="Hold language models to their explanations.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (ask, check, others):
+    for command in (ask, check, probe, find, others):
         command.add(commands)
     given = parser.parse_args(arguments)
     try:

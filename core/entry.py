@@ -9,6 +9,8 @@ from core import home, journal
 from core.events import Model
 from core.labs.consistency import controls as check_controls
 from core.labs.consistency import measure as check
+from core.labs.find import controls as probe_controls
+from core.labs.find import measure as probe
 from core.labs.simulatability import controls as ask_controls
 from core.labs.simulatability import measure as ask
 from core.models import local
@@ -25,7 +27,7 @@ from core.store.store import Store
 @cache
 def labs() -> Mapping[str, Lab]:
     """The labs by name."""
-    return {lab.name: lab for lab in (ask.LAB, check.LAB)}
+    return {lab.name: lab for lab in (ask.LAB, check.LAB, probe.LAB)}
 
 
 @cache
@@ -34,6 +36,7 @@ def controls_of(lab: str) -> Mapping[str, Model]:
     brought: dict[str, Mapping[str, Model]] = {
         ask.LAB.name: ask_controls.controls(),
         check.LAB.name: check_controls.controls(),
+        probe.LAB.name: probe_controls.controls(),
     }
     return brought[lab]
 

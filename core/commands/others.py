@@ -8,13 +8,17 @@ import sys
 from typing import Any
 
 from core import entry, home, journal
-from core.commands import ask, check
+from core.commands import ask, check, probe
 from core.commands.running import BAD_INPUT, DONE, Narrator, folder, output_options, run
 from core.events import Started
 from core.store.index import rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
 
-NARRATORS: dict[str, Narrator] = {"simulatability": ask.narrate, "consistency": check.narrate}
+NARRATORS: dict[str, Narrator] = {
+    "simulatability": ask.narrate,
+    "consistency": check.narrate,
+    "find": probe.narrate,
+}
 """Who tells a run, by its lab."""
 
 

@@ -21,6 +21,9 @@ ASK = "simulatability"
 CHECK = "consistency"
 """The Check lab's name in `runs.lab`."""
 
+PROBE = "find"
+"""The Probe lab's name in `runs.lab`."""
+
 READER = "reader"
 """The simulator's name where the person who reads guesses."""
 
@@ -253,3 +256,32 @@ def check_scores(store: Store, rules: Rules = "repaired") -> DataFrame:
         for names, explanation in zip(found["explanations"], found["explanation"], strict=True)
     ]
     return found
+
+
+def probes(store: Store, run_id: str) -> DataFrame:
+    """The calls of the black box in a Probe run, in order: the table `probes`."""
+    return store.query("select * from probes where run = ? order by number", [run_id], rows=None)
+
+
+def probe_results(store: Store, rules: Rules = "repaired") -> DataFrame:
+    """One row a Probe run that was scored, newest first; what was not measured or is undefined is null.
+
+    run, at, title, category, interpreter, model, kind, nmse, nmse_success, exact_match, unit_test, unit_test_ceiling,
+    noise_floor, interval_iou, probes (calls made), rules.
+    """
+    metrics = ("nmse", "nmse_success", "exact_match", "unit_test", "unit_test_ceiling", "noise_floor", "interval_iou")
+    columns = ", ".join(f"max(value) filter (metric = '{metric}') as {metric}" for metric in metrics)
+    return store.query(
+        f"""
+        with by_run as (
+            select run, rules, {columns} from scores where item = '' and rules = ? group by run, rules
+        )
+        select run, runs.at, title, spec->>'category' as category, spec->>'interpreter' as interpreter, model,
+               truths.kind, {", ".join(metrics)},
+               (select count(*) from probes where probes.run = by_run.run) as probes, rules
+        from by_run join runs using (run) left join truths using (run)
+        where lab = ? order by runs.at desc, run
+        """,  # noqa: S608  our own names
+        [rules, PROBE],
+        rows=None,
+    )

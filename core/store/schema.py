@@ -144,6 +144,56 @@ MIGRATIONS = [
         primary key (run, item)
     );
     """,
+    # 4: what the Probe lab records; "repaired" and "paper" are two readings, as above
+    """
+    create table probes (
+        run varchar, item varchar, number bigint, round bigint, input varchar, output varchar,
+        value double,                 -- where the output is a finite real number
+        problem varchar,              -- why there is no output
+        how varchar,                  -- function | code | table | embedding | logprobs | answer
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table exchanges (
+        run varchar, item varchar, round bigint, call varchar, inputs json, told varchar, trouble varchar,
+        invented varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table interpretations (
+        run varchar, item varchar, interpreter varchar, call varchar, description_paper varchar,
+        description_repaired varchar, domain_paper varchar, domain_repaired varchar, code_paper varchar,
+        code_repaired varchar, told_paper varchar, told_repaired varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table estimates (
+        run varchar, item varchar, paper json, repaired json, trouble_paper varchar, trouble_repaired varchar,
+        extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table predictions (
+        run varchar, item varchar,
+        kind varchar,                 -- test | held out
+        input varchar, truth varchar, paper varchar, repaired varchar, error varchar, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table unit_tests (
+        run varchar, item varchar,
+        about varchar,                -- interpretation | truth
+        evaluator varchar, call varchar, options json, correct bigint, picked bigint, paper boolean,
+        repaired boolean, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table audits (
+        run varchar, item varchar, supported json, contradicted json, unseen json, invented_rounds json,
+        coverage double, longest_gap json, in_corruption bigint, claimed json, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    create table truths (
+        run varchar, item varchar, id varchar, category varchar, kind varchar, description varchar, parameters json,
+        note varchar, noise varchar, corrupted json, x json, y json, extra json, "at" timestamp,
+        primary key (run, item)
+    );
+    """,
 ]
 
 TABLE_OF_RECORD = {
@@ -158,6 +208,14 @@ TABLE_OF_RECORD = {
     "recheck": "rechecks",
     "maskcontrol": "mask_controls",
     "consistency": "checks",
+    "probe": "probes",
+    "exchange": "exchanges",
+    "interpretation": "interpretations",
+    "estimate": "estimates",
+    "prediction": "predictions",
+    "unittest": "unit_tests",
+    "audit": "audits",
+    "truth": "truths",
 }
 """Record type -> table. A record of any other type goes into `records`."""
 

@@ -21,7 +21,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     write(folder, "ask-2", whole_run("ask-2", None, second=100))
     write(folder, "ask-3", [started("ask-3", 200), asked("ask-3", "c0001", 201)])
     other = Started(run="probe-1", at=at(50), lab="find", spec={"function": "sine"}, seed=0)
-    finding = Recorded(run="probe-1", at=at(51), record="probe", item="p1", data={"input": 3})
+    finding = Recorded(run="probe-1", at=at(51), record="finding", item="p1", data={"input": 3})
     write(folder, "probe-1", [other, finding, failed("probe-1", None, 52)])
     with Store(tmp_path / "store.duckdb") as store:
         index(store, folder)
@@ -117,7 +117,7 @@ def test_faults(store: Store, tmp_path: Path) -> None:
 
 
 def test_records_of_other_labs(store: Store) -> None:
-    assert queries.recorded(store, "probe-1", "probe")[["item", "data"]].values.tolist() == [["p1", {"input": 3}]]
+    assert queries.recorded(store, "probe-1", "finding")[["item", "data"]].values.tolist() == [["p1", {"input": 3}]]
     assert queries.recorded(store, "probe-1", "other").empty
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from core.events import Frozen
 from core.labs.consistency import records as check_records
+from core.labs.find import records as probe_records
 from core.labs.simulatability import records as ask_records
 from core.store import schema
 
@@ -37,6 +38,16 @@ COLUMNS = {
     "checks": "run item paragraph explanation wording label before_paper before_repaired after_paper after_repaired "
     "faithful_paper faithful_repaired reason_paper reason_repaired control_paper control_repaired distance kept masked "
     "over_redacted extra at",
+    "probes": "run item number round input output value problem how extra at",
+    "exchanges": "run item round call inputs told trouble invented extra at",
+    "interpretations": "run item interpreter call description_paper description_repaired domain_paper "
+    "domain_repaired code_paper code_repaired told_paper told_repaired extra at",
+    "estimates": "run item paper repaired trouble_paper trouble_repaired extra at",
+    "predictions": "run item kind input truth paper repaired error extra at",
+    "unit_tests": "run item about evaluator call options correct picked paper repaired extra at",
+    "audits": "run item supported contradicted unseen invented_rounds coverage longest_gap in_corruption claimed "
+    "extra at",
+    "truths": "run item id category kind description parameters note noise corrupted x y extra at",
 }
 KEYS = {
     "migrations": "number",
@@ -57,6 +68,10 @@ KEYS = {
     "rechecks": "run item",
     "mask_controls": "run item",
     "checks": "run item",
+    **dict.fromkeys(
+        ("probes", "exchanges", "interpretations", "estimates", "predictions", "unit_tests", "audits", "truths"),
+        "run item",
+    ),
 }
 
 
@@ -75,6 +90,24 @@ def recorded_by(module: ModuleType) -> list[type[Frozen]]:
 
 @pytest.mark.parametrize("record", [*recorded_by(ask_records), *recorded_by(check_records)])
 def test_every_field_that_a_lab_records_has_a_column(record: type[Frozen]) -> None:
+    table = schema.TABLE_OF_RECORD[record.__name__.lower()]
+    assert set(record.model_fields) <= set(COLUMNS[table].split())
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        probe_records.Probe,
+        probe_records.Exchange,
+        probe_records.Interpretation,
+        probe_records.Estimate,
+        probe_records.Prediction,
+        probe_records.UnitTest,
+        probe_records.Audit,
+        probe_records.Truth,
+    ],
+)
+def test_every_field_that_the_probe_lab_records_has_a_column(record: type[Frozen]) -> None:
     table = schema.TABLE_OF_RECORD[record.__name__.lower()]
     assert set(record.model_fields) <= set(COLUMNS[table].split())
 

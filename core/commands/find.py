@@ -1,0 +1,217 @@
+"""`find`: the black boxes themselves, and rating descriptions that were made elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from core import entry
+from core.commands.probe import function_options
+from core.commands.running import BAD_INPUT, DONE, UNREACHABLE
+from core.events import Event, Token
+from core.labs.find import results
+from core.labs.find.case import HEADLINE, case
+from core.labs.find.functions import source
+from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.entities import concepts
+from core.labs.find.functions.relations import relations
+from core.labs.find.functions.strings import STRING_ATOMS
+from core.labs.find.tasks import ProbeSpec
+from core.runs.run import execute
+from core.runs.transcript import Transcript, transcript
+
+
+def add(commands: Any) -> None:
+    find = commands.add_parser("find", help="list, show and draw black boxes; rate descriptions made elsewhere")
+    actions = find.add_subparsers(required=True, metavar="ACTION")
+
+    listing = actions.add_parser("list", help="what functions are made of; with --find-dir the published ones")
+    listing.add_argument("--category", choices=source.CATEGORIES)
+    listing.add_argument("--find-dir", metavar="DIR")
+    listing.set_defaults(command=_list)
+
+    show = actions.add_parser("show", help="one function with its truth")
+    function_options(show)
+    show.add_argument("--json", action="store_true", help="print it as data")
+    show.set_defaults(command=_show)
+
+    generate = actions.add_parser("generate", help="draw functions, one a line, as data that can be read back")
+    generate.add_argument("--category", choices=source.CATEGORIES, default="numeric")
+    generate.add_argument("--seed", metavar="N", type=int, default=0, help="the first seed")
+    generate.add_argument("--count", metavar="N", type=int, default=1)
+    generate.add_argument("--difficulty", choices=("easy", "medium", "hard"))
+    generate.add_argument("--rules", choices=("paper", "repaired"), default="repaired")
+    generate.set_defaults(command=_generate)
+
+    score = actions.add_parser("score", help="rate descriptions and code in the published set's result layout")
+    score.add_argument("path", metavar="PATH", type=Path, help="a folder of functions, one of them, or a .json(l) file")
+    score.add_argument("--category", choices=source.CATEGORIES, help="default: told by the folder's name")
+    score.add_argument("--find-dir", metavar="DIR", help="the published set the functions are of")
+    score.add_argument("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
+    score.add_argument("--json", action="store_true", help="print one function a line")
+    score.set_defaults(command=_score)
+
+
+def _list(given: argparse.Namespace) -> int:
+    for category in [given.category] if given.category else source.CATEGORIES:
+        try:
+            lines = _published(category, given.find_dir) if given.find_dir else _shipped(category)
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return BAD_INPUT
+        print(f"{category}:")
+        for name, about in lines:
+            print(f"  {name:<32} {about}".rstrip())
+    return DONE
+
+
+def _shipped(category: str) -> Iterable[tuple[str, str]]:
+    if category == "numeric":
+        return [(name, "also inside compositions" if atom.composable else "") for name, atom in ATOMS.items()]
+    if category == "strings":
+        return [(name, kind.description) for name, kind in STRING_ATOMS.items()]
+    if category == "entities":
+        return [(name, "sensitive" if concept.sensitive else "") for name, concept in concepts().items()]
+    return [(f"{first} → {second}", f"{len(one.facts)} facts") for (first, second), one in relations().items()]
+
+
+def _published(category: Category, find_dir: str) -> Iterable[tuple[str, str]]:
+    if category == "strings":
+        return [(id, "") for id in source.published_strings(find_dir)]
+    return [(id, function.kind) for id, function in source.published(category, find_dir).items()]
+
+
+def _show(given: argparse.Namespace) -> int:
+    spec = ProbeSpec(
+        category=given.category,
+        function=given.function,
+        seed=given.seed,
+        difficulty=given.difficulty,
+        find_dir=given.find_dir,
+        rules=given.rules,
+        interpreter="you",
+    )
+    try:
+        function = spec.load()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    if given.json:
+        print(json.dumps(_told(function)))
+    else:
+        print(f"{function.id}: {function.kind}\n{function.describe()}")
+        if function.note:
+            print(f"Note: {function.note}")
+    return DONE
+
+
+def _told(function: FindFunction) -> dict[str, Any]:
+    return {"kind": function.kind, "description": function.describe(), **function.model_dump(mode="json")}
+
+
+def _generate(given: argparse.Namespace) -> int:
+    if not 1 <= given.count <= 10_000 or given.seed < 0:
+        print("--count takes a number from 1 to 10000, --seed one from 0.", file=sys.stderr)
+        return BAD_INPUT
+    try:
+        for seed in range(given.seed, given.seed + given.count):
+            print(json.dumps(_told(source.drawn(given.category, seed, given.difficulty, given.rules))))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    return DONE
+
+
+def _score(given: argparse.Namespace) -> int:
+    """Exit code 2 where nothing can be rated, 3 where an evaluator could not be reached for all."""
+    try:
+        found = results.read(given.path, given.category)
+        specs = {
+            one.name: ProbeSpec(
+                category=one.category,
+                function=one.name,
+                find_dir=given.find_dir,
+                interpreter="given",
+                evaluator=given.evaluator,
+                given=one.given,
+            )
+            for one in found
+        }
+        for spec in specs.values():
+            spec.load()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    for model in {given.evaluator} - {""}:
+        entry.catalog().get(model)
+    rated: dict[str, Transcript] = {}
+    for name, spec in specs.items():
+        rated[name] = asyncio.run(_rate(spec))
+        _print_one(name, spec, rated[name], given.json)
+    if not given.json:
+        _print_means(specs, rated)
+    failed = any(told.status != "completed" for told in rated.values())
+    return UNREACHABLE if failed else DONE
+
+
+async def _rate(spec: ProbeSpec) -> Transcript:
+    """One interpretation through the lab's own run, in memory: nothing is journaled."""
+    events: list[Event] = []
+
+    def publish(event: Event) -> None:
+        if not isinstance(event, Token):
+            events.append(event)
+
+    await execute(entry.labs()["find"], spec, "score", resolve=entry.catalog().get, publish=publish)
+    return transcript(events)
+
+
+def _scores(told: Transcript) -> dict[str, float | None]:
+    return {score.metric: score.value for score in told.scores.values() if score.rules == "repaired"}
+
+
+def _print_one(name: str, spec: ProbeSpec, told: Transcript, as_json: bool) -> None:
+    if as_json:
+        paper = {score.metric: score.value for score in told.scores.values() if score.rules == "paper"}
+        reasons = {
+            score.metric: score.detail["reason"]
+            for score in told.scores.values()
+            if score.rules == "repaired" and "reason" in score.detail
+        }
+        line = {
+            "name": name,
+            "category": spec.category,
+            "scores": _scores(told),
+            "paper": paper,
+            "reasons": reasons,
+            "status": told.status,
+        }
+        print(json.dumps(line), flush=True)
+        return
+    metric = HEADLINE[spec.category]
+    now = case(told)
+    value = now.value(metric)
+    reason = f" ({now.reason(metric)})" if value is None else ""
+    print(f"  {name:<16} {metric} {'undefined' if value is None else f'{value:.4g}'}{reason}", flush=True)
+    for failure in told.failures:
+        print(f"  {failure.message} {failure.hint}".rstrip(), file=sys.stderr)
+
+
+def _print_means(specs: Mapping[str, ProbeSpec], rated: Mapping[str, Transcript]) -> None:
+    """Means over the functions, each with the number it is a mean of."""
+    for category in source.CATEGORIES:
+        names = [name for name, spec in specs.items() if spec.category == category]
+        if not names:
+            continue
+        print(f"{category}, {len(names)} {'function' if len(names) == 1 else 'functions'}:")
+        metrics = dict.fromkeys(metric for name in names for metric in _scores(rated[name]))
+        for metric in metrics:
+            values = [value for name in names if (value := _scores(rated[name]).get(metric)) is not None]
+            mean = f"{sum(values) / len(values):.3f}" if values else "undefined"
+            print(f"  mean {metric} {mean}  ({len(values)} of {len(names)})")

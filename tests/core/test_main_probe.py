@@ -1,0 +1,133 @@
+"""`probe` and `find` on the command line: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core import home
+from core.__main__ import main
+from core.store import queries
+from core.store.store import Store
+from tests.stub_server import Fault, StubServer
+
+FIND_DIR = Path(__file__).resolve().parents[2] / "../shared/datasets/find"
+LINE = ["probe", "--own", "3*x + 1", "--model", "control/straight"]
+
+
+@pytest.fixture
+def find_dir() -> str:
+    if not FIND_DIR.is_dir():
+        pytest.skip("the published FIND metadata are not here (../shared/datasets/find)")
+    return str(FIND_DIR)
+
+
+def test_probe_tells_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(LINE) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("   1  f(-100) = -299  f(-1) = -2  f(0) = 1")
+    assert "It says: A linear function, f(x) = 3 * x + 1" in told
+    assert "Truth:   3*x + 1" in told
+    assert "It found the function" in told and "nmse_success 1.00  (1 of 1)" in told
+    assert told.index("It says") < told.index("Truth")
+
+
+def test_json_has_the_metrics_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*LINE, "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    scores = {(event["metric"], event["rules"]): event for event in events if event["kind"] == "scored"}
+    for rules in ("paper", "repaired"):
+        assert {"nmse", "nmse_success", "noise_floor"} <= {metric for metric, its in scores if its == rules}
+    assert all({"value", "n", "of", "low", "high"} <= set(event) for event in scores.values())
+    assert main(["probe", "--seed", "1753", "--difficulty", "medium", "--model", "control/straight", "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    scores = {event["metric"]: event["value"] for event in events if event["kind"] == "scored"}
+    assert scores["interval_iou"] == 0 and scores["noise_identified"] is None
+    assert events[-2]["record"] == "truth" and events[-1]["status"] == "completed"
+
+
+def test_a_run_reaches_the_store() -> None:
+    assert main(LINE) == 0
+    assert main(["probe", "--category", "strings", "--seed", "5", "--interpreter", "fit"]) == 0
+    with Store(home.home() / "store.duckdb") as store:
+        found = queries.probe_results(store).set_index("category")
+        assert found.loc["numeric", "nmse"] == pytest.approx(0, abs=1e-9)
+        assert found.loc["strings", "exact_match"] == 1 and found.loc["strings", "interpreter"] == "fit"
+        run = found.loc["numeric", "run"]
+        assert queries.probes(store, run).input.tolist() == ["-100", "-1", "0", "1", "2", "100"]
+        assert queries.runs(store, lab="find").title.tolist()[-1] == "Your own numeric function"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["probe", "--function", "f00001", "--model", "control/straight"], "--find-dir"),
+        (["probe", "--own", "1 +", "--model", "control/straight"], "gives no value"),
+        (["probe", "--model", "control/nobody"], "There is no model"),
+        (["probe", "--category", "entities", "--interpreter", "fit"], "numeric and strings"),
+        (["probe", "--rounds", "0", "--model", "control/straight"], "greater than or equal"),
+        (["find", "show", "--function", "numeric-x"], "is no function"),
+        (["find", "generate", "--count", "0"], "--count"),
+        (["find", "generate", "--category", "entities", "--difficulty", "medium"], "easy or hard"),
+        (["find", "list", "--find-dir", "/nowhere"], "missing"),
+        (["find", "score", "/nowhere"], "neither a folder"),
+    ],
+)
+def test_bad_input_is_2_and_says_what_to_do(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_model_out_of_reach_is_3_and_the_run_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conclusion = "[DESCRIPTION]: a line\n[CODE]:\n```python\ndef f(x):\n    return 3 * x + 1\n```"
+    arguments = ["probe", "--own", "3*x + 1", "--model", "openai/stub-model", "--rounds", "2"]
+    monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
+    with StubServer(conclusion, always=Fault("wrong_key")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert main(arguments) == 3
+    run = next(home.journals().glob("*.jsonl")).stem
+    assert f"resume {run}" in capsys.readouterr().out
+    with StubServer(conclusion) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert main(["resume", run]) == 0
+    assert "It found the function" in capsys.readouterr().out
+
+
+def test_list_show_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["find", "list"]) == 0
+    told = capsys.readouterr().out
+    assert "square_wave" in told and "reverse_string" in told and "birds and ornithology" in told
+    assert main(["find", "show", "--category", "strings", "--function", "strings-4"]) == 0
+    assert "first appends a copy of the middle character" in capsys.readouterr().out
+    assert main(["find", "generate", "--category", "relations", "--count", "3", "--seed", "5"]) == 0
+    drawn = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(drawn) == 3
+    assert main(["find", "show", "--category", "relations", "--function", drawn[2]["id"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == drawn[2], "the id brings the function back"
+
+
+def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], find_dir: str) -> None:
+    assert main(["find", "show", "--function", "f00700", "--find-dir", find_dir, "--json"]) == 0
+    capsys.readouterr()
+    results = tmp_path / "gpt" / "numeric"
+    for name, code in (("f00700", "def f(x):\n    return 0.0"), ("f00701", "this is not python"), ("f00702", "")):
+        (results / name).mkdir(parents=True)
+        (results / name / "description.txt").write_text("It is zero.")
+        (results / name / "code.py").write_text(code)
+    assert main(["find", "score", str(results), "--find-dir", find_dir, "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["name"] for line in lines] == ["f00700", "f00701", "f00702"]
+    assert lines[0]["scores"]["nmse"] == pytest.approx(1) and lines[0]["scores"]["nmse_success"] == 0
+    assert lines[1]["scores"]["nmse"] is None and lines[1]["scores"]["nmse_success"] == 0
+    assert "no code" in lines[2]["reasons"]["nmse"] or "no function" in lines[2]["reasons"]["nmse"]
+    assert main(["find", "score", str(results), "--find-dir", find_dir]) == 0
+    told = capsys.readouterr().out
+    assert "numeric, 3 functions:" in told and "mean nmse 1.000  (1 of 3)" in told
+    assert "mean nmse_success 0.000  (3 of 3)" in told
+    assert not list(home.journals().glob("*.jsonl")), "rating leaves no runs behind"
