@@ -19,6 +19,7 @@ def main() -> None:
             ),
             st.Page(PAGES / "labs/ask.py", title="Ask", icon=":material/forum:", url_path="ask"),
             st.Page(PAGES / "labs/check.py", title="Check", icon=":material/fact_check:", url_path="check"),
+            st.Page(PAGES / "labs/probe.py", title="Probe", icon=":material/experiment:", url_path="probe"),
             st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse"),
             st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden"),
             st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models"),

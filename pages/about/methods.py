@@ -8,6 +8,7 @@ import streamlit as st
 from core.datasets import registry
 from core.labs.simulatability.published import figures, source
 from core.text.templates import PROMPTS, load
+from pages.parts import probe_methods
 from pages.parts.text import plain
 
 st.title("Methods", anchor=False)
@@ -113,3 +114,5 @@ st.dataframe(
     key="datasets",
     alt="Data sets: where each can be had, under which licence, and how its files lie",
 )
+
+probe_methods.draw()

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import entry
 from core.labs.consistency.tasks import CheckSpec, shipped
+from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from pages.parts import session
 from pages.shell import PAGES
@@ -51,6 +52,21 @@ with st.container(border=True, key="lab-check"):
             run = entry.jobs().start("consistency", check, session.catalog().get)
             st.switch_page(PAGES / "labs/check.py", query_params={"run": run})
         st.page_link(PAGES / "labs/check.py", label="Check a paragraph of my own", icon=":material/edit:")
+
+with st.container(border=True, key="lab-probe"):
+    st.subheader(":material/experiment: Probe", anchor=False)
+    st.markdown("Can it explain a black box whose truth we know?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(
+            "Show me a robot that makes things up",
+            icon=":material/play_arrow:",
+            key="show-probe",
+            help="No key, no download. It asks once, invents the rest, and is found out.",
+        ):
+            probe = ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor")
+            run = entry.jobs().start("find", probe, session.catalog().get)
+            st.switch_page(PAGES / "labs/probe.py", query_params={"run": run})
+        st.page_link(PAGES / "labs/probe.py", label="Probe a function of my choice", icon=":material/edit:")
 
 st.caption(
     "Three ways to start: the robots (*control/…*) answer at once and their faithfulness is known; "

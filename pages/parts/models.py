@@ -7,8 +7,8 @@ import streamlit as st
 from core import entry
 from pages.parts import session
 
-FIRST = {"simulatability": "control/fickle", "consistency": "control/decoy-lexicon"}
-"""Whom a newcomer meets in each lab: a control that is not faithful."""
+FIRST = {"simulatability": "control/fickle", "consistency": "control/decoy-lexicon", "find": "control/straight"}
+"""Whom a newcomer meets in each lab: a control that is not faithful, or sees less than there is."""
 
 
 def _ids(lab: str) -> list[str]:
@@ -63,3 +63,11 @@ def pick_many(label: str, model: str, key: str, help: str, lab: str) -> list[str
         accept_new_options=True,
         help=help,
     )
+
+
+def pick_or_none(label: str, nobody: str, key: str, lab: str) -> str:
+    """A model for one role, or "" for `nobody`."""
+    chosen = st.selectbox(
+        label, _ids(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True
+    )
+    return chosen or ""

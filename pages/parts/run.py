@@ -27,7 +27,7 @@ def title(told: Transcript, run_id: str) -> None:
     asked = " ".join(str(spec.get("title") or spec.get("question") or spec.get("context") or run_id).split())
     st.title(plain(asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"), anchor=False)
     state = told.status or ("running" if entry.jobs().active(run_id) else "interrupted")
-    method = str(spec.get("method") or ", ".join(spec.get("explanations", ())))
+    method = str(spec.get("method") or spec.get("interpreter") or ", ".join(spec.get("explanations", ())))
     when = f"{told.started.at:%d %B %Y, %H:%M} UTC · " if told.started else ""
     st.caption(
         f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "

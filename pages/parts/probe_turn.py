@@ -1,0 +1,129 @@
+"""Your turn: the reader probes the same function by hand, concludes, and is scored like any interpreter."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from core import entry
+from core.labs.find.case import HEADLINE, WORDS, Case
+from core.labs.find.records import Submission, Wish
+from core.labs.find.tasks import ProbeSpec
+from pages.parts.probe_calls import calls_made
+from pages.parts.probe_case import bars, picture
+from pages.parts.run import keep, resume
+from pages.parts.text import plain
+
+_HINTS = {
+    "numeric": ("Numbers to try, with spaces between", "-10 0 1 2.5 100"),
+    "strings": ("Texts to try, one a line", "Hello World\nbanana\nroom 101"),
+    "entities": ("Words to try, one a line or with commas between", "eagle, violin, Paris, algebra"),
+    "relations": ("Inputs to try, one a line or with commas between", "France, Mozart, gold, elephant"),
+}
+_CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n    return x.upper()"}
+
+
+def inputs_of(category: str, text: str) -> tuple[str, ...]:
+    """What the reader typed, as inputs."""
+    if category == "numeric":
+        return tuple(one for one in re.split(r"[\s,;]+", text) if one)
+    if category == "strings":
+        return tuple(line for line in text.splitlines() if line)
+    return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
+
+
+def turn(run_id: str, case: Case) -> None:
+    """Probing by hand, until the reader concludes."""
+    spec = case.spec
+    assert spec is not None
+    rounds = sum(record == "wish" for record, _, _ in case.told.records)
+    left = max(spec.probes - len(case.probes), 0)
+    st.markdown("#### Your turn", anchors=False)
+    st.caption(f"{len(case.probes)} of {spec.probes} calls made · {rounds} of {spec.rounds} rounds")
+    if case.probes and spec.category == "numeric":
+        picture(case)
+    elif case.probes and spec.category == "entities":
+        bars(case)
+    if case.probes:
+        calls_made(case.probes, spec.category)
+    if left and rounds < spec.rounds:
+        _probing(run_id, spec, rounds)
+    else:
+        st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
+    _concluding(run_id, spec)
+
+
+def _probing(run_id: str, spec: ProbeSpec, rounds: int) -> None:
+    label, example = _HINTS[spec.category]
+    with st.form("probing", clear_on_submit=True, border=False):
+        if spec.category == "numeric":
+            text = st.text_input(label, placeholder=example, key="inputs")
+        else:
+            text = st.text_area(label, placeholder=example, key="inputs", height=100)
+        pressed = st.form_submit_button("Call the function", icon=":material/experiment:", key="call")
+    if pressed:
+        inputs = inputs_of(spec.category, text)
+        if not inputs:
+            st.warning("Write at least one input.", icon=":material/edit:")
+            return
+        if keep(run_id, Wish(inputs=inputs), f"wish-{rounds + 1:02}"):
+            _go_on(run_id)
+
+
+def _concluding(run_id: str, spec: ProbeSpec) -> None:
+    with st.form("concluding"):
+        st.markdown("**What is it?**")
+        description = st.text_area("Description", key="description", height=80, placeholder="What the function does")
+        domain = ""
+        if spec.category != "entities":
+            domain = st.text_input(
+                "Domain",
+                key="domain",
+                placeholder="Where it behaves otherwise, for instance: corrupted between 3 and 9",
+            )
+        code = ""
+        if spec.category in _CODE:
+            code = st.text_area("Code", key="code", height=140, placeholder=_CODE[spec.category])
+        pressed = st.form_submit_button("Conclude", type="primary", icon=":material/flag:", key="conclude")
+    if pressed:
+        if not description.strip() and not code.strip():
+            st.warning("Write a description or code first.", icon=":material/edit:")
+            return
+        said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip())
+        if keep(run_id, said, "submission"):
+            _go_on(run_id)
+
+
+def _go_on(run_id: str) -> None:
+    if resume(run_id):
+        # The function answers at once, unless a model carries it out; then the page shows the run going on.
+        entry.jobs().wait(run_id, 3)
+        st.rerun()
+
+
+def beside(first: Case, second: Case) -> None:
+    """The figures of two interpreters of one function, side by side."""
+    cases = {_name(first): first, _name(second): second}
+    if len(cases) < 2 or first.spec is None:
+        return
+    st.markdown("#### Side by side", anchors=False)
+    rows = ["| | " + " | ".join(plain(name) for name in cases) + " |", "|---|---|---|"]
+    metrics = dict.fromkeys([HEADLINE[first.spec.category], *WORDS])
+    for metric in metrics:
+        values = [case.value(metric) for case in cases.values()]
+        if any(value is not None for value in values):
+            shown = ["undefined" if value is None else f"{value:.3g}" for value in values]
+            rows.append(f"| {WORDS[metric]} | {' | '.join(shown)} |")
+    rows.append("| calls | " + " | ".join(str(len(case.probes)) for case in cases.values()) + " |")
+    with st.container(border=True, key="beside"):
+        st.markdown("\n".join(rows))
+        for name, case in cases.items():
+            said = case.interpretation.description_repaired if case.interpretation else ""
+            st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
+
+
+def _name(case: Case) -> str:
+    if case.spec is None:
+        return ""
+    return "You" if case.spec.interpreter == "you" else case.spec.model or case.spec.interpreter

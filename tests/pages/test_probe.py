@@ -1,0 +1,249 @@
+"""The Probe page in all its states: empty, running, done, failed, cancelled, held back, the reader's turn, replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.journal import read
+from core.labs.find.tasks import ProbeSpec
+from tests.pages.conftest import settled, until, words
+from tests.stub_server import StubServer
+
+Page = Callable[..., AppTest]
+FIND_DIR = Path(__file__).resolve().parents[2] / "../shared/datasets/find"
+
+
+def run_of(**fields: Any) -> str:
+    """A run that is over."""
+    run = entry.jobs().start("find", ProbeSpec.model_validate({"model": "control/straight", **fields}))
+    assert entry.jobs().wait(run, 60)
+    return run
+
+
+def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
+    app = page("labs/probe.py")
+    assert app.button(key="probe").label == "Probe · at most 23 calls" and not app.button(key="probe").disabled
+    assert app.selectbox(key="model-probe").value == "control/straight"
+    assert not any("fickle" in option for option in app.selectbox(key="model-probe").options), "no robot of another lab"
+
+
+def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.button(key="probe").click().run()
+    told = words(settled(app))
+    assert "Round 1 · 6 calls: f(-100) = -787.2" in told and "Round 2 · it concludes" in told
+    assert "It came close: the code's values are off by 25% of the function's." in told
+    assert "f(x) = 7.8 * x - 7.2" in told and "Normalized error (NMSE) 0.062" in told
+    assert "Never probed between 57.9 and 75.757, where the values are replaced." in told
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
+    app = page("labs/probe.py", run=run_of(own="2*x", model="control/inventor"))
+    told = words(app)
+    assert "made up outputs before it had them" in told
+    assert "Quotes f(1) = 10, which is not what it was shown." in told
+    assert "Quotes f(2) = 13, which it never tried." in told
+    app.session_state["round-1"] = True
+    app.run()
+    codes = [code.value for code in app.code]
+    assert any("COMMAND: PYTHON(function.py 1)" in code for code in codes)
+    assert any(code.startswith("[system]") for code in codes)
+    assert "1 inputs: 1" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("category", "said"),
+    [
+        ("strings", "It found the function: the code gives its output on all 10 test texts."),
+        ("entities", "the evaluator picked the function's own example"),
+        ("relations", "the evaluator picked the function's own example"),
+    ],
+)
+def test_the_other_categories(page: Page, category: str, said: str) -> None:
+    app = page("labs/probe.py")
+    app.segmented_control(key="category").set_value(category).run()
+    app.button(key="probe").click().run()
+    assert said in words(settled(app, 90))
+
+
+def test_texts_show_what_changed(page: Page) -> None:
+    app = page("labs/probe.py", run=run_of(category="strings", own="def f(x):\n    return x + '!'"))
+    app.session_state["round-1"] = True
+    app.run()
+    assert any("banana:green-background[!]" in one.value.replace("\\", "") for one in app.markdown)
+
+
+def test_unit_tests_can_be_opened(page: Page) -> None:
+    app = page("labs/probe.py", run=run_of(category="entities", seed=1, evaluator="control/straight"))
+    app.pills(key="units-interpretation").set_value(app.pills(key="units-interpretation").options[2]).run()
+    assert not app.exception
+    assert "the function's" in words(app) and "[ANSWER]:" in "".join(code.value for code in app.code)
+
+
+def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page) -> None:
+    spec = {"category": "entities", "seed": 1, "interpreter": "you"}
+    run = run_of(**spec)
+    app = page("labs/probe.py", run=run)
+    app.text_area(key="inputs").set_value("bridge, stone")
+    app.button(key="call").click().run()
+    assert not app.exception
+    told = words(app) + "".join(code.value for code in app.code)
+    assert "2 of 200 calls made" in told and "related to bridges" not in told
+
+
+def test_a_function_of_ones_own(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.segmented_control(key="source").set_value("own").run()
+    assert app.button(key="probe").disabled and "Write your function first." in words(app)
+    app.text_area(key="own-numeric-code").set_value("1 +").run()
+    app.button(key="probe").click().run()
+    assert "gives no value" in words(app) and "run" not in app.query_params
+    app.text_area(key="own-numeric-code").set_value("4*x - 1").run()
+    app.button(key="probe").click().run()
+    assert "It found the function" in words(settled(app))
+
+
+def test_a_function_of_the_benchmark(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.segmented_control(key="source").set_value("published").run()
+    assert app.button(key="probe").disabled
+    app.text_input(key="find-dir").set_value("/nowhere")
+    app.text_input(key="function").set_value("f00700").run()
+    app.button(key="probe").click().run()
+    assert "missing" in words(app) and "run" not in app.query_params
+    if not FIND_DIR.is_dir():
+        pytest.skip("the published FIND metadata are not here (../shared/datasets/find)")
+    app.text_input(key="find-dir").set_value(str(FIND_DIR)).run()
+    app.button(key="probe").click().run()
+    assert "The function" in words(settled(app))
+
+
+def test_baselines_need_no_model(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.selectbox(key="interpreter-numeric").set_value("fit").run()
+    assert app.button(key="probe").label == "Probe · no calls"
+    app.button(key="probe").click().run()
+    told = words(settled(app))
+    assert "It came close" in told or "It found the function" in told
+
+
+def test_your_turn_before_the_truth_is_out(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.checkbox(key="hold").check().run()
+    app.button(key="probe").click().run()
+    told = words(settled(app))
+    assert "It is done: 6 calls in 2 rounds." in told
+    assert "7.8" not in told and "Verdict" not in told and not app.get("plotly_chart")
+    first = app.query_params["run"]
+
+    app.button(key="turn").click().run()
+    app = settled(app)
+    assert "Your turn" in words(app) and "7.8" not in words(app)
+    app.text_input(key="inputs").set_value("0, 1 60 dog")
+    app.button(key="call").click().run()
+    assert not app.exception
+    told = words(app)
+    assert "4 of 200 calls made · 1 of 20 rounds" in told and "0.6" in told and "is not a number" in told
+    app.button(key="conclude").click().run()
+    assert "Write a description or code first." in words(app)
+    app.text_area(key="description").set_value("a line with slope 7.8")
+    app.text_input(key="domain").set_value("corrupted between 57 and 76")
+    app.text_area(key="code").set_value("def f(x):\n    return -7.2 if 57.9 < x < 75.8 else 7.8 * x - 7.2")
+    app.button(key="conclude").click().run()
+    assert not app.exception
+    told = words(app)
+    assert "You came close" in told or "You found the function" in told
+    assert "Side by side" in told and "control/straight" in told
+    assert app.query_params["run"] != first
+
+
+def test_the_truth_can_be_had_without_trying(page: Page) -> None:
+    app = page("labs/probe.py", run=run_of(own="2*x"), hold="1")
+    assert "found the function" not in words(app)
+    app.button(key="reveal").click().run()
+    assert "It found the function" in words(app)
+
+
+def test_an_agent_follows_the_reader(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.selectbox(key="interpreter-numeric").set_value("you").run()
+    assert app.button(key="probe").label == "Begin"
+    app.button(key="probe").click().run()
+    settled(app)
+    app.text_area(key="description").set_value("no idea")
+    app.button(key="conclude").click().run()
+    assert not app.exception
+    assert "could not be tested by it" in words(app)
+    assert app.button(key="agent")
+
+
+def conclude_after(body: dict[str, Any]) -> str:
+    said = sum(message["role"] == "assistant" for message in body["messages"])
+    code = "```python\ndef f(x):\n    return 2 * x\n```"
+    return f"COMMAND: PYTHON(function.py {said} {said + 1})" if said < 3 else f"[DESCRIPTION]: doubles\n[CODE]:\n{code}"
+
+
+def test_a_running_agent_is_watched_cancelled_and_goes_on(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
+    with StubServer(conclude_after, delay=0.4) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        run = entry.jobs().start("find", ProbeSpec(own="2*x", model="openai/stub-model"))
+        until(lambda: server.count >= 2)
+        app = page("labs/probe.py", run=run)
+        assert "Round 1 · 2 calls: f(0) = 0, f(1) = 2" in words(app) and app.button(key="cancel")
+        app.button(key="cancel").click().run()
+        assert "You stopped this run" in words(app)
+        asked = server.count
+        app.button(key="go-on").click().run()
+        told = words(settled(app))
+        assert "It found the function" in told
+        assert server.count <= asked + 3, "what was answered is not asked again"
+    assert [event.kind for event in read(home.journals() / f"{run}.jsonl").events].count("finished") == 2
+
+
+def test_a_failed_run_says_why(page: Page) -> None:
+    run = run_of(model="control/fickle", own="2*x")
+    app = page("labs/probe.py", run=run)
+    told = words(app)
+    assert "cannot play the role of interpreter" in told and app.button(key="go-on")
+    assert "Verdict" not in told
+
+
+def test_a_run_is_a_case_can_be_replayed_and_is_listed(page: Page) -> None:
+    run = run_of(own="2*x")
+    app = page("results/case.py", run=run)
+    told = words(app)
+    assert "Your own numeric function" in told and "It found the function" in told
+    app = page("results/case.py", run=run, replay="1")
+    assert "No model is asked" in app.get("progress")[0].proto.text
+    until(lambda: "replay" not in app.run().query_params, seconds=20)
+    app = page("results/browse.py")
+    assert "Your own numeric function" in app.dataframe[0].value["Question"].tolist()
+
+
+def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> None:
+    evil = "<script>alert(1)</script> **bold** :red[x] $x$ [link](http://a.b)"
+    given = {"description": evil, "domain": evil, "code": "def f(x):\n    return x"}
+    app = page("labs/probe.py", run=run_of(own="2*x", interpreter="given", given=given))
+    shown = [one.value for one in app.markdown if "alert" in one.value]
+    assert shown and all("<script>" not in one and "[link](" not in one for one in shown)
+
+
+def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
+    app = page("about/welcome.py")
+    app.button(key="show-probe").click().run()
+    run = next(home.journals().glob("*.jsonl"))
+    assert json.loads(run.read_text().splitlines()[0])["lab"] == "find"
+    app = page("about/methods.py")
+    assert "black boxes whose truth is known" in "".join(one.value for one in app.header)
+    app.button(key="measure").click().run()
+    assert not app.exception
+    assert "own words 1.00" in words(app).replace("*", "")
