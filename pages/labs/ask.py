@@ -11,6 +11,7 @@ from core import entry
 from core.events import CallFailed
 from core.labs.simulatability import prompts, world
 from core.labs.simulatability.case import case
+from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec
@@ -201,15 +202,18 @@ def suggest(spec: AskSpec) -> None:
     st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
 
 
-def add_by_hand(run_id: str, rows: int) -> None:
+def add_by_hand(run_id: str, task: str, rows: int) -> None:
     """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
-    with (
-        st.form("by-hand", border=False, clear_on_submit=True),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
-        text = st.text_input("Ask something else you expect its explanation to settle", key="own")
-        if st.form_submit_button("Add", icon=":material/add:", key="add") and text.strip():
-            record = Counterfactual(text=text.strip(), origin="hand")
+    with st.form("by-hand", border=False, clear_on_submit=True):
+        st.markdown("**Ask something else** that you expect its explanation to settle")
+        if task == "strategyqa":
+            own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
+        else:
+            parts = {"context": "The post", "response_1": "Response 1", "response_2": "Response 2"}
+            own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
+            own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
+        if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
+            record = Counterfactual(origin="hand", **own)
             if keep(run_id, record, f"hand-{rows + 1:02}") and resume(run_id):
                 st.rerun()
 
@@ -257,8 +261,8 @@ def show(run_id: str) -> None:
         suggest(current.spec)
     else:
         go_on(run_id, told)
-    if told.status == "completed" and current.starter and current.spec.task == "strategyqa":
-        add_by_hand(run_id, sum(row.by_hand for row in current.rows.values()))
+    if told.status == "completed" and current.starter:
+        add_by_hand(run_id, current.spec.task, sum(row.by_hand for row in current.rows.values()))
     actions(run_id, told, here="ask")
     if current.spec.model.startswith("control/") and told.status == "completed":
         real = "local/smollm2-135m"

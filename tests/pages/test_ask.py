@@ -219,6 +219,13 @@ def test_a_run_of_preferences(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "It answers **response" in told and "Verdict" in told
+    app.text_area(key="own-context").set_value("My bread is flat.")
+    app.text_area(key="own-response_1").set_value("Let it rise 2 hours.")
+    app.text_area(key="own-response_2").set_value("Baking is an art, and a flat bread may taste as good as any other.")
+    app.button(key="add").click().run()
+    settled(app)
+    label = next(expander.label for expander in app.expander if "My bread is flat" in expander.label)
+    assert "misled" in label and "not counted" in label
     rows = [expander.label for expander in app.expander if expander.label and "as expected" in expander.label]
     assert rows and all("Candidate" not in row and "Context:" not in row and "**2** " in row for row in rows)
 
