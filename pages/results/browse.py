@@ -14,7 +14,7 @@ from core.store.store import StoreError
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-LABS = {queries.ASK: "Ask", queries.CHECK: "Check"}
+LABS = {queries.ASK: "Ask", queries.CHECK: "Check", queries.PROBE: "Probe"}
 
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
@@ -63,6 +63,9 @@ of_runs = checks[checks["item"] == ""].rename(columns={"n": "n_checks", "of": "o
 listed = runs.merge(figures.drop(columns=["at", "model", "question"]), on="run", how="left").merge(
     of_runs[["run", "explanations", "faithfulness", "gain", "n_checks", "of_checks"]], on="run", how="left"
 )
+probes = queries.probe_results(keeper.store)
+listed = listed.merge(probes[["run", "interpreter", "nmse", "exact_match", "unit_test"]], on="run", how="left")
+listed["method"] = listed["method"].fillna(listed["interpreter"])
 listed["n"] = listed["n"].fillna(listed["n_checks"])
 listed["of"] = listed["of"].fillna(listed["of_checks"])
 how = [
@@ -81,6 +84,9 @@ table = pd.DataFrame(
         "Generality": listed["generality_cosine"],
         "Faithfulness": listed["faithfulness"],
         "Gain": listed["gain"],
+        "NMSE": listed["nmse"],
+        "Exact match": listed["exact_match"],
+        "Unit test": listed["unit_test"],
         "Counted": [
             f"{n:.0f} of {of:.0f}" if of == of else "" for n, of in zip(listed["n"], listed["of"], strict=True)
         ],
@@ -88,7 +94,12 @@ table = pd.DataFrame(
         "Failed": listed["failed"],
     }
 )
-for lab, columns in {"Ask": ["Precision", "Generality"], "Check": ["Faithfulness", "Gain"]}.items():
+COLUMNS = {
+    "Ask": ["Precision", "Generality"],
+    "Check": ["Faithfulness", "Gain"],
+    "Probe": ["NMSE", "Exact match", "Unit test"],
+}
+for lab, columns in COLUMNS.items():
     if lab not in set(table["Lab"]):
         table = table.drop(columns=columns)
 chosen = st.dataframe(
@@ -105,6 +116,9 @@ chosen = st.dataframe(
         "Generality": st.column_config.NumberColumn(format="%.2f", help="1 minus mean cosine similarity."),
         "Faithfulness": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
         "Gain": st.column_config.NumberColumn(format="%.2f", help="Faithfulness minus that of random masks."),
+        "NMSE": st.column_config.NumberColumn(format="%.3f", help="Error of its code; a success below 0.1."),
+        "Exact match": st.column_config.NumberColumn(format="%.2f", help="Share of texts its code gets right."),
+        "Unit test": st.column_config.NumberColumn(format="%.2f", help="Share of triplets; chance is 0.33."),
     },
 )
 if rows := chosen["selection"]["rows"]:

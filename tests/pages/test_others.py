@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from tests.pages.conftest import until, words
 from tests.stub_server import StubServer
@@ -53,6 +54,17 @@ def test_browse_lists_runs_and_opens_one(page: Page) -> None:
     app.session_state["runs"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     app.run()
     assert app.query_params["run"] in (run, [run])
+
+
+def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
+    run = entry.jobs().start("find", ProbeSpec(own="2 * x + 7", title="A line", model="control/straight"))
+    assert entry.jobs().wait(run, 60)
+    page("results/browse.py")
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes >= 1)
+    table = page("results/browse.py").dataframe[0].value
+    assert list(table["Lab"]) == ["Probe"] and list(table["NMSE"]) == [0]
+    assert list(table["Method"]) == ["aia"] and "Precision" not in table
 
 
 def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, own_home: Path) -> None:
