@@ -15,13 +15,11 @@ from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec
-from core.runs.jobs import NoSuchRun
-from core.runs.transcript import transcript
+from core.runs.transcript import Transcript
 from pages.parts import ask_case, models, session
 from pages.parts.ask_case import METHODS
+from pages.parts.live import answered, named_run, progress, watch
 from pages.parts.run import actions, go_on, keep, problems, resume
-from pages.parts.text import plain
-from pages.shell import PAGES
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 FIRST_QUESTION = "Can a penguin fly?"
@@ -220,42 +218,22 @@ def add_by_hand(run_id: str, task: str, rows: int) -> None:
 
 def show(run_id: str) -> None:
     """The run, live while it goes on."""
-    jobs = entry.jobs()
-    told = transcript(*jobs.events(run_id))
-    if told.started and told.started.lab != "simulatability":
-        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
-    began_active = jobs.active(run_id)
 
-    @st.fragment(run_every=0.4 if began_active else None)
-    def live() -> None:
-        active = jobs.active(run_id)
-        told = transcript(*jobs.events(run_id))
+    def draw(told: Transcript, active: bool) -> None:
         current = case(told)
-        spec = current.spec
-        if active and spec:
-            done = sum(call.answered is not None or call.failed is not None for call in told.calls.values())
-            with st.container(horizontal=True, vertical_alignment="center", key="progress"):
-                st.progress(min(done / max(spec.calls, 1), 1.0), text=f"{done} of about {spec.calls} calls answered")
-                if not jobs.here(run_id):
-                    st.caption("It goes on in another process; stop it there.")
-                elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
-                    jobs.cancel(run_id)
-                    st.rerun()
+        if active and current.spec:
+            done, calls = answered(told), current.spec.calls
+            progress(run_id, done / max(calls, 1), f"{done} of about {calls} calls answered")
         guessing = bool(st.query_params.get("guess"))
         ask_case.draw(
             current,
             active,
             (lambda item, value: keep(run_id, ask_case.reader_says(value), item)) if guessing else None,
         )
-        if began_active and not active:
-            st.rerun()
 
-    live()
-    if began_active:
-        return
-    told = transcript(*jobs.events(run_id))
-    current = case(told)
-    if current.spec is None:
+    told = watch(run_id, "simulatability", draw)
+    current = case(told) if told else None
+    if told is None or current is None or current.spec is None:
         return
     if any(failure.error == "OutsideWorld" for failure in told.failures):
         suggest(current.spec)
@@ -279,8 +257,4 @@ st.markdown(
     "New questions are written that the explanation should settle; then the model really answers them."
 )
 form()
-if run_id := st.query_params.get("run", ""):
-    try:
-        show(run_id)
-    except NoSuchRun as error:
-        st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+named_run(show)

@@ -24,12 +24,11 @@ from core.labs.consistency.tasks import (
     items_of,
     shipped,
 )
-from core.runs.jobs import NoSuchRun
-from core.runs.transcript import transcript
+from core.runs.transcript import Transcript
 from pages.parts import check_case, check_table, models, session
+from pages.parts.live import answered, named_run, progress, watch
 from pages.parts.run import actions, go_on, problems
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 TASKS: dict[Task, str] = {
     "sentiment": "Sentiment of a paragraph",
@@ -268,29 +267,20 @@ def known_items(spec: CheckSpec) -> dict[str, Item]:
 
 def show(run_id: str) -> None:
     """The run, live while it goes on."""
-    jobs = entry.jobs()
-    told = transcript(*jobs.events(run_id))
-    if told.started and told.started.lab != "consistency":
-        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
-    began_active = jobs.active(run_id)
 
-    @st.fragment(run_every=0.5 if began_active else None)
-    def live() -> None:
-        active = jobs.active(run_id)
-        told = transcript(*jobs.events(run_id))
+    def draw(told: Transcript, active: bool) -> None:
         current = case(told)
         if active and current.spec:
-            progress(run_id, current)
+            done = answered(told)
+            most = max(calls(current.spec, len(current.items)), done, 1)
+            judged = len(current.rows) - current.counts()["waiting"]
+            text = f"{done} of at most {most} calls answered · {judged} of {len(current.rows)} checks judged"
+            progress(run_id, done / most, text)
         check_case.draw(current, active)
-        if began_active and not active:
-            st.rerun()
 
-    live()
-    if began_active:
-        return
-    told = transcript(*jobs.events(run_id))
-    current = case(told)
-    if current.spec is None:
+    told = watch(run_id, "consistency", draw)
+    current = case(told) if told else None
+    if told is None or current is None or current.spec is None:
         return
     if len(current.rows) > 1:
         check_table.draw(run_id, current)
@@ -302,22 +292,6 @@ def show(run_id: str) -> None:
         real = "local/smollm2-135m"
         if st.button("Now ask a real language model", icon=":material/smart_toy:", key="check-real"):
             start(current.spec.model_copy(update={"model": real}))
-
-
-def progress(run_id: str, current: Case) -> None:
-    """How far the run is, and the button that stops it."""
-    assert current.spec is not None
-    done = sum(call.answered is not None or call.failed is not None for call in current.told.calls.values())
-    most = max(calls(current.spec, len(current.items)), done, 1)
-    judged = len(current.rows) - current.counts()["waiting"]
-    with st.container(horizontal=True, vertical_alignment="center", key="check-progress"):
-        text = f"{done} of at most {most} calls answered · {judged} of {len(current.rows)} checks judged"
-        st.progress(done / most, text=text)
-        if not entry.jobs().here(run_id):
-            st.caption("It goes on in another process; stop it there.")
-        elif st.button("Cancel", icon=":material/stop_circle:", key="check-cancel"):
-            entry.jobs().cancel(run_id)
-            st.rerun()
 
 
 def figures(run_id: str, current: Case) -> None:
@@ -346,8 +320,4 @@ st.markdown(
     "that matter. **A fresh session, which knows nothing of that, shows whether it keeps to its word.**"
 )
 form()
-if run_id := st.query_params.get("run", ""):
-    try:
-        show(run_id)
-    except NoSuchRun as error:
-        st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+named_run(show)

@@ -11,10 +11,10 @@ from core.labs.find.case import Case, case
 from core.labs.find.functions.source import CATEGORIES, difficulties
 from core.labs.find.tasks import BY_MODEL, CAN, NAMES, PROBES, ROUNDS, ProbeSpec
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import transcript
+from core.runs.transcript import Transcript, transcript
 from pages.parts import models, probe_case, probe_turn, session
+from pages.parts.live import answered, named_run, progress, watch
 from pages.parts.run import actions, go_on, problems
-from pages.parts.text import plain
 
 LAB = "find"
 TITLES = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
@@ -205,41 +205,26 @@ def start(spec: ProbeSpec, hold: bool) -> None:
 
 def show(run_id: str) -> None:
     """The run, live while it goes on; or the reader's turn."""
-    jobs = entry.jobs()
-    began_active = jobs.active(run_id)
 
-    @st.fragment(run_every=0.4 if began_active else None)
-    def live() -> None:
-        active = jobs.active(run_id)
-        current = case(transcript(*jobs.events(run_id)))
+    def draw(told: Transcript, active: bool) -> None:
+        current = case(told)
         spec = current.spec
         if active and spec:
-            done = sum(one.answered is not None or one.failed is not None for one in current.told.calls.values())
-            with st.container(horizontal=True, vertical_alignment="center", key="progress"):
-                share = max(len(current.exchanges) / (spec.rounds + 1), len(current.probes) / spec.probes)
-                st.progress(min(share, 1.0), text=f"{len(current.probes)} calls of the function, {done} of models")
-                if not jobs.here(run_id):
-                    st.caption("It goes on in another process; stop it there.")
-                elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
-                    jobs.cancel(run_id)
-                    st.rerun()
+            share = max(len(current.exchanges) / (spec.rounds + 1), len(current.probes) / spec.probes)
+            progress(run_id, share, f"{len(current.probes)} calls of the function, {answered(told)} of models")
         if spec and spec.interpreter == "you" and current.interpretation is None and not active:
-            if current.told.failures:
-                probe_case.stopped(current.told)
+            if told.failures:
+                probe_case.stopped(told)
             probe_turn.turn(run_id, current)
         else:
             probe_case.draw(current, active, held=bool(st.query_params.get("hold")))
-        if began_active and not active:
-            st.rerun()
 
-    live()
-    if not began_active:
-        after(run_id)
+    if told := watch(run_id, "find", draw):
+        after(run_id, told)
 
 
-def after(run_id: str) -> None:
+def after(run_id: str, told: Transcript) -> None:
     """What can be done once a run is over: go on, try it oneself, let an agent try, compare, share."""
-    told = transcript(*entry.jobs().events(run_id))
     current = case(told)
     spec = current.spec
     if spec is None:
@@ -299,8 +284,4 @@ st.markdown(
     "It may call the function and nothing else; then its words and its code are held against the truth."
 )
 form()
-if run_id := st.query_params.get("run", ""):
-    try:
-        show(run_id)
-    except NoSuchRun as error:
-        st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+named_run(show)

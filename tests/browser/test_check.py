@@ -79,10 +79,10 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, p
     page.get_by_text("The items that ship").click()
     settle(page)
     press(page)
-    page.wait_for_function("document.querySelector('.st-key-check-progress')?.innerText.match(/[1-9]\\d* of at most/)")
+    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of at most/)")
     page.reload()
-    page.wait_for_selector(".st-key-check-progress")
-    page.locator(".st-key-check-cancel button").click()
+    page.wait_for_selector(".st-key-progress")
+    page.locator(".st-key-cancel button").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     time.sleep(1.5)

@@ -169,7 +169,7 @@ def test_cancel_stops_the_spending_and_go_on_finishes(page: Page, stub: Callable
         until(lambda: server.count >= 8)
         app = page("labs/check.py", run=run)
         assert "checks judged" in app.get("progress")[0].proto.text
-        app.button(key="check-cancel").click().run()
+        app.button(key="cancel").click().run()
         assert not app.exception
         asked = server.count
         until(lambda: not entry.jobs().active(run))
@@ -259,7 +259,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
 def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(run, 30)
-    for path, id in (("labs/check.py", run), ("labs/ask.py", a_run())):
+    for path, id in (("labs/check.py", run), ("labs/probe.py", run), ("labs/ask.py", a_run())):
         assert "Every call" in words(page(path, run=id))
 
 
