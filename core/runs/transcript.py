@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from core.events import (
     Answered,
@@ -13,6 +15,7 @@ from core.events import (
     Event,
     Failed,
     Finished,
+    Frozen,
     Recorded,
     Resumed,
     Rules,
@@ -54,6 +57,24 @@ class Transcript:
 
     def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
         return self.scores.get((metric, rules, item))
+
+
+Kind = TypeVar("Kind", bound=Frozen)
+
+
+class Reader:
+    """Reads a journal's data as a lab's own types; counts in `unread` what a damaged journal no longer holds."""
+
+    def __init__(self) -> None:
+        self.unread = 0
+
+    def read(self, kind: type[Kind], data: dict[str, Any]) -> Kind | None:
+        """`data` as a `kind`, or None where it is not one."""
+        try:
+            return kind.model_validate(data)
+        except ValidationError:
+            self.unread += 1
+            return None
 
 
 def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
-
-from pydantic import ValidationError
+from typing import Literal, TypeVar
 
 from core.datasets.items import Item
 from core.events import Dropped, Frozen, Rules
@@ -28,7 +26,7 @@ from core.labs.consistency.tasks import (
     classification_key,
     wording_name,
 )
-from core.runs.transcript import Call, Transcript
+from core.runs.transcript import Call, Reader, Transcript
 
 Kind = TypeVar("Kind", bound=Frozen)
 State = Literal["yes", "no", "undecided", "failed", "waiting"]
@@ -116,15 +114,8 @@ class Agreement:
 
 def case(told: Transcript) -> Case:
     """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    unread = 0
-
-    def read(kind: type[Kind], data: dict[str, Any]) -> Kind | None:
-        nonlocal unread
-        try:
-            return kind.model_validate(data)
-        except ValidationError:
-            unread += 1
-            return None
+    reader = Reader()
+    read = reader.read
 
     def all_of(kind: type[Kind]) -> dict[str, Kind]:
         found = {key: read(kind, data) for key, data in told.of(kind.__name__.lower()).items()}
@@ -161,7 +152,7 @@ def case(told: Transcript) -> Case:
             drops=dropped.get(key, []),
             calls=[*calls.get(first, []), *calls.get(key, [])],
         )
-    return Case(told, spec, items, rows, unread)
+    return Case(told, spec, items, rows, reader.unread)
 
 
 def agreement(rows: list[Row], rules: Rules = "repaired") -> Agreement:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
-from pydantic import ValidationError
-
-from core.events import Dropped, Frozen, Rules
+from core.events import Dropped, Rules
 from core.labs.simulatability.metrics import Score, precision
 from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.transcript import Transcript
+from core.runs.transcript import Reader, Transcript
 
 READER = "reader"
 """The simulator's name where the reader guesses."""
-
-Kind = TypeVar("Kind", bound=Frozen)
 
 Outcome = Literal["as expected", "misled", "cannot guess", "unread", "dropped", "waiting"]
 
@@ -94,16 +90,8 @@ class Case:
 
 def case(told: Transcript) -> Case:
     """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    unread = 0
-
-    def read(kind: type[Kind], data: dict[str, Any]) -> Kind | None:
-        nonlocal unread
-        try:
-            return kind.model_validate(data)
-        except ValidationError:
-            unread += 1
-            return None
-
+    reader = Reader()
+    read = reader.read
     spec = read(AskSpec, told.started.spec) if told.started else None
     starter = next((read(Explanation, data) for data in told.of("explanation").values()), None)
     rows: dict[str, Row] = {}
@@ -131,7 +119,7 @@ def case(told: Transcript) -> Case:
     for drop in told.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
-    return Case(told, spec, starter, dict(sorted(rows.items())), unread)
+    return Case(told, spec, starter, dict(sorted(rows.items())), reader.unread)
 
 
 def verdict(case: Case, rules: Rules = "repaired") -> str:
