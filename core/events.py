@@ -29,11 +29,33 @@ class Frozen(BaseModel):
 # Requests and answers
 
 
-class Message(Frozen):
-    """One chat turn."""
+def _empty(value: object) -> bool:
+    return not value
 
-    role: Literal["system", "user", "assistant"]
+
+class Tool(Frozen):
+    """A function that a model may ask to have called. `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Frozen):
+    """A call that a model asks for, untrusted. `arguments` is the text it wrote: JSON, if it did as told."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Message(Frozen):
+    """One chat turn. A "tool" turn is what came of the call `tool_call_id`, which an assistant's turn asked for."""
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
+    tool_call_id: str = Field(default="", exclude_if=_empty)
 
 
 class Sampling(Frozen):
@@ -64,7 +86,8 @@ class Prompt(Frozen):
 class Request(Frozen):
     """One question to one model.
 
-    `repeat` tells apart samples that are otherwise the same request (ten draws of one prompt).
+    `repeat` tells apart samples that are otherwise the same request (ten draws of one prompt). `tools` are what the
+    model may ask to have called.
     """
 
     role: str
@@ -75,6 +98,7 @@ class Request(Frozen):
     prompt: str = ""
     json_schema: dict[str, Any] | None = None
     repeat: int = 0
+    tools: tuple[Tool, ...] = Field(default=(), exclude_if=_empty)
 
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for requests a model cannot tell apart, plus role and repeat number."""
@@ -90,7 +114,7 @@ class Usage(Frozen):
 
 
 class Answer(Frozen):
-    """What a model wrote, untrusted. Times in seconds."""
+    """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds."""
 
     text: str
     seconds: float = 0.0
@@ -99,6 +123,7 @@ class Answer(Frozen):
     cached: bool = False
     finish_reason: str | None = None
     logprobs: list[dict[str, Any]] | None = None
+    tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
 
 
 class CallFailed(Exception):
@@ -166,6 +191,7 @@ class Asked(_Event):
     prompt: str = ""
     repeat: int = 0
     fingerprint: str = ""
+    tools: tuple[Tool, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Token(_Event):
@@ -188,6 +214,7 @@ class Answered(_Event):
     usage: Usage = Usage()
     finish_reason: str | None = None
     logprobs: list[dict[str, Any]] | None = None
+    tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
 
 
 class Failed(_Event):

@@ -75,7 +75,43 @@ class Seen:
         return str(self.body["messages"][-1]["content"])
 
 
-Reply = str | Sequence[tuple[str, str]] | Callable[[dict[str, Any]], str]
+@dataclass(frozen=True)
+class Calls:
+    """An answer that asks for tool calls, (name, arguments) each.
+
+    `numbered`: "each" as OpenAI does; "zero" gives all the index 0 and ids of their own; "not" gives no index;
+    "whole" sends no pieces; "no ids" leaves the ids empty.
+    """
+
+    calls: tuple[tuple[str, str], ...]
+    text: str = ""
+    numbered: Literal["each", "zero", "not", "whole", "no ids"] = "each"
+
+    def told(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": "" if self.numbered == "no ids" else f"call_{place}x",
+                "type": "function",
+                "function": {"name": name, "arguments": arguments},
+            }
+            for place, (name, arguments) in enumerate(self.calls)
+        ]
+
+    def pieces(self) -> list[dict[str, Any]]:
+        made: list[dict[str, Any]] = []
+        for place, call in enumerate(self.told()):
+            index = {} if self.numbered == "not" else {"index": 0 if self.numbered == "zero" else place}
+            if self.numbered == "whole":
+                made.append({**index, **call})
+                continue
+            function = call["function"]
+            made.append({**index, **call, "function": {"name": function["name"], "arguments": ""}})
+            for piece in re.findall(r".{1,4}", function["arguments"], re.DOTALL):
+                made.append({**index, "function": {"arguments": piece}})
+        return made
+
+
+Reply = str | Calls | Sequence[tuple[str, str]] | Callable[[dict[str, Any]], str | Calls]
 
 
 class StubServer:
@@ -196,43 +232,53 @@ class StubServer:
                 return await self._failed(fault, request, body, seen.number)
             if body["model"] not in self.models:
                 return _error(404, f"The model `{body['model']}` does not exist", "model_not_found")
-            text, finish = self._answer(body, fault)
+            text, finish, calls = self._answer(body, fault)
             if not (self.streams and body.get("stream")):
-                return JSONResponse(_whole(body, text, finish))
+                return JSONResponse(_whole(body, text, finish, calls))
             whole = True
-            return StreamingResponse(self._stream(request, body, text, finish, fault), media_type="text/event-stream")
+            stream = self._stream(request, body, text, finish, calls, fault)
+            return StreamingResponse(stream, media_type="text/event-stream")
         finally:
             if not whole:
                 self.at_once -= 1
 
-    def _answer(self, body: dict[str, Any], fault: Fault | None) -> tuple[str, str]:
+    def _answer(self, body: dict[str, Any], fault: Fault | None) -> tuple[str, str, Calls | None]:
         if callable(self.reply):
-            text = self.reply(body)
-        elif isinstance(self.reply, str):
-            text = self.reply
+            reply = self.reply(body)
+        elif isinstance(self.reply, str | Calls):
+            reply = self.reply
         else:
             asked = "\n".join(str(turn["content"]) for turn in body["messages"])
-            text = next((answer for pattern, answer in self.reply if re.search(pattern, asked, re.DOTALL)), "")
+            reply = next((answer for pattern, answer in self.reply if re.search(pattern, asked, re.DOTALL)), "")
+        if isinstance(reply, Calls):
+            return reply.text, "tool_calls", reply
+        text = reply
         if fault is not None and fault.kind == "empty":
-            return " \n", "stop"
+            return " \n", "stop", None
         if fault is not None and fault.kind == "answer_key":
-            return f"Your key is {fault.words}, is it not?", "stop"
+            return f"Your key is {fault.words}, is it not?", "stop", None
         if fault is not None and fault.kind == "filtered_answer":
-            return text, "content_filter"
+            return text, "content_filter", None
         if self.honour_stop:
             for stop in body.get("stop") or []:
                 text = text.split(stop)[0]
         pieces = _split(text)
         limit = body.get("max_tokens") or body.get("max_completion_tokens") or 10**9
-        return ("".join(pieces[:limit]), "length") if len(pieces) > limit else (text, "stop")
+        return ("".join(pieces[:limit]), "length", None) if len(pieces) > limit else (text, "stop", None)
 
     async def _stream(
-        self, request: Request, body: dict[str, Any], text: str, finish: str, fault: Fault | None
+        self,
+        request: Request,
+        body: dict[str, Any],
+        text: str,
+        finish: str,
+        calls: Calls | None,
+        fault: Fault | None,
     ) -> AsyncIterator[str]:
         kind = fault.kind if fault is not None else None
         over = False
         try:
-            pieces = _split(text)
+            pieces = _split(text) if text or calls is None else []
             for number, piece in enumerate(pieces):
                 if number == 1 and kind in _MIDWAY_FAULTS:
                     if kind == "stall_midway":
@@ -251,6 +297,8 @@ class StubServer:
                     return
                 yield _chunk(body, {"delta": {"content": piece}, **_logprobs(body, [piece])})
                 await asyncio.sleep(self.pause)
+            for part in calls.pieces() if calls else []:
+                yield _chunk(body, {"delta": {"tool_calls": [part]}})
             yield _chunk(body, {"delta": {}, "finish_reason": finish})
             if (body.get("stream_options") or {}).get("include_usage"):
                 yield f"data: {json.dumps({'choices': [], 'usage': _usage(body, text)})}\n\n"
@@ -322,7 +370,7 @@ def _error(
 
 
 def _usage(body: dict[str, Any], text: str) -> dict[str, int]:
-    prompt = sum(len(_split(str(turn["content"]))) for turn in body["messages"])
+    prompt = sum(len(_split(str(turn.get("content")))) for turn in body["messages"])
     return {"prompt_tokens": prompt, "completion_tokens": len(_split(text)), "total_tokens": 0}
 
 
@@ -345,11 +393,11 @@ def _chunk(body: dict[str, Any], choice: dict[str, Any]) -> str:
     return f"data: {json.dumps({**chunk, 'choices': [{'index': 0, 'finish_reason': None, **choice}]})}\n\n"
 
 
-def _whole(body: dict[str, Any], text: str, finish: str) -> dict[str, Any]:
+def _whole(body: dict[str, Any], text: str, finish: str, calls: Calls | None) -> dict[str, Any]:
     choice = {
         "index": 0,
         "finish_reason": finish,
-        "message": {"role": "assistant", "content": text},
+        "message": {"role": "assistant", "content": text or None, **({"tool_calls": calls.told()} if calls else {})},
         **_logprobs(body, _split(text)),
     }
     return {"id": "stub", "object": "chat.completion", "model": body["model"], "choices": [choice]} | {

@@ -41,6 +41,7 @@ def add(commands: Any) -> None:
     probe.add_argument("--module", metavar="ID", default="", help="the model of --backbone model")
     probe.add_argument("--rounds", metavar="N", type=int, default=ROUNDS)
     probe.add_argument("--probes", metavar="N", type=int, default=PROBES, help="calls of the function (%(default)s)")
+    probe.add_argument("--tools", action="store_true", help="ask by native tool calls, where the model has them")
     output_options(probe)
     probe.set_defaults(command=_probe)
 
@@ -62,6 +63,7 @@ def _probe(given: argparse.Namespace) -> int:
         rounds=given.rounds,
         probes=given.probes,
         rules=given.rules,
+        tools=given.tools,
     )
     try:
         spec.load()

@@ -109,8 +109,8 @@ class ResponseCache:
 
 
 def key_of(request: Request, model: str, base_url: str) -> str:
-    """64 hexadecimal digits over all that can change an answer: model, address, messages, sampling, schema, repeat."""
-    told = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat"})
+    """64 hexadecimal digits over all that can change an answer: model, address, and the request but for its role."""
+    told = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat", "tools"})
     told |= {"model": model, "base_url": base_url}
     return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 

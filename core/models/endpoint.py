@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from core.events import Answer, CallFailed, OnText, Request, Usage
+from core.events import Answer, CallFailed, Message, OnText, Request, ToolCall, Usage
 from core.models import faults
 from core.models.errors import EmptyAnswer, NoSuchModel, RateLimited
 from core.models.settings import PRESETS, EndpointConfig
@@ -174,14 +174,16 @@ class Endpoint:
         try:
             async with aclosing(_pieces(client, self.model, request, parameters, reply)) as pieces:
                 async for piece in pieces:
-                    if len(config.secret) >= 12 and config.secret in reply.text:
+                    if len(config.secret) >= 12 and config.secret in reply.everything:
                         return faults.Fault(faults.malformed(config, "the server repeated the key in its answer"))
                     if piece:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         told(piece)
         except openai.APIStatusError as error:
-            refused = faults.refused_parameter(error, _DISPENSABLE & parameters.keys())
-            return refused or faults.of_error(error, config, self.model)
+            if refused := faults.refused_parameter(error, _DISPENSABLE & parameters.keys()):
+                return refused
+            no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
+            return no_tools or faults.of_error(error, config, self.model)
         except (openai.OpenAIError, _Unreadable) as error:
             return faults.of_error(error, config, self.model)
         failure = reply.failure(config)
@@ -194,6 +196,7 @@ class Endpoint:
             usage=reply.usage,
             finish_reason=reply.finish_reason,
             logprobs=reply.logprobs or None,
+            tool_calls=reply.tool_calls(),
         )
 
     async def _completed(self, client: openai.AsyncOpenAI, failure: CallFailed) -> CallFailed:
@@ -223,6 +226,7 @@ class Endpoint:
             "top_logprobs": sampling.top_logprobs,
             "response_format": request.json_schema
             and {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.json_schema}},
+            "tools": [{"type": "function", "function": tool.model_dump()} for tool in request.tools] or None,
             "top_k": sampling.top_k,
             penalty: sampling.repetition_penalty,
             "stream": True,
@@ -266,6 +270,8 @@ class _Reply:
         self.finish_reason: str | None = None
         self.logprobs: list[dict[str, Any]] = []
         self.reasoned = False
+        self._calls: list[dict[str, str]] = []
+        self._place: dict[int, int] = {}
 
     @property
     def stopped(self) -> bool:
@@ -287,6 +293,8 @@ class _Reply:
             self._offsets.append(self._received)
             self._received += len(token["token"])
             self.logprobs.append(token)
+        for part_of_call in said.get("tool_calls") or []:
+            self._take_call(part_of_call)
         return self._keep(self._cutter.feed(said.get("content") or said.get("refusal") or ""))
 
     def end(self) -> str:
@@ -298,6 +306,34 @@ class _Reply:
             del self.logprobs[kept:]
         return piece
 
+    def _take_call(self, part: dict[str, Any]) -> None:
+        """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an
+        old index, or none is given, a server that numbers nothing has begun another call.
+        """
+        index, id = part.get("index"), str(part.get("id") or "")
+        place = self._place.get(index, -1) if index is not None else len(self._calls) - 1
+        if place < 0 or (id and self._calls[place]["id"] not in ("", id)):
+            place = len(self._calls)
+            self._calls.append({"id": "", "name": "", "arguments": ""})
+        if index is not None:
+            self._place[index] = place
+        call, function = self._calls[place], part.get("function") or {}
+        call["id"] = call["id"] or id
+        call["name"] += str(function.get("name") or "")
+        arguments = function.get("arguments") or ""
+        call["arguments"] += arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls asked for. One without an id gets its number: the reply to it must name it."""
+        return tuple(
+            ToolCall(id=call["id"] or f"call-{number}", name=call["name"], arguments=call["arguments"])
+            for number, call in enumerate(self._calls, start=1)
+        )
+
+    @property
+    def everything(self) -> str:
+        return self.text + "".join(call["name"] + call["arguments"] for call in self._calls)
+
     def _keep(self, piece: str) -> str:
         self.text += piece
         return piece
@@ -308,7 +344,7 @@ class _Reply:
             return faults.malformed(config, "it broke off before the answer was whole")
         if self.finish_reason == "content_filter":
             return faults.filtered(config)
-        if self.text.strip():
+        if self.text.strip() or self._calls:
             return None
         if self.reasoned and self.finish_reason == "length":
             hint = "It used all its tokens for thinking. Allow more tokens."
@@ -328,7 +364,7 @@ async def _pieces(
 
     extra = {name: value for name, value in parameters.items() if name in _EXTRA}
     arguments = {name: value for name, value in parameters.items() if name not in _EXTRA}
-    arguments |= {"model": model, "messages": [turn.model_dump() for turn in request.messages]}
+    arguments |= {"model": model, "messages": [_turn(message) for message in request.messages]}
     try:
         async with client.chat.completions.with_streaming_response.create(
             **arguments, extra_body=extra or None
@@ -345,6 +381,21 @@ async def _pieces(
             yield reply.end()
     except (ValueError, TypeError, AttributeError, LookupError, httpx2.RequestError) as error:
         raise _Unreadable(type(error).__name__) from None
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    """A chat turn as the API has it."""
+    told = message.model_dump(exclude={"tool_calls"})
+    if message.tool_calls:
+        told["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    return told
+
+
+def _uses_tools(request: Request) -> bool:
+    return bool(request.tools) or any(message.role == "tool" for message in request.messages)
 
 
 def _wait(failure: CallFailed, tries: int, backoff: float) -> float:

@@ -53,6 +53,10 @@ class Refused(CallFailed):
     """The server refuses the request as it stands (another HTTP 4xx)."""
 
 
+class NoToolCalls(CallFailed):
+    """The model, or the server it is on, takes no tools."""
+
+
 class OutsideWorld(CallFailed):
     """A control was asked about something that is not in its world; `questions` it knows, and the hint offers them."""
 

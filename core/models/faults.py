@@ -16,6 +16,7 @@ from core.models.errors import (
     MalformedReply,
     NoSuchModel,
     NothingListens,
+    NoToolCalls,
     RateLimited,
     Refused,
     ServerFault,
@@ -40,10 +41,11 @@ _NO_MODEL = re.compile(
 )
 _NOT_TAKEN = re.compile(
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|not (be )?(supported|support|permitted|allowed|available"
-    r"|recogni[sz]ed|implemented)|(doesn't|does not|don't|do not|cannot|can't) (support|accept|allow)|unavailable"
+    r"|recogni[sz]ed|implemented)|(doesn't|does not|don't|do not|cannot|can't) (support|accept|allow|use)|unavailable"
     r"|invalid (parameter|argument)|extra (inputs|fields)|only the default|must be verified",
     re.IGNORECASE,
 )
+_TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
 
@@ -144,6 +146,24 @@ def refused_parameter(error: openai.APIStatusError, sent: Collection[str]) -> st
     if named in sent:
         return named
     return next((name for name in sorted(sent, key=len, reverse=True) if _names(words, name)), None)
+
+
+def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: str) -> Fault | None:
+    """The fault behind an answer to a call with tools that complains of these; None where it does not.
+
+    Servers put it in many ways: "does not support tools", "tool choice requires --enable-auto-tool-choice" (vLLM),
+    "tools param requires --jinja flag" (llama.cpp, as HTTP 500), "No endpoints found that support tool use" (404).
+    """
+    words = _said(error.body, config)
+    told = f"{error.code} {error.param} {words}"
+    if error.status_code not in (400, 404, 422, 500, 501) or _TOO_LONG.search(told) or not _TOOLS.search(told):
+        return None
+    return Fault(
+        NoToolCalls(
+            f"{config.name} does not take tool calls for {model}.{_quote(words)}",
+            "Let the agent ask in plain text, or choose a model and server that have tool calls.",
+        )
+    )
 
 
 def _names(words: str, parameter: str) -> bool:

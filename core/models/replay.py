@@ -77,6 +77,7 @@ class Replay:
             cached=True,
             finish_reason=outcome.finish_reason,
             logprobs=outcome.logprobs,
+            tool_calls=outcome.tool_calls,
         )
 
 

@@ -33,6 +33,7 @@ from core.events import (
     Scored,
     Started,
     Token,
+    Tool,
 )
 
 log = logging.getLogger(__name__)
@@ -115,6 +116,7 @@ class Run:
         item: str = "",
         repeat: int = 0,
         json_schema: dict[str, Any] | None = None,
+        tools: tuple[Tool, ...] = (),
     ) -> Answered:
         """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it."""
         request = Request(
@@ -126,6 +128,7 @@ class Run:
             prompt=prompt.id,
             json_schema=json_schema,
             repeat=repeat,
+            tools=tools,
         )
         fingerprint = request.fingerprint()
         if fingerprint in self._answers:
@@ -144,6 +147,7 @@ class Run:
                 prompt=prompt.id,
                 repeat=repeat,
                 fingerprint=fingerprint,
+                tools=tools,
             )
         )
         try:

@@ -131,7 +131,16 @@ def _title(fields: dict[str, Any]) -> str | None:
 def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
     who = {"role": event.role, "model": event.model}
     unanswered: Row = dict.fromkeys(
-        ("text", "seconds", "first_token_seconds", "cached", "prompt_tokens", "completion_tokens", "finish_reason")
+        (
+            "text",
+            "seconds",
+            "first_token_seconds",
+            "cached",
+            "prompt_tokens",
+            "completion_tokens",
+            "finish_reason",
+            "tool_calls",
+        )
     )
     nothing_wrong: Row = dict.fromkeys(("error", "message", "hint"))
     if isinstance(event, Asked):
@@ -143,11 +152,13 @@ def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
             **asked,
             "messages": as_json(event.messages),
             "sampling": as_json(event.sampling),
+            "tools": as_json(event.tools),
         }
     if isinstance(event, Answered):
         usage = {name: whole(count) for name, count in event.usage.model_dump().items()}
         fields = ("text", "seconds", "first_token_seconds", "cached", "finish_reason")
-        return {**nothing_wrong, **who, **usage, **{name: getattr(event, name) for name in fields}}
+        plain = {name: getattr(event, name) for name in fields}
+        return {**nothing_wrong, **who, **usage, **plain, "tool_calls": as_json(event.tool_calls)}
     known = {name: value for name, value in who.items() if value is not None}
     return {**unanswered, **known, "error": event.error, "message": event.message, "hint": event.hint}
 

@@ -194,6 +194,11 @@ MIGRATIONS = [
         primary key (run, item)
     );
     """,
+    """
+    alter table calls add column tools json;        -- what the model might ask to have called
+    alter table calls add column tool_calls json;   -- what it asked for
+    alter table exchanges add column tools boolean;
+    """,
 ]
 
 TABLE_OF_RECORD = {

@@ -73,7 +73,7 @@ class Template(Frozen):
 
     def render(self, **slots: str) -> Prompt:
         """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""
-        turns = [Message(role="system", content=self.system)] if self.system else []
+        turns = [Message(role="system", content=fill(self.system, slots))] if self.system else []
         for demonstration in self.demonstrations:
             turns.append(Message(role="user", content=fill(self.user, demonstration)))
             turns.append(Message(role="assistant", content=fill(self.assistant, demonstration)))

@@ -131,6 +131,12 @@ def settings(category: str, interpreter: str, model: str) -> dict[str, object]:
                 "Rules of the dialogue", ["repaired", "paper"], key="rules", persist_state="session",
                 help="How commands are read, and how drawn functions behave. The conclusion is read by both.",
             )  # fmt: skip
+            if interpreter in ("aia", "aia+milan"):
+                fields["tools"] = st.toggle(
+                    "Native tool calls", key="tools", persist_state="session",
+                    help="Offer the function as a tool, not by the paper's text command. Where the model's server "
+                    "takes no tools, the agent goes on in text.",
+                )  # fmt: skip
     return fields
 
 

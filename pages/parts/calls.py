@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from core.events import Message, ToolCall
 from core.runs.transcript import Call
 from pages.parts.text import plain
 
@@ -31,7 +33,8 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
             st.caption(plain(call.failed.hint))
     else:
         st.markdown("**Raw answer**")
-        st.code(call.text or "(nothing yet)", language=None, wrap_lines=True)
+        asked = _tool_calls(call.answered.tool_calls) if call.answered else ""
+        st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
     if readings:
         st.markdown(
             "**Read as** " + ", ".join(f"{plain(value)} :gray[({name} rules)]" for name, value in readings.items())
@@ -40,8 +43,21 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
     sampling = call.asked.sampling.model_dump(exclude_none=True)
     settings = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in sampling.items() if value != ())
     st.caption(plain(f"template {call.asked.prompt} · {settings}"))
-    turns = "\n\n".join(f"[{message.role}]\n{message.content}" for message in call.asked.messages)
+    turns = "\n\n".join(map(_turn, call.asked.messages))
     st.code(turns, language=None, wrap_lines=True, height=260)
+    if call.asked.tools:
+        st.markdown("**Tools it was offered**")
+        offered = [f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in call.asked.tools]
+        st.code("\n\n".join(offered), language=None, wrap_lines=True)
+
+
+def _turn(message: Message) -> str:
+    title = " ".join(filter(None, (message.role, message.tool_call_id)))
+    return "\n".join(filter(None, (f"[{title}]", message.content, _tool_calls(message.tool_calls))))
+
+
+def _tool_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
 
 
 def details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:

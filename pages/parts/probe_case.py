@@ -11,6 +11,7 @@ from core.labs.find import parse
 from core.labs.find.case import HEADLINE, WORDS, Case, missed, verdict
 from core.labs.find.records import Exchange, Probe, UnitTest
 from core.labs.find.tasks import BY_MODEL, NAMES
+from core.models.errors import NoToolCalls
 from core.runs.transcript import Call
 from pages.parts.calls import details, inspector
 from pages.parts.probe_calls import calls_made
@@ -125,6 +126,8 @@ def _experiments(case: Case, active: bool) -> None:
     who = "You experiment" if spec.interpreter == "you" else "It experiments"
     st.markdown(f"#### 1 · {who}", anchors=False)
     st.caption(_budget(case))
+    if refusal := _refusal(case):
+        st.caption(f":material/swap_horiz: It went on in plain text. {plain(refusal)}")
     if spec.category == "numeric" and case.truth is None and case.probes:
         picture(case)
     elif spec.category == "entities" and case.probes:
@@ -155,7 +158,15 @@ def _budget(case: Case) -> str:
         told += f" · the function is carried out by {by[spec.backbone]}"
     if any(probe.how == "answer" for probe in case.probes) and spec.category == "entities":
         told += " · this model gives no probabilities, so its values are 0 or 1"
+    if spec.tools:
+        told += " · it asks by tool calls"
     return told
+
+
+def _refusal(case: Case) -> str:
+    """Why an agent that was to ask by tool calls went on in text."""
+    failures = (call.failed for call in case.told.calls.values() if call.failed)
+    return next((failed.message for failed in failures if failed.error == NoToolCalls.__name__), "")
 
 
 def bars(case: Case) -> None:
@@ -230,14 +241,18 @@ def _round_details(case: Case, exchange: Exchange, made: list[Probe], call: Call
     for tab, name in zip(st.tabs(tabs), tabs, strict=True):
         with tab:
             if name == tabs[0] and call is not None:
-                inspector(call, _commands(call.text))
+                inspector(call, _commands(call))
             elif name != tabs[0]:
                 for one in modules[:20]:
                     inspector(one)
 
 
-def _commands(text: str) -> dict[str, str]:
-    """How each set of rules reads a message."""
+def _commands(call: Call) -> dict[str, str]:
+    """How each set of rules reads a message. Tool calls need no reading but by repaired rules: the paper had none."""
+    text = call.text
+    if call.answered and call.answered.tool_calls:
+        asked = [parse.tool_command(one) for one in call.answered.tool_calls]
+        return {"repaired": "; ".join(one.error or _inputs(one) for one in asked)}
     read = {}
     for rules in _RULES:
         if parse.is_final(text, rules):
@@ -247,8 +262,12 @@ def _commands(text: str) -> dict[str, str]:
         if command.name is None:
             read[rules] = "no command"
         else:
-            read[rules] = command.error or f"{len(command.inputs)} inputs: {', '.join(command.inputs[:6])}"
+            read[rules] = command.error or _inputs(command)
     return read
+
+
+def _inputs(command: parse.Command) -> str:
+    return f"{len(command.inputs)} inputs: {', '.join(command.inputs[:6])}"
 
 
 # Conclusion

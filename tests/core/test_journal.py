@@ -17,16 +17,19 @@ from core.events import (
     Dropped,
     Event,
     Finished,
+    Message,
     Recorded,
     Request,
     Sampling,
     Scored,
     Started,
     Token,
+    Tool,
     from_json,
     to_json,
 )
 from core.journal import Journal, JournalInUse, is_written, read
+from core.models.cache import key_of
 
 RUN = "20260101-000000-test-0000"
 
@@ -137,8 +140,16 @@ def test_a_fingerprint_tells_requests_apart_by_what_a_model_sees() -> None:
         {"model": "n"},
         {"role": "simulator"},
         {"sampling": Sampling(temperature=1, seed=2)},
+        {"tools": (Tool(name="look", description="", parameters={}),)},
     ):
         assert one.fingerprint() != one.model_copy(update=changed).fingerprint()
+
+
+def test_fingerprints_of_earlier_journals_still_hold() -> None:
+    """A run that stopped under an earlier version goes on without asking again; its cached answers are found."""
+    one = Request(role="explainer", model="m/m", messages=(Message(role="user", content="Can owls fly?"),))
+    assert one.fingerprint() == "5a7f61044cdd9cb18b46619d9ea40971236aec570675f1e5a2a1f1b2b93ee104"
+    assert key_of(one, "m/m", "u") == "2ce6f81bab96a9166eccc11867e26e2f7922692d3701003b7b5ab7596462ff0a"
 
 
 def test_what_is_not_an_event_is_refused() -> None:

@@ -59,6 +59,41 @@ def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
     assert "1 inputs: 1" in words(app)
 
 
+def test_tool_calls_lead_to_what_was_offered_asked_and_answered(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.toggle(key="tools").set_value(True).run()
+    app.button(key="probe").click().run()
+    told = words(settled(app))
+    assert "it asks by tool calls" in told and "Round 1 · 6 calls: f(-100) = -787.2" in told
+    app.session_state["round-1"] = app.session_state["round-2"] = True
+    app.run()
+    codes = "\n".join(code.value for code in app.code)
+    assert '[tool call call-1] call_function({"inputs": ["-100"' in codes, "its answer, and in the next prompt"
+    assert "call_function: Calls the hidden function" in codes and "[tool call-1]\nInputs and outputs:" in codes
+    assert "6 inputs: -100" in words(app)
+
+
+def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) -> None:
+    with StubServer(conclude_after, refused=["tools"]) as server:
+        app = page("labs/probe.py")
+        app.session_state["endpoints"] = {"stub": server.config()}
+        run = entry.jobs().start(
+            "find",
+            ProbeSpec(own="2*x", model="stub/stub-model", tools=True),
+            entry.catalog((server.config(),)).get,
+        )
+        assert entry.jobs().wait(run, 30)
+    told = words(page("labs/probe.py", run=run))
+    assert "It went on in plain text. stub does not take tool calls for stub-model." in told
+
+
+def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.toggle(key="tools").set_value(True)
+    app.selectbox(key="rules").set_value("paper").run()
+    assert "By paper rules an agent asks in text" in words(app) and app.button(key="probe").disabled
+
+
 @pytest.mark.parametrize(
     ("category", "said"),
     [

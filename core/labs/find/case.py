@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from core.events import Frozen, Rules
+from core.labs.find import parse
 from core.labs.find.evaluate import SUCCESS
 from core.labs.find.records import (
     Audit,
@@ -197,6 +198,8 @@ def missed(case: Case) -> list[str]:
     if truth is None or audit is None or case.interpretation is None:
         return []
     found: list[str] = []
+    if _knew_beforehand(case):
+        found.append("Had this description before it saw a single output, and never changed it.")
     if rounds := case.invented():
         several = "s" if len(rounds) > 1 else ""
         found.append(f"Made up outputs before it had them, in round{several} {', '.join(map(str, rounds))}.")
@@ -222,6 +225,15 @@ def missed(case: Case) -> list[str]:
         seen = "although it saw" if undefined else "and never saw one of"
         found.append(f"Does not mention the exception (where {exception}), {seen} inputs that give undefined.")
     return found
+
+
+def _knew_beforehand(case: Case) -> bool:
+    """Whether the message with its first call held the description that it concluded with."""
+    assert case.interpretation is not None
+    first = case.probes[0].round if case.probes else 0
+    call = case.told.calls.get(case.exchanges[first].call) if first in case.exchanges else None
+    early = parse.interpretation(call.text, "repaired").description if call else ""
+    return bool(early) and early == case.interpretation.description_repaired
 
 
 def _missed_of_numbers(case: Case, truth: Truth, audit: Audit) -> list[str]:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.events import Answer, OnText, Request
+from core.events import Answer, OnText, Request, ToolCall
+from core.labs.find import parse
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of
 from core.labs.find.functions.explain import explain_pairs
 from core.labs.find.functions.relations import UNDEFINED, Relation, RelationFunction, relations
@@ -35,9 +36,14 @@ class Control:
         """Answer at once. Raises Refused for a role or category that is not this lab's."""
         begun = time.perf_counter()
         text = self._reply(request)
+        calls: tuple[ToolCall, ...] = ()
+        if request.tools and (asked := parse.command(text, "repaired").inputs):
+            calls = (ToolCall(id="call-1", name=request.tools[0].name, arguments=json.dumps({"inputs": asked})),)
+            text = parse.invented(text)
         on_text(text)
         seconds = time.perf_counter() - begun
-        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
+        reason = "tool_calls" if calls else "stop"
+        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason=reason, tool_calls=calls)
 
     def _reply(self, request: Request) -> str:
         category = request.slots.get("category")

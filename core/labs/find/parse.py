@@ -5,14 +5,21 @@ Every function takes the raw text and the rules, so both readings can be had fro
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import shlex
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from core.events import Rules
+from core.events import Rules, ToolCall
 
 END = "[DESCRIPTION]"
 """Paper rules: an answer with this in it ends the run, whatever else it holds."""
+
+
+TOOL = "call_function"
+"""The one tool of an agent that asks by tool calls."""
 
 
 class Command(NamedTuple):
@@ -40,7 +47,8 @@ def command(text: str, rules: Rules) -> Command:
     Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
     nested parentheses do not match; only what stands before the first comma is run; a quoted file name is run without
     inputs; single and triple quotes are refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
-    any quotes, with or without a file name; what follows an invented output is not read.
+    any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. What
+    follows an invented output is not read.
     """
     return _paper_command(text) if rules == "paper" else _repaired_command(text)
 
@@ -71,21 +79,78 @@ _INVENTED = re.compile(
 )
 
 
+_BEGUN = re.compile(r"\bPYTHON\s*\(", re.I)
+_WRITTEN_OUT = re.compile(r'\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:')
+"""A tool call as JSON."""
+
+
+def _first_command(text: str) -> re.Match[str] | None:
+    return _BEGUN.search(text) or _WRITTEN_OUT.search(text)
+
+
 def _repaired_command(text: str) -> Command:
-    begun = re.search(r"\bPYTHON\s*\(", text, re.I)
+    begun = _first_command(text)
     made_up = _INVENTED.search(text, begun.end()) if begun else None
     asked = text[: made_up.start()] if made_up else text
     inputs: list[str] = []
     name = None
-    for match in re.finditer(r"\bPYTHON\s*\(", asked, re.I):
+    for match in _BEGUN.finditer(asked):
         name = "PYTHON"
         arguments = _up_to_closing(asked[match.end() :])
         inputs += _arguments(arguments)
     if name is None:
-        return Command(None)
+        return _joined([tool_command(call) for call in _written_out(asked)])
     if not inputs:
         return Command(name, error="the command names no input; write PYTHON(function.py input1 input2)")
     return Command(name, tuple(inputs))
+
+
+def _written_out(text: str) -> Iterator[ToolCall]:
+    for match in _WRITTEN_OUT.finditer(text):
+        try:
+            call, _ = json.JSONDecoder().raw_decode(text, match.start())
+        except ValueError:
+            yield ToolCall(id="", name=TOOL, arguments=text[match.end() :])
+            continue
+        arguments = call.get("arguments", call.get("parameters"))
+        yield ToolCall(id="", name=call["name"], arguments=json.dumps(arguments))
+
+
+def _joined(commands: list[Command]) -> Command:
+    """Several commands of one message as one; without any input, the first that is wrong."""
+    inputs = tuple(text for command in commands for text in command.inputs)
+    if inputs:
+        return Command(TOOL, inputs)
+    return commands[0] if commands else Command(None)
+
+
+def tool_command(call: ToolCall) -> Command:
+    """The call of the function that a tool call asks for."""
+    if call.name != TOOL:
+        return Command(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return Command(TOOL, error="the arguments of your call are not JSON")
+    if isinstance(arguments, dict):
+        only = next(iter(arguments.values())) if len(arguments) == 1 else None
+        arguments = arguments.get("inputs", only)
+    listed = _listed(arguments)
+    if not listed:
+        return Command(TOOL, error='the call names no input; its arguments look like {"inputs": ["input1", "input2"]}')
+    if wrong := [one for one in listed if not isinstance(one, str | int | float) or isinstance(one, bool)]:
+        return Command(TOOL, error=f"{json.dumps(wrong[0])} is no input: an input is a number or a text")
+    return Command(TOOL, tuple(one if isinstance(one, str) else json.dumps(one) for one in listed))
+
+
+def _listed(inputs: Any) -> list[Any]:
+    """`inputs` as a list: one alone, and a list that was written as a text, are meant as such too."""
+    if isinstance(inputs, str) and inputs.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            inputs = json.loads(inputs)
+    if isinstance(inputs, list):
+        return inputs
+    return [] if inputs is None or isinstance(inputs, dict) else [inputs]
 
 
 def invented(text: str) -> str:
@@ -93,11 +158,17 @@ def invented(text: str) -> str:
 
     What stands before the command is the past, and may well repeat real outputs.
     """
-    asked = re.search(r"\bPYTHON\s*\(", text, re.I)
+    asked = _first_command(text)
     if asked is None:
         return ""
     found = _INVENTED.search(text, asked.end())
     return text[found.start() :].strip() if found else ""
+
+
+def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:
+    """The same where the calls stand beside the text: pairs that it quotes of inputs never asked for before."""
+    made_up = [(x, y) for x, y in quoted_pairs(text) if x in inputs and x not in known]
+    return "\n".join(f"({x}, {y})" for x, y in made_up)
 
 
 def _up_to_closing(text: str) -> str:
@@ -164,7 +235,7 @@ def is_final(text: str, rules: Rules) -> bool:
     sections = _sections(spoken)
     if not sections.get("description"):
         return False
-    asked = re.search(r"\bPYTHON\s*\(", spoken, re.I)
+    asked = _first_command(spoken)
     tag = _BRACKET_TAG.search(spoken) or _TAG.search(spoken)
     return not (asked and tag and asked.start() < tag.start())
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from core.events import Message, Prompt
+from core.events import Message, Prompt, Tool
+from core.labs.find.functions.base import Category
+from core.labs.find.parse import TOOL
 from core.labs.find.records import Probe
 from core.labs.find.tasks import BY_MODEL, ProbeSpec
 from core.text.templates import Template, fill, load
@@ -16,22 +18,43 @@ PARTS = {
     "entities": "[DESCRIPTION]",
     "relations": "[DESCRIPTION] and [DOMAIN]",
 }
+FIRST_INPUTS = {
+    "numeric": "-100 -10 -1 0 1 10 100",
+    "strings": 'banana "Hello World" room101',
+    "entities": "eagle violin Paris algebra",
+    "relations": "France Mozart gold elephant",
+}
+"""How the inputs of a first experiment may look."""
+
 FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
 UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
 MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relation-corrupted")}
 
 
-def opening(spec: ProbeSpec, probes: Sequence[Probe]) -> Prompt:
-    """The task, with the outputs on the exemplars where the interpreter is given any."""
-    template = load(f"find/{_opening(spec)}")
-    slots = {"pairs": pairs(probes)} if spec.interpreter != "aia" else {}
-    return template.render(**slots)
+def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False) -> Prompt:
+    """The task, with the outputs on the exemplars where the interpreter is given any.
 
-
-def _opening(spec: ProbeSpec) -> str:
+    `tools`: it is to ask by tool calls, not by the text protocol.
+    """
     if spec.interpreter == "milan":
-        return f"milan-{spec.category}"
-    return f"agent-{spec.category}" + ("-exemplars" if spec.interpreter == "aia+milan" else "")
+        return load(f"find/milan-{spec.category}").render(pairs=pairs(probes))
+    how, begin = (load(f"find/{name}").user for name in _manner(spec, tools))
+    slots = {"pairs": pairs(probes), "inputs": FIRST_INPUTS[spec.category]}
+    return load(f"find/agent-{spec.category}").render(how=how, begin=fill(begin, slots))
+
+
+def _manner(spec: ProbeSpec, tools: bool) -> tuple[str, str]:
+    """The templates of how an agent is to ask, and of how it begins."""
+    manner = "tools" if tools else "text"
+    return f"how-{manner}", "begin-exemplars" if spec.interpreter == "aia+milan" else f"begin-{manner}"
+
+
+def tool(category: Category) -> Tool:
+    """The one tool of an agent: to call the function."""
+    kind = "number" if category == "numeric" else "string"
+    inputs = {"type": "array", "items": {"type": kind}}
+    schema = {"type": "object", "properties": {"inputs": inputs}, "required": ["inputs"]}
+    return Tool(name=TOOL, description=load("find/tool").user, parameters=schema)
 
 
 def going_on(opening: Prompt, turns: Sequence[Message], slots: dict[str, str]) -> Prompt:
@@ -77,8 +100,12 @@ def _unit(category: str) -> Template:
 def hashes(spec: ProbeSpec) -> dict[str, str]:
     """The hash of every template this run may send, by the template's id."""
     names: list[str] = []
-    if spec.interpreter in BY_MODEL:
-        names += [_opening(spec)] + ([*FOLLOW_UPS] if spec.interpreter != "milan" else ["told-mend"])
+    if spec.interpreter == "milan":
+        names += [f"milan-{spec.category}", "told-mend"]
+    elif spec.interpreter in BY_MODEL:
+        names += [f"agent-{spec.category}", *_manner(spec, tools=False), *FOLLOW_UPS]
+        if spec.tools:
+            names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
     if spec.evaluator and spec.category in UNITS:
         names.append(UNITS[spec.category])
     if spec.is_module and spec.backbone == "model":

@@ -33,6 +33,8 @@ class Exchange(Frozen):
     """Why nothing was run: no command in the answer, an unknown command, a budget used up, code that does not run."""
     invented: str = ""
     """Outputs that the answer gives for calls it has not made yet."""
+    tools: bool = False
+    """Whether it was offered the function as a tool."""
 
 
 class Interpretation(Frozen):

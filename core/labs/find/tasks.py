@@ -62,7 +62,8 @@ class ProbeSpec(Spec):
     The function is the person's `own`, else the one named `function` (a published id with `find_dir`, or the name of a
     drawn one), else the one that `seed` and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one
     that takes the unit tests; `backbone` answers for entities and relations, with `module` where it is a model.
-    `rounds` and `probes` are the interpreter's budget. `rules` read the agent's commands while it works and say how a
+    `rounds` and `probes` are the interpreter's budget. With `tools` an agent asks by native tool calls where its model
+    has them, and by the paper's text protocol where not. `rules` read the agent's commands while it works and say how a
     drawn function behaves; the final answer is always read by both.
     """
 
@@ -82,6 +83,7 @@ class ProbeSpec(Spec):
     rounds: Annotated[int, Field(ge=1, le=50)] = ROUNDS
     probes: Annotated[int, Field(ge=1, le=2_000)] = PROBES
     rules: Rules = "repaired"
+    tools: bool = False
     given: Given | None = None
     beside: str = ""
     """The run of another interpreter on the same function that this one is shown beside."""
@@ -103,6 +105,8 @@ class ProbeSpec(Spec):
             raise ValueError(
                 f"The {self.interpreter} baseline knows {' and '.join(CAN[self.interpreter])} functions only."
             )
+        if self.tools and self.rules == "paper":
+            raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:

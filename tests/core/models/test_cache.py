@@ -84,7 +84,7 @@ def test_model_and_address_are_part_of_the_key_and_the_role_is_not() -> None:
 
 
 def test_every_field_of_a_request_is_in_the_key_or_known_not_to_matter() -> None:
-    in_key = {"messages", "sampling", "json_schema", "repeat", "model"}
+    in_key = {"messages", "sampling", "json_schema", "repeat", "tools", "model"}
     assert set(Request.model_fields) - in_key == {"role", "slots", "prompt"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 import time
@@ -11,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, CallFailed, Message, Request, Sampling
+from core.events import Answer, CallFailed, Message, Request, Sampling, Tool, ToolCall
 from core.models import errors
 from core.models.endpoint import Connection, Endpoint, EndpointConfig, list_models
-from tests.stub_server import Fault, StubServer
+from tests.stub_server import Calls, Fault, StubServer
 
 KEY = "sk-planted-0123456789-secret"
 
@@ -373,3 +374,84 @@ def test_the_key_is_nowhere_in_what_is_said_or_logged(
         assert server.seen[0].headers["authorization"] == f"Bearer {KEY}", "the key does reach the server"
     everything = "\n".join(written + [record.getMessage() + str(record.args) for record in caplog.records])
     assert KEY not in everything
+
+
+# Tool calls
+
+LOOK = Tool(name="look", description="Looks.", parameters={"type": "object", "properties": {"at": {"type": "string"}}})
+TWO = (("look", '{"at": "the \\"moon\\""}'), ("look", '{"at": "Mars"}'))
+
+
+@pytest.mark.parametrize("numbered", ["each", "zero", "not", "whole"])
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("text", ["", "Let me look."])
+def test_tool_calls_come_whole_however_a_server_numbers_their_pieces(numbered: Any, streams: bool, text: str) -> None:
+    with StubServer(Calls(TWO, text, numbered), streams=streams) as server:
+        answer, pieces = ask(server.config(), question(tools=(LOOK,)))
+        body = server.seen[0].body
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == list(TWO)
+    assert [call.id for call in answer.tool_calls] == ["call_0x", "call_1x"]
+    assert answer.text == "".join(pieces) == text and answer.finish_reason == "tool_calls"
+    assert body["tools"] == [{"type": "function", "function": LOOK.model_dump()}]
+
+
+def test_tool_calls_without_ids_are_numbered() -> None:
+    with StubServer(Calls(TWO, numbered="no ids")) as server:
+        answer, _ = ask(server.config(), question(tools=(LOOK,)))
+    assert [call.id for call in answer.tool_calls] == ["call-1", "call-2"]
+
+
+def test_a_dialogue_with_tool_calls_is_sent_as_the_api_has_it() -> None:
+    call = ToolCall(id="c7", name="look", arguments='{"at": "Mars"}')
+    turns = (
+        Message(role="user", content="Look!"),
+        Message(role="assistant", content="", tool_calls=(call,)),
+        Message(role="tool", content="red", tool_call_id="c7"),
+    )
+    with StubServer("It is red.") as server:
+        ask(server.config(), question().model_copy(update={"messages": turns}))
+        sent = server.seen[0].body
+    assert "tools" not in sent
+    function = {"name": "look", "arguments": '{"at": "Mars"}'}
+    assert sent["messages"] == [
+        {"role": "user", "content": "Look!"},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "c7", "type": "function", "function": function}]},
+        {"role": "tool", "content": "red", "tool_call_id": "c7"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "registry.ollama.ai/library/gemma:2b does not support tools",
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "Unsupported parameter: 'tools' is not supported with this model.",
+        "function calling is not available for this model",
+    ],
+)
+def test_a_server_without_tool_calls_says_so_and_is_asked_once(words: str) -> None:
+    with StubServer(always=Fault("bad_request", words=words)) as server:
+        error = failure(server.config(), question(tools=(LOOK,)))
+        assert server.count == 1
+        plain = failure(server.config())
+    assert isinstance(error, errors.NoToolCalls) and "plain text" in error.hint and words in error.message
+    assert not isinstance(plain, errors.NoToolCalls), "nobody spoke of tools"
+
+
+def test_a_server_that_cannot_stream_tool_calls_is_asked_without_a_stream() -> None:
+    refusal = Fault("bad_request", words="Cannot use tools with stream")
+    with StubServer(Calls(TWO), faults={1: refusal}) as server:
+        answer, _ = ask(server.config(), question(tools=(LOOK,)))
+        assert len(answer.tool_calls) == 2 and "stream" not in server.seen[1].body
+
+
+@pytest.mark.parametrize("kind", ["cut", "broken_json", "unfinished"])
+def test_a_broken_answer_with_tool_calls_is_a_fault(kind: Any) -> None:
+    with StubServer(Calls(TWO, "Let me look."), always=Fault(kind)) as server:
+        assert isinstance(failure(server.config(), question(tools=(LOOK,))), errors.MalformedReply)
+
+
+def test_a_key_inside_a_tool_call_is_not_passed_on() -> None:
+    with StubServer(Calls((("look", json.dumps({"at": KEY})),))) as server:
+        error = failure(server.config(key=KEY), question(tools=(LOOK,)))
+    assert isinstance(error, errors.MalformedReply) and KEY not in error.message

@@ -7,7 +7,21 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, Answered, Asked, Event, Failed, Message, Request, Sampling, Usage
+from core.events import (
+    Answer,
+    Answered,
+    Asked,
+    Event,
+    Failed,
+    Message,
+    Request,
+    Sampling,
+    Tool,
+    ToolCall,
+    Usage,
+    from_json,
+    to_json,
+)
 from core.models import errors
 from core.models.replay import Replay
 
@@ -67,6 +81,18 @@ def test_it_answers_what_was_asked_with_all_that_was_measured() -> None:
     assert answer.seconds == 1.5 and answer.usage.completion_tokens == 2 and answer.logprobs == [{"token": "y"}]
     assert ask(replay, request()).text == "No."
     assert ask(replay, request()).text == "No.", "as often as it is asked"
+
+
+def test_tool_calls_are_given_again() -> None:
+    call = ToolCall(id="c1", name="look", arguments='{"at": "Mars"}')
+    tool = Tool(name="look", description="", parameters={})
+    told = request().model_copy(update={"tools": (tool,)})
+    events = [
+        event.model_copy(update={"tool_calls": (call,)}) if isinstance(event, Answered) else event
+        for event in journal((told, ""))
+    ]
+    again = [from_json(to_json(event)) for event in events]
+    assert ask(Replay(RUN, again), told).tool_calls == (call,)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ COLUMNS = {
     "runs": "run lab status at last_at finished_at seconds seed spec versions prompts title model answered failed "
     "error message hint journal bytes lines modified head",
     "calls": "run call item role model prompt messages sampling repeat text seconds first_token_seconds cached "
-    "prompt_tokens completion_tokens finish_reason error message hint at",
+    "prompt_tokens completion_tokens finish_reason error message hint at tools tool_calls",
     "scores": "run metric rules item value n of low high detail at",
     "drops": "run item reason rules detail at",
     "records": "run record item data at",
@@ -39,7 +39,7 @@ COLUMNS = {
     "faithful_paper faithful_repaired reason_paper reason_repaired control_paper control_repaired distance kept masked "
     "over_redacted extra at",
     "probes": "run item number round input output value problem how extra at",
-    "exchanges": "run item round call inputs told trouble invented extra at",
+    "exchanges": "run item round call inputs told trouble invented extra at tools",
     "interpretations": "run item interpreter call description_paper description_repaired domain_paper "
     "domain_repaired code_paper code_repaired told_paper told_repaired extra at",
     "estimates": "run item paper repaired trouble_paper trouble_repaired extra at",

@@ -1,19 +1,23 @@
 """The interactive agent (AIA), and the one that only sees exemplars (MILAN). FIND, section 4; protocol §4.
 
-The dialogue is text: a command `PYTHON(function.py inputs)` can call the function and nothing else.
+The agent asks in text, by a command `PYTHON(function.py inputs)` as the paper's does, or by native tool calls where
+its model has them. Either can call the function and nothing else.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from core.events import Answered, Message
 from core.labs.find import parse, prompts, sandbox
 from core.labs.find.box import Box
-from core.labs.find.records import Exchange
+from core.labs.find.records import Exchange, Probe
 from core.labs.find.tasks import EXPLORING, MENDS, ProbeSpec
-from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer
+from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.runs.run import Run
 
 IDLE = 3
@@ -40,11 +44,12 @@ class _TooLong(Exception):
 
 
 class _Dialogue:
-    """The turns after the opening, and what each round came to."""
+    """The turns after the opening, and what each round came to. `tools`: it asks by tool calls."""
 
     def __init__(self, spec: ProbeSpec, run: Run, box: Box) -> None:
         self.spec, self.run, self.box = spec, run, box
-        self.opening = prompts.opening(spec, box.probes)
+        self.tools = spec.tools
+        self.opening = prompts.opening(spec, box.probes, self.tools)
         self.turns: list[Message] = []
         self.round = 0
         self.resets = 0
@@ -58,6 +63,8 @@ class _Dialogue:
 
     async def ask(self) -> Answered:
         """The interpreter's next message. Raises _NoAnswer, _TooLong, and CallFailed for what may pass."""
+        # Where it must conclude there is nothing to call.
+        tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word else ()
         self.round += 1
         left = max(self.spec.rounds - self.round + 1, 0)
         slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
@@ -69,26 +76,58 @@ class _Dialogue:
                 sampling=EXPLORING,
                 item=_item(self.round),
                 repeat=self.resets,
+                tools=tools,
             )
         except ContextTooLong as failure:
             raise _TooLong(failure.message) from failure
         except (EmptyAnswer, ContentFiltered) as failure:
             raise _NoAnswer(failure.message) from failure
+        except NoToolCalls:
+            if not self.tools:
+                raise
+            self._go_on_in_text()
+            return await self.ask()
 
-    def tell(self, answered: Answered, told: str, **fields: object) -> None:
-        """Close the round: what was told goes into the dialogue and on record."""
-        self.turns += [
-            Message(role="assistant", content=answered.text),
-            Message(role="user", content=told),
-        ]
-        self.note(answered, told=told, **fields)
+    def _go_on_in_text(self) -> None:
+        """The same dialogue by the text protocol: the model takes no tools."""
+        self.tools = False
+        self.round -= 1
+        self.opening = prompts.opening(self.spec, [probe for probe in self.box.probes if probe.round == 0])
+        self.turns = _as_text(self.turns)
+
+    def tell(self, answered: Answered, *told: str, **fields: object) -> None:
+        """Close the round: what was told, a reply to each tool call if there were any, goes into the dialogue and on
+        record.
+        """
+        self.turns.append(Message(role="assistant", content=answered.text, tool_calls=answered.tool_calls))
+        if answered.tool_calls:
+            for call, text in zip(answered.tool_calls, told, strict=True):
+                self.turns.append(Message(role="tool", content=text, tool_call_id=call.id))
+        else:
+            self.turns += [Message(role="user", content=text) for text in told]
+        self.note(answered, told="\n\n".join(told), **fields)
 
     def note(self, answered: Answered, **fields: object) -> None:
-        exchange = Exchange.model_validate({"round": self.round, "call": answered.call, **fields})
+        exchange = Exchange.model_validate({"round": self.round, "call": answered.call, "tools": self.tools, **fields})
         self.run.record(exchange, _item(self.round))
 
     def left(self) -> dict[str, str]:
         return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
+
+
+def _as_text(turns: Sequence[Message]) -> list[Message]:
+    """Turns with tool calls as the text protocol has them."""
+    plain = []
+    for turn in turns:
+        if turn.tool_calls:
+            inputs = [text for call in turn.tool_calls for text in parse.tool_command(call).inputs]
+            command = "COMMAND: PYTHON(function.py " + " ".join(map(json.dumps, inputs)) + ")"
+            plain.append(Message(role="assistant", content=f"{turn.content}\n{command}".strip()))
+        elif turn.role == "tool" and plain[-1].role == "user":
+            plain[-1] = Message(role="user", content=f"{plain[-1].content}\n\n{turn.content}")
+        else:
+            plain.append(Message(role="user" if turn.role == "tool" else turn.role, content=turn.content))
+    return plain
 
 
 def _item(round: int) -> str:
@@ -128,7 +167,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
     while True:
         concluding = dialogue.is_last_word
         answered = await dialogue.ask()
-        if parse.is_final(answered.text, "repaired"):
+        if parse.is_final(answered.text, "repaired") and not answered.tool_calls:
             trouble = await asyncio.to_thread(_of_code, spec, answered.text)
             if trouble and mends < MENDS:
                 mends += 1
@@ -141,25 +180,42 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
         if concluding or earlier:
             dialogue.note(answered, trouble="it was told to conclude and did not")
             return earlier or Conclusion(answered.text, answered.call, "it never concluded")
-        command = parse.command(answered.text, "repaired")
-        if command.inputs:
-            made = await box.probe(command.inputs, dialogue.round)
-            invented = parse.invented(answered.text)
+        commands = [parse.tool_command(call) for call in answered.tool_calls]
+        commands = commands or [parse.command(answered.text, "repaired")]
+        inputs = tuple(text for command in commands for text in command.inputs)
+        if inputs:
+            known = {probe.input for probe in box.probes}
+            made = await box.probe(inputs, dialogue.round)
+            invented = (
+                parse.invented_beside(answered.text, inputs, known)
+                if answered.tool_calls
+                else parse.invented(answered.text)
+            )
             name = "told-invented" if invented else "told-outputs"
-            told = prompts.follow_up(name, pairs=prompts.pairs(made), **dialogue.left())
+            *others, last = _shares(commands, made)
+            told = prompts.follow_up(name, pairs=last, **dialogue.left())
             dialogue.trouble = ""
             dialogue.idle = 0
             dialogue.tell(
                 answered,
+                *others,
                 _last_word(dialogue, told),
                 inputs=tuple(probe.input for probe in made),
                 invented=invented,
             )
         else:
-            dialogue.trouble = command.error or "there was no command in your message"
+            dialogue.trouble = commands[0].error or "there was no command in your message"
             dialogue.idle += 1
-            told = prompts.follow_up("told-trouble", trouble=dialogue.trouble, **dialogue.left())
-            dialogue.tell(answered, _last_word(dialogue, told), trouble=dialogue.trouble)
+            name = "told-trouble-tools" if dialogue.tools else "told-trouble"
+            told = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
+            others = [command.error or "" for command in commands[:-1]]
+            dialogue.tell(answered, *others, _last_word(dialogue, told), trouble=dialogue.trouble)
+
+
+def _shares(commands: Sequence[parse.Command], made: Sequence[Probe]) -> list[str]:
+    """What came of each command, as it is told: its pairs, or why nothing was run."""
+    rest = iter(made)
+    return [command.error or prompts.pairs(list(islice(rest, len(command.inputs)))) for command in commands]
 
 
 def _last_word(dialogue: _Dialogue, told: str) -> str:
@@ -212,6 +268,7 @@ async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     """The dialogue no longer fits into the model's context: all that was seen in one message, and a conclusion."""
     seen = prompts.follow_up("told-outputs", pairs=prompts.pairs(dialogue.box.probes), **dialogue.left())
     last = prompts.follow_up("told-conclude", told=seen, parts=prompts.PARTS[dialogue.spec.category])
+    dialogue.tools = False
     *first, task = dialogue.opening.messages
     whole = Message(role="user", content=f"{task.content}\n\n{last}")
     dialogue.opening = dialogue.opening.model_copy(update={"messages": (*first, whole)})

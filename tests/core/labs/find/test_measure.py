@@ -18,9 +18,10 @@ from core.labs.find.records import Submission, Wish
 from core.labs.find.tasks import ProbeSpec
 from core.models import local
 from core.models.catalog import Catalog
+from core.models.replay import Replay
 from core.runs.run import execute, recorded
 from core.runs.transcript import transcript
-from tests.stub_server import Fault, StubServer
+from tests.stub_server import Calls, Fault, StubServer
 
 BOTH = ("paper", "repaired")
 
@@ -47,10 +48,10 @@ def stub_spec(**changes: object) -> ProbeSpec:
 CONCLUSION = "[DESCRIPTION]: It doubles x.\n[DOMAIN]: all numbers\n[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```"
 
 
-def scripted(*messages: str) -> Any:
+def scripted(*messages: str | Calls) -> Any:
     """A model that says one thing after another, the last for ever; which one, the turns so far tell."""
 
-    def reply(body: dict[str, Any]) -> str:
+    def reply(body: dict[str, Any]) -> str | Calls:
         said = sum(message["role"] == "assistant" for message in body["messages"])
         return messages[min(said, len(messages) - 1)]
 
@@ -153,6 +154,15 @@ def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
     assert found.value("nmse_success") == 1
 
 
+def test_a_description_that_stood_before_the_first_output_is_said() -> None:
+    early = f"COMMAND: PYTHON(function.py 1 2)\n\n{CONCLUSION}"
+    words = "Had this description before it saw a single output, and never changed it."
+    for messages, said in (((early, CONCLUSION), True), (("COMMAND: PYTHON(function.py 1 2)", CONCLUSION), False)):
+        with StubServer(scripted(*messages)) as server:
+            found, _ = play(stub_spec(), stub_catalog(server))
+        assert (words in missed(found)) == said and len(found.probes) == 2
+
+
 def test_a_command_can_only_call_the_function() -> None:
     hostile = (
         'COMMAND: BASH(rm -rf /) or PYTHON(-c "import os; os.system(1)") and PYTHON(/etc/passwd __import__("os") 4)'
@@ -211,6 +221,131 @@ def test_who_never_asks_is_told_to_conclude_before_its_rounds_are_used_up() -> N
         assert server.count == 4 and "Conclude now" in server.seen[-1].question
     assert found.told.status == "completed"
     assert "Never called the function at all." in missed(found)
+
+
+# Tool calls
+
+
+def look(*inputs: object, text: str = "") -> Calls:
+    return Calls((("call_function", json.dumps({"inputs": inputs})),), text)
+
+
+def test_native_tool_calls_make_the_same_calls_and_lead_to_the_same_scores() -> None:
+    with StubServer(scripted(look(1, 2.5), CONCLUSION)) as server:
+        found, events = play(stub_spec(tools=True), stub_catalog(server))
+        first, second = (seen.body for seen in server.seen)
+    assert [(probe.input, probe.output) for probe in found.probes] == [("1", "2"), ("2.5", "5")]
+    assert found.value("nmse") == 0 and found.value("nmse_success", "paper") == 1
+    assert all(exchange.tools for exchange in found.exchanges.values())
+    [tool] = first["tools"]
+    assert tool["function"]["parameters"]["properties"]["inputs"]["items"] == {"type": "number"}
+    assert "PYTHON" not in json.dumps(first), "the text protocol is not spoken of"
+    *_, asked, told = second["messages"]
+    assert asked["tool_calls"][0]["id"] == told["tool_call_id"] and told["role"] == "tool"
+    assert "(1, 2)\n(2.5, 5)" in told["content"] and "Calls left: 198" in told["content"]
+    answered = next(event for event in events if event.kind == "answered")
+    assert answered.text == "" and json.loads(answered.tool_calls[0].arguments) == {"inputs": [1, 2.5]}
+
+
+def test_each_of_several_tool_calls_gets_its_own_outputs() -> None:
+    several = Calls(
+        (
+            ("call_function", '{"inputs": [1]}'),
+            ("delete_everything", "{}"),
+            ("call_function", '{"inputs": [2'),
+            ("call_function", '{"inputs": [3, "x"]}'),
+        )
+    )
+    with StubServer(scripted(several, CONCLUSION)) as server:
+        found, _ = play(stub_spec(tools=True), stub_catalog(server))
+        told = [turn["content"] for turn in server.seen[1].body["messages"] if turn["role"] == "tool"]
+    assert told[0] == "(1, 2)"
+    assert "no tool delete_everything" in told[1] and "not JSON" in told[2]
+    assert "(3, 6)" in told[3] and "(x, no output" in told[3] and "Rounds left: 3" in told[3]
+    assert [probe.input for probe in found.probes] == ["1", "3", "x"]
+
+
+def test_the_budget_holds_over_several_tool_calls() -> None:
+    several = Calls((("call_function", '{"inputs": [1, 2]}'), ("call_function", '{"inputs": [3, 4]}')))
+    with StubServer(scripted(several, CONCLUSION)) as server:
+        found, _ = play(stub_spec(tools=True, probes=2), stub_catalog(server))
+        told = [turn["content"] for turn in server.seen[1].body["messages"] if turn["role"] == "tool"]
+        assert "tools" not in server.seen[1].body, "nothing is left to be called"
+    assert told[0] == "(1, 2)\n(2, 4)" and "no experiments left" in told[1]
+    assert len(found.probes) == 2 and found.value("nmse") == 0
+
+
+def test_a_tool_call_that_asks_for_nothing_is_told_and_ends_in_order() -> None:
+    with StubServer(Calls((("call_function", "{}"),))) as server:
+        found, _ = play(stub_spec(tools=True, rounds=3), stub_catalog(server))
+    assert found.told.status == "completed" and not found.probes
+    assert "names no input" in found.exchanges[1].trouble
+    assert [drop.reason for drop in found.told.drops if drop.item == "interpretation"] == ["no description"] * 2
+
+
+def test_outputs_invented_beside_a_tool_call_are_answered_with_the_real_ones() -> None:
+    with StubServer(scripted(look(1, text="I see that f(1) = 10."), CONCLUSION)) as server:
+        found, _ = play(stub_spec(tools=True), stub_catalog(server))
+        told = server.seen[1].body["messages"][-1]["content"]
+    assert found.invented() == [1] and found.exchanges[1].invented == "(1, 10)"
+    assert "(1, 2)" in told and "did not come from the function" in told
+
+
+def test_where_an_endpoint_has_no_tools_the_agent_goes_on_in_text() -> None:
+    with StubServer(scripted("COMMAND: PYTHON(function.py 1 2)", CONCLUSION), refused=["tools"]) as server:
+        found, events = play(stub_spec(tools=True), stub_catalog(server))
+        assert server.count == 3, "the refusal, then two rounds"
+        assert "PYTHON(function.py" in server.seen[1].body["messages"][0]["content"]
+    failed = [event for event in events if event.kind == "failed"]
+    assert [event.error for event in failed] == ["NoToolCalls"] and failed[0].call is not None
+    assert found.told.status == "completed" and found.value("nmse") == 0
+    assert not any(exchange.tools for exchange in found.exchanges.values())
+    assert set(found.exchanges) == {1, 2}, "the refused call is no round"
+
+
+def test_tools_that_are_refused_midway_lose_nothing() -> None:
+    """Some servers take no replies to tool calls once there are no tools: here when it is told to conclude."""
+    refusal = Fault("bad_request", words="Requests with tool results must define tools")
+    with StubServer(scripted(look(1), CONCLUSION), faults={2: refusal}) as server:
+        found, _ = play(stub_spec(tools=True, rounds=1), stub_catalog(server))
+        turns = server.seen[2].body["messages"]
+    assert [turn["role"] for turn in turns] == ["system", "user", "assistant", "user"]
+    assert turns[2]["content"] == 'COMMAND: PYTHON(function.py "1")'
+    assert "(1, 2)" in turns[3]["content"] and "Conclude now" in turns[3]["content"]
+    assert found.value("nmse") == 0
+
+
+def test_a_model_that_has_no_idea_of_tools_may_still_write_the_command() -> None:
+    with StubServer(scripted("I have no tools.", "COMMAND: PYTHON(function.py 1 2)", CONCLUSION)) as server:
+        found, _ = play(stub_spec(tools=True), stub_catalog(server))
+        told = server.seen[1].body["messages"][-1]["content"]
+    assert "if you have no tools" in told and "PYTHON(function.py" in told
+    assert len(found.probes) == 2 and found.value("nmse") == 0
+
+
+@pytest.mark.parametrize("category", ["numeric", "strings", "entities", "relations"])
+def test_controls_play_alike_by_tool_calls_and_in_text(category: str) -> None:
+    spec = {"category": category, "seed": 6, "model": "control/straight", "evaluator": "control/straight"}
+    both = [play(ProbeSpec.model_validate({**spec, "tools": tools}))[0] for tools in (False, True)]
+    assert both[0].probes == both[1].probes and both[0].probes
+    assert both[0].interpretation is not None and both[1].interpretation is not None
+    assert both[0].interpretation.told_repaired == both[1].interpretation.told_repaired
+    inventor, _ = play(ProbeSpec(own="2*x", model="control/inventor", tools=True))
+    assert inventor.invented() == [1]
+
+
+def test_a_run_with_tool_calls_goes_on_and_plays_again() -> None:
+    with StubServer(scripted(look(1), look(2), CONCLUSION), faults={3: Fault("server_error")}) as server:
+        catalog = stub_catalog(server, retries=0)
+        broken, events = play(stub_spec(tools=True), catalog)
+        assert broken.told.status == "failed" and len(broken.probes) == 2
+        whole, events = play(stub_spec(tools=True), catalog, events)
+        assert server.count == 4, "what was answered is not asked again"
+    assert whole.value("nmse") == 0 and len(whole.probes) == 2
+    replay = Replay("r", events)
+    again: list[Event] = []
+    asyncio.run(execute(LAB, stub_spec(tools=True), "r2", resolve=lambda id: replay, publish=again.append))
+    assert case(transcript(again)).probes == whole.probes
 
 
 def test_a_description_that_is_not_there_is_not_judged() -> None:

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.events import ToolCall
 from core.labs.find.parse import (
     choice,
     choice_is_correct,
     claimed_intervals,
     command,
     interpretation,
+    invented,
+    invented_beside,
     is_final,
     quoted_pairs,
+    tool_command,
 )
 
 INF = float("inf")
@@ -55,6 +61,74 @@ def test_commands_by_paper_rules(text, name, inputs):
 )
 def test_commands_by_repaired_rules(text, inputs):
     assert command(text, "repaired") == ("PYTHON", inputs, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inputs"),
+    [
+        ('{"inputs": [1, -2.5, 1e3]}', ("1", "-2.5", "1000.0")),
+        ('{"inputs": ["dog", "Hello World", "3"]}', ("dog", "Hello World", "3")),
+        ('{"inputs": "dog"}', ("dog",)),
+        ('{"inputs": "[1, 2]"}', ("1", "2")),
+        ('{"x": [7]}', ("7",)),
+        ("[1, 2]", ("1", "2")),
+        ("5", ("5",)),
+        ('{"inputs": ["[1, 2]"]}', ("[1, 2]",)),
+        ('{"inputs": [NaN]}', ("NaN",)),
+    ],
+)
+def test_the_inputs_of_a_tool_call(arguments, inputs):
+    asked = tool_command(ToolCall(id="c", name="call_function", arguments=arguments))
+    assert asked.inputs == inputs and asked.error is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("run_shell", '{"inputs": [1]}', "no tool run_shell"),
+        ("call_function", '{"inputs": [1, 2', "not JSON"),
+        ("call_function", "", "not JSON"),
+        ("call_function", "{}", "names no input"),
+        ("call_function", '{"inputs": []}', "names no input"),
+        ("call_function", '{"inputs": null}', "names no input"),
+        ("call_function", '{"inputs": [1, null]}', "null is no input"),
+        ("call_function", '{"inputs": [[1]]}', "[1] is no input"),
+        ("call_function", '{"inputs": true}', "true is no input"),
+        ("call_function", '{"a": 1, "b": 2}', "names no input"),
+    ],
+)
+def test_a_tool_call_that_cannot_be_made_says_why(name, arguments, words):
+    asked = tool_command(ToolCall(id="c", name=name, arguments=arguments))
+    assert asked.inputs == () and words in asked.error
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ('```json\n{\n  "name": "call_function",\n  "arguments": {"inputs": [1, 2]}\n}\n```', ("1", "2")),
+        ('<tool_call>\n{"name": "call_function", "arguments": {"inputs": ["a b"]}}\n</tool_call>', ("a b",)),
+        (
+            '{"name": "call_function", "parameters": {"inputs": [1]}} {"name": "call_function", "arguments": [2]}',
+            ("1", "2"),
+        ),
+    ],
+)
+def test_tool_calls_written_out_are_read_by_repaired_rules(text, inputs):
+    assert command(text, "repaired").inputs == inputs
+    assert command(text, "paper").name is None
+    assert not is_final(text + "\n[DESCRIPTION]: a line", "repaired")
+
+
+def test_a_tool_call_written_out_by_halves_is_explained():
+    told = command('{"name": "call_function", "arguments": {"inputs": [1', "repaired")
+    assert told.inputs == () and told.error == "the arguments of your call are not JSON"
+
+
+def test_invented_outputs_beside_a_tool_call():
+    call = '{"name": "call_function", "arguments": {"inputs": [1]}}'
+    assert invented(f"{call}\n\nInputs and outputs:\n(1, 10)") == "Inputs and outputs:\n(1, 10)"
+    assert invented_beside("f(1) = 10 and f(2) = 4", ("1", "3"), {"2"}) == "(1, 10)"
+    assert invented_beside("f(2) = 4, so I look at 3", ("3",), {"2"}) == ""
 
 
 def test_a_command_without_inputs_is_explained():
@@ -179,3 +253,12 @@ def test_nothing_a_model_writes_raises(text):
 def test_double_quoted_inputs_come_through_unchanged(inputs):
     line = "PYTHON(function.py " + " ".join(f'"{text}"' for text in inputs) + ")"
     assert list(command(line, "repaired").inputs) == inputs
+
+
+@given(
+    st.text(), st.text() | st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps)
+)
+def test_no_tool_call_raises(name, arguments):
+    for tool in (name, "call_function"):
+        asked = tool_command(ToolCall(id="", name=tool, arguments=arguments))
+        assert bool(asked.inputs) != bool(asked.error)
