@@ -127,18 +127,20 @@ def bars(probes: DataFrame, most: int = 60) -> Figure:
     return figure
 
 
-def heat_map(matrix: DataFrame) -> Figure:
-    """Selectivity as the paper's figure A4: rows are functions, columns the words of each concept, values 0 to 1."""
+def heat_map(names: Sequence[str], means: Sequence[Sequence[float | None]], largest: float = 1.0) -> Figure:
+    """Selectivity as the paper's figure A4: rows are functions, columns the words of each concept, values from 0 to
+    `largest`.
+    """
     import plotly.graph_objects as go
 
-    names = [_safe(str(name)) for name in matrix.index]
+    safe = [_safe(name) for name in names]
     figure = go.Figure(
         go.Heatmap(
-            z=matrix.to_numpy(),
-            x=[_safe(str(name)) for name in matrix.columns],
-            y=names,
+            z=means,
+            x=safe,
+            y=safe,
             zmin=0,
-            zmax=1,
+            zmax=largest,
             colorscale="Viridis",
             colorbar={"title": "mean"},
             hovertemplate="function: %{y}<br>words of: %{x}<br>mean %{z:.2f}<extra></extra>",

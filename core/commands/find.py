@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from core import entry
 from core.commands.probe import function_options
-from core.commands.running import BAD_INPUT, DONE, UNREACHABLE
+from core.commands.running import BAD_INPUT, DONE, UNREACHABLE, figures, output_options, run
 from core.events import Event, Token
-from core.labs.find import results
+from core.labs.find import reliability, results
 from core.labs.find.case import HEADLINE, case
 from core.labs.find.functions import source
 from core.labs.find.functions.atoms import ATOMS
@@ -22,8 +24,9 @@ from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.relations import relations
 from core.labs.find.functions.strings import STRING_ATOMS
+from core.labs.find.reliability import ReliabilitySpec, Report
 from core.labs.find.tasks import ProbeSpec
-from core.runs.run import execute
+from core.runs.run import execute, new_id
 from core.runs.transcript import Transcript, transcript
 
 
@@ -56,6 +59,22 @@ def add(commands: Any) -> None:
     score.add_argument("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
     score.add_argument("--json", action="store_true", help="print one function a line")
     score.set_defaults(command=_score)
+
+    trust = actions.add_parser("reliability", help="whether a backbone can be trusted with the entity functions")
+    trust.add_argument(
+        "--backbone", choices=("table", "embedding", "model"), help="default: model where --model is given"
+    )
+    trust.add_argument("--model", metavar="ID", default="", help="the language model that carries the functions out")
+    trust.add_argument("--concepts", metavar="N", type=int, default=16, help="of 140 (default: %(default)s)")
+    trust.add_argument("--words", metavar="N", type=int, default=5, help="of each concept (default: %(default)s)")
+    trust.add_argument(
+        "--own-only",
+        action="store_true",
+        help="own words and as many of others (table A1), not all words to all functions (figure A4)",
+    )
+    trust.add_argument("--seed", metavar="N", type=int, default=0)
+    output_options(trust)
+    trust.set_defaults(command=_reliability)
 
 
 def _list(given: argparse.Namespace) -> int:
@@ -126,6 +145,34 @@ def _generate(given: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return BAD_INPUT
     return DONE
+
+
+def _reliability(given: argparse.Namespace) -> int:
+    spec = ReliabilitySpec(
+        backbone=given.backbone or ("model" if given.model else "table"),
+        model=given.model,
+        concepts=given.concepts,
+        words=given.words,
+        across=not given.own_only,
+        seed=given.seed,
+    )
+    lab = entry.labs()["reliability"]
+    return run(lab, spec, new_id(lab.name), given, narrate)
+
+
+def narrate(told: Transcript) -> Iterable[tuple[str, str]]:
+    """A test of a backbone in words: a line for each concept, then the means and what they come to."""
+    report = Report(told)
+    for one in report.concepts:
+        same, random = (f"{np.mean(values):.3f}" if values else "none" for values in (one.same, one.random))
+        missing = sum(value is None for value in one.values)
+        without = (
+            f"  ({missing} of {len(one.values)} without a value: {next(filter(None, one.problems))})" if missing else ""
+        )
+        yield one.concept, f"  {one.concept:<28} own words {same}  others {random}{without}"
+    if told.status is not None:
+        yield "verdict", f"\n{reliability.verdict(report)}"
+        yield from figures(told)
 
 
 def _score(given: argparse.Namespace) -> int:

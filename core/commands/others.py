@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from core import entry, home, journal
-from core.commands import ask, check, probe
+from core.commands import ask, check, find, probe
 from core.commands.running import BAD_INPUT, DONE, Narrator, folder, output_options, run
 from core.events import Started
 from core.store.index import rebuild
@@ -18,6 +18,7 @@ NARRATORS: dict[str, Narrator] = {
     "simulatability": ask.narrate,
     "consistency": check.narrate,
     "find": probe.narrate,
+    "reliability": find.narrate,
 }
 """Who tells a run, by its lab."""
 

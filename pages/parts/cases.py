@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 
 from core.labs.consistency.case import case as check
 from core.labs.find.case import case as probe
+from core.labs.find.reliability import Report
 from core.labs.simulatability.case import case as ask
 from core.runs.transcript import Transcript
-from pages.parts import ask_case, check_case, probe_case
+from pages.parts import ask_case, check_case, probe_case, reliability_case
 
 DRAW: Mapping[str, Callable[[Transcript, bool], None]] = {
     "simulatability": lambda told, active: ask_case.draw(ask(told), active),
     "consistency": lambda told, active: check_case.draw(check(told), active),
     "find": lambda told, active: probe_case.draw(probe(told), active),
+    "reliability": lambda told, active: reliability_case.draw(Report(told), active),
 }
 
 

@@ -9,6 +9,7 @@ from core.charts import find as charts
 from core.events import Rules
 from core.labs.find import parse
 from core.labs.find.case import HEADLINE, WORDS, Case, missed, verdict
+from core.labs.find.module_calls import item
 from core.labs.find.records import Exchange, Probe, UnitTest
 from core.labs.find.tasks import BY_MODEL, NAMES
 from core.models.errors import NoToolCalls
@@ -235,7 +236,7 @@ def _round_details(case: Case, exchange: Exchange, made: list[Probe], call: Call
     modules = [
         one
         for one in case.told.calls.values()
-        if one.asked.role == "module" and one.asked.item in {f"input {probe.input}" for probe in made}
+        if one.asked.role == "module" and one.asked.item in {item("input", probe.input) for probe in made}
     ]
     tabs = ["The interpreter's message"] + (["The calls behind the function"] if modules and case.truth else [])
     for tab, name in zip(st.tabs(tabs), tabs, strict=True):

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pandas as pd
 import streamlit as st
 
-from core.charts import find as charts
-from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.modules import Backbone, Module, module
-from core.labs.find.functions.reliability import reliability, selectivity
+from core import entry
+from core.events import CallFailed
 from core.labs.find.published import figures, source
-from core.text.embed import NoEncoder
+from core.labs.find.reliability import ReliabilitySpec, Report
+from core.runs.transcript import Transcript
 from core.text.templates import PROMPTS, load
+from pages.parts import models, reliability_case, session
+from pages.parts.live import answered, named_run, progress, watch
+from pages.parts.run import actions, go_on, problems
 from pages.parts.text import plain
 
-_CONCEPTS = 16
-"""So many concepts, one in nine, make a picture that can be read."""
+LAB = "reliability"
+BACKBONES = {"table": "word lists", "embedding": "sentence embeddings", "model": "a language model"}
 
 
 def draw() -> None:
@@ -30,9 +30,10 @@ def draw() -> None:
         "1. A **function** is drawn: of numbers (16 kinds of curve, sums and products of two, noise, a corrupted "
         "interval, a small network in its place), of texts (67 steps, or two of them), an **entity** function (how "
         "much a word has to do with one of 140 subjects), or a **relation** (from a thing to a fact about it).\n"
-        "2. An **interpreter** calls it. The agent (**AIA**) chooses its own inputs by a command that can do nothing "
-        "else; **MILAN** is shown exemplars; **AIA + MILAN** begins with them. Two baselines use no language model: "
-        "*fit* tries curves and short compositions, *nearest* compares words. And you can try.\n"
+        "2. An **interpreter** calls it. The agent (**AIA**) chooses its own inputs, by a text command as in the "
+        "paper or by native tool calls; either can call the function and nothing else. **MILAN** is shown exemplars; "
+        "**AIA + MILAN** begins with them. Two baselines use no language model: *fit* tries curves and short "
+        "compositions, *nearest* compares words. And you can try.\n"
         "3. It **concludes** with a description, a domain and code. The code runs in a sandbox without files, network "
         "or modules; what cannot be run is told to the agent, and counts as a failure.\n"
         "4. Both are held against the **truth**, which stays hidden until then."
@@ -77,44 +78,67 @@ def _prompts() -> None:
 
 
 def _backbones() -> None:
-    """Table A1 and figure A4 of the paper, for the backbones that need no model."""
+    """Table A1 and figure A4 of the paper, for any backbone."""
     st.subheader("Can the entity functions be trusted?", anchor=False)
     st.markdown(
-        "An entity function should be high for its own words and low for the words of others. The paper's module "
-        "(Vicuna-13b) has means of 0.846 and 0.079. Each row is a function, each column the words of one concept."
+        "An entity function should be high for the words of its own subject and low for the words of others. Test what "
+        "carries the functions out: our word lists, sentence embeddings, or any language model. It is a run like any "
+        "other: kept, and every number leads to the raw answer behind it."
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        backbone = st.segmented_control(
-            "Backbone", ["table", "embedding"], default="table", required=True, key="reliability-backbone",
-            label_visibility="collapsed",
-        )  # fmt: skip
-        if st.button("Measure", icon=":material/speed:", key="measure"):
-            st.session_state["measured"] = backbone
-    if not (measured := st.session_state.get("measured")):
-        return
-    try:
-        with st.spinner("Asking every function about every word …"):
-            means, matrix = _measured(measured)
-    except NoEncoder as missing:
-        st.warning(plain(str(missing)), icon=":material/extension_off:")
-        return
-    st.markdown(
-        f"**{measured}**: own words **{means['same'].mean():.2f}**, words of other concepts "
-        f"**{means['random'].mean():.2f}**, over {len(means)} concepts."
-    )
-    st.plotly_chart(
-        charts.heat_map(matrix), key="selectivity", alt="Mean value of each function for each concept's words"
-    )
+    with st.container(border=True, key="reliability"):
+        left, right = st.columns(2)
+        with left:
+            backbone = st.segmented_control(
+                "Backbone", list(BACKBONES), default="table", format_func=BACKBONES.get, required=True,
+                key="reliability-backbone",
+            ) or "table"  # fmt: skip
+        model = ""
+        if backbone == "model":
+            with right:
+                model = models.pick_or_none("Its model", "choose one", key="reliability-model", lab="find")
+        left, right = st.columns(2)
+        with left:
+            many = st.slider(
+                "Subjects", 2, 140, 16 if backbone != "model" else 6, key=f"reliability-{backbone}-concepts"
+            )
+            across = st.checkbox("Every function on all their words", value=True, key="reliability-across")
+        with right:
+            words = st.slider(
+                "Words of each", 1, 10, 5 if backbone != "model" else 2, key=f"reliability-{backbone}-words"
+            )
+        spec = None
+        try:
+            if backbone == "model" and not model:
+                raise ValueError("Choose the language model that is to carry the functions out.")
+            spec = ReliabilitySpec(backbone=backbone, model=model, concepts=many, words=words, across=across)
+        except ValueError as error:
+            problems(error)
+        outputs = spec.outputs if spec else 0
+        label = f"Measure · {outputs} calls" if backbone == "model" and spec else "Measure · no calls"
+        if st.button(label, icon=":material/speed:", key="measure", disabled=spec is None) and spec is not None:
+            try:
+                for asked in spec.models:
+                    session.catalog().get(asked)
+                st.query_params["run"] = entry.jobs().start(LAB, spec, session.catalog().get)
+                st.rerun()
+            except CallFailed as failure:
+                problems(failure)
+    named_run(_show)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def _measured(backbone: Backbone) -> tuple[pd.DataFrame, pd.DataFrame]:
-    names = [name for name, concept in concepts().items() if not concept.sensitive][::9][:_CONCEPTS]
+def _show(run_id: str) -> None:
+    """The test, live while it goes on."""
 
-    def make(function: EntityFunction) -> Module:
-        return module(function, backbone)
+    def draw(told: Transcript, active: bool) -> None:
+        report = Report(told)
+        if active and report.spec:
+            asked = f"{answered(told)} of {report.spec.outputs} calls answered" if report.spec.model else ""
+            done = f"{len(report.concepts)} of {report.spec.concepts} subjects"
+            share = max(answered(told) / report.spec.outputs, len(report.concepts) / report.spec.concepts)
+            progress(run_id, share, " · ".join(filter(None, (done, asked))))
+        reliability_case.draw(report, active)
 
-    async def both() -> tuple[pd.DataFrame, pd.DataFrame]:
-        return await reliability(make, names), await selectivity(make, names)
-
-    return asyncio.run(both())
+    if told := watch(run_id, LAB, draw):
+        go_on(run_id, told)
+        if told.status == "completed":
+            actions(run_id, told, here="methods")

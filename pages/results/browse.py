@@ -14,7 +14,7 @@ from core.store.store import StoreError
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-LABS = {queries.ASK: "Ask", queries.CHECK: "Check", queries.PROBE: "Probe"}
+LABS = {queries.ASK: "Ask", queries.CHECK: "Check", queries.PROBE: "Probe", "reliability": "Test of a backbone"}
 
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")

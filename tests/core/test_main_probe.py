@@ -131,3 +131,12 @@ def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "numeric, 3 functions:" in told and "mean nmse 1.000  (1 of 3)" in told
     assert "mean nmse_success 0.000  (3 of 3)" in told
     assert not list(home.journals().glob("*.jsonl")), "rating leaves no runs behind"
+
+
+def test_a_backbone_is_tested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["find", "reliability", "--concepts", "4", "--words", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "same_mean 1.00  (8 of 8)" in told and "It can tell what belongs to a subject." in told
+    assert "sport organizations          own words 1.000  others 0.000" in told
+    assert main(["find", "reliability", "--backbone", "model"]) == 2
+    assert "--backbone model" in capsys.readouterr().err

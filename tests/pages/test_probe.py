@@ -75,8 +75,6 @@ def test_tool_calls_lead_to_what_was_offered_asked_and_answered(page: Page) -> N
 
 def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) -> None:
     with StubServer(conclude_after, refused=["tools"]) as server:
-        app = page("labs/probe.py")
-        app.session_state["endpoints"] = {"stub": server.config()}
         run = entry.jobs().start(
             "find",
             ProbeSpec(own="2*x", model="stub/stub-model", tools=True),
@@ -279,6 +277,38 @@ def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
     assert json.loads(run.read_text().splitlines()[0])["lab"] == "find"
     app = page("about/methods.py")
     assert "black boxes whose truth is known" in "".join(one.value for one in app.header)
+
+
+def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> None:
+    app = page("about/methods.py")
+    assert app.button(key="measure").label == "Measure · no calls"
     app.button(key="measure").click().run()
-    assert not app.exception
-    assert "own words 1.00" in words(app).replace("*", "")
+    told = words(settled(app))
+    assert "Own words get 1.00 on average" in told and "It can tell what belongs to a subject." in told
+    assert len(app.get("plotly_chart")) == 1
+    app.toggle(key="softmax").set_value(True).run()
+    pills = app.pills(key="reliability-word")
+    pills.set_value(pills.options[0]).run()
+    assert not app.exception and "No model was asked" in words(app)
+
+
+def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
+    app = page("about/methods.py")
+    app.segmented_control(key="reliability-backbone").set_value("model").run()
+    assert app.button(key="measure").disabled and "Choose the language model" in words(app)
+    with StubServer("1") as server:
+        app.session_state["endpoints"] = {"stub": server.config(models=("stub-model",))}
+        app.run()
+        app.selectbox(key="reliability-model").set_value("stub/stub-model").run()
+        app.slider(key="reliability-model-concepts").set_value(2).run()
+        assert app.button(key="measure").label == "Measure · 8 calls"
+        app.button(key="measure").click().run()
+        told = words(settled(app))
+        assert server.count == 8
+    assert "It cannot tell: nobody could find these functions" in told
+    run = app.query_params["run"][0]
+    app = page("results/case.py", run=run)
+    pills = app.pills(key="reliability-word")
+    pills.set_value(pills.options[0]).run()
+    assert "Values are read from the probabilities of 0 and 1." in words(app)
+    assert any(code.value == "1" for code in app.code) and any("[user]" in code.value for code in app.code)

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from core.events import Answered, CallFailed, Prompt, Sampling
+from core.events import CallFailed
 from core.labs.find import sandbox
 from core.labs.find.functions.base import FindFunction, UndefinedInput, Value
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.modules import module
 from core.labs.find.functions.own import CodeFunction
 from core.labs.find.functions.relations import RelationFunction
+from core.labs.find.module_calls import ModuleCalls
 from core.labs.find.records import Probe
 from core.labs.find.tasks import ProbeSpec
-from core.models.errors import Refused
 from core.runs.run import Run
 from core.text.embed import NoEncoder
 
@@ -45,10 +45,9 @@ class Box:
         self._spec = spec
         self._run = run
         self._known = {event.item: Probe.model_validate(event.data) for event in run.records if event.record == "probe"}
-        self._failure: CallFailed | None = None
-        self._no_logprobs = False
+        self._calls = ModuleCalls(run, spec.module)
         self._module = (
-            module(function, spec.backbone, self._ask)
+            module(function, spec.backbone, self._calls.ask)
             if isinstance(function, EntityFunction | RelationFunction)
             else None
         )
@@ -127,13 +126,13 @@ class Box:
         first = len(self.probes) + 1
         known = {number: self._known_probe(number, text) for number, text in enumerate(inputs, start=first)}
         wanted = [text for text, before in zip(inputs, known.values(), strict=True) if before is None]
-        self._failure = None
+        self._calls.failure = None
         try:
             outputs = {output.input: output for output in await self._module.value(list(dict.fromkeys(wanted)))}
         except NoEncoder as missing:
             raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
-        if self._failure is not None and all(output.value is None for output in outputs.values()):
-            raise self._failure
+        if self._calls.failure is not None and all(output.value is None for output in outputs.values()):
+            raise self._calls.failure
         made = []
         for (number, before), text in zip(known.items(), inputs, strict=True):
             if before is not None:
@@ -148,25 +147,6 @@ class Box:
                     Probe(number=number, round=round, input=text, output=output.text, value=value, how=output.how)
                 )
         return made
-
-    async def _ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        """One call of the module's model. A server that refuses log-probabilities is asked for the digit alone."""
-        plainly = sampling.model_copy(update={"top_logprobs": None})
-        try:
-            try:
-                chosen = plainly if self._no_logprobs else sampling
-                return await self._module_call(prompt, chosen, text)
-            except Refused as failure:
-                if chosen == plainly or "logprobs" not in failure.message:
-                    raise
-                self._no_logprobs = True
-                return await self._module_call(prompt, plainly, text)
-        except CallFailed as failure:
-            self._failure = failure
-            raise
-
-    async def _module_call(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        return await self._run.ask("module", prompt, self._spec.module, sampling=sampling, item=f"input {text}")
 
 
 def _item(number: int) -> str:

@@ -14,7 +14,6 @@ from core.events import Answer, CallFailed, Prompt, Sampling
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Output, module, prompt, read_fact, read_score, related
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction
-from core.labs.find.functions.reliability import reliability, selectivity, softmax_rows
 from core.text.embed import encoder
 
 pytest.importorskip("sentence_transformers", reason="the embedding backbone needs sentence-transformers")
@@ -139,18 +138,6 @@ def test_embeddings_forgive_how_a_fact_is_asked_for() -> None:
     assert values(asyncio.run(module(unknown, "embedding").value(["Vega"]))) == [UNDEFINED]
 
 
-def test_the_embedding_backbone_is_as_reliable_as_it_says() -> None:
-    """Table A1 in small, every fourth concept: the paper's backbone has 0.846 and 0.079."""
-    names = list(concepts())[::4]
-    report = asyncio.run(reliability(lambda function: module(function, "embedding"), names))
-    print(f"same {report['same'].mean():.3f}, random {report['random'].mean():.3f}, worst {report['same'].min():.3f}")
-    assert list(report["concept"]) == names
-    assert report["same"].mean() > 0.85
-    assert report["random"].mean() < 0.15
-    assert (report["same"] > report["random"]).all()
-    assert (report["n_same"] == 10).all() and (report["asked"] == 20).all()
-
-
 def test_words_left_out_of_their_concept_are_still_found() -> None:
     """The curve does not only repeat its own list: a word scores high in a concept whose mean it did not enter."""
     from core.labs.find.functions.modules import MIDPOINT, WIDTH, direction
@@ -162,27 +149,6 @@ def test_words_left_out_of_their_concept_are_still_found() -> None:
             others = concept.words[:place] + concept.words[place + 1 :]
             scores.append(1 / (1 + np.exp(-(vector @ direction(concept.name, others) - MIDPOINT) / WIDTH)))
     assert np.mean(scores) > 0.7
-
-
-def test_functions_are_selective() -> None:
-    """Figure A4 on a sample: each function answers most to its own concept's words."""
-    names = ["chess", "geology", "Buddhism", "video games", "musical instruments", "Paris", "poetry", "golf"]
-    matrix = asyncio.run(selectivity(lambda function: module(function, "embedding"), names, words=5))
-    assert list(matrix.index) == list(matrix.columns) == names
-    assert (matrix.idxmax(axis=1) == matrix.index).all()
-    assert (matrix.idxmax(axis=0) == matrix.columns).all()
-    softened = softmax_rows(matrix)
-    assert np.allclose(softened.sum(axis=1), 1)
-    assert (softened.idxmax(axis=1) == softened.index).all()
-
-
-def test_outputs_without_a_value_are_counted_out() -> None:
-    async def ask(told: Prompt, sampling: Sampling, item: str) -> Answer:
-        return Answer(text="1" if item == "grandmaster" else "who knows")
-
-    report = asyncio.run(reliability(lambda function: module(function, "model", ask), ["chess"]))
-    assert report.loc[0, "same"] == 1.0 and report.loc[0, "n_same"] == 1
-    assert np.isnan(report.loc[0, "random"]) and report.loc[0, "n_random"] == 0
 
 
 def test_scores_stay_between_0_and_1() -> None:

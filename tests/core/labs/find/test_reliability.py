@@ -1,0 +1,148 @@
+"""The test of what carries entity functions out: the paper's table A1 and figure A4, on every backbone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from core import entry
+from core.events import Event
+from core.labs.find.functions.entities import concepts
+from core.labs.find.reliability import LAB, ReliabilitySpec, Report, sample, softmax, verdict
+from core.models.catalog import Catalog
+from core.runs.run import execute
+from core.runs.transcript import transcript
+from tests.stub_server import Fault, StubServer
+
+
+def play(
+    spec: ReliabilitySpec, catalog: Catalog | None = None, history: list[Event] | None = None
+) -> tuple[Report, list]:
+    events: list[Event] = list(history or [])
+    resolve = (catalog or entry.catalog()).get
+    asyncio.run(execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or []))
+    kept = [event for event in events if event.kind != "token"]
+    return Report(transcript(kept)), kept
+
+
+def stub_catalog(server: StubServer, **changes: object) -> Catalog:
+    settings = {"retries": 0, **changes}
+    return Catalog(
+        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**settings)]
+    )
+
+
+def knowing(body: dict[str, Any]) -> str:
+    """A model that knows every list by heart."""
+    told = body["messages"][-1]["content"]
+    named = [name for name in concepts() if name in told]
+    return "1" if any(word in told for name in named for word in concepts()[name].words) else "0"
+
+
+def test_tables_are_selective_by_nature() -> None:
+    report, events = play(ReliabilitySpec(concepts=10, words=4))
+    assert report.mean("same") == 1.0
+    random = report.mean("random")
+    assert random is not None and random < 0.05, "a word may stand on two lists"
+    assert [event.kind for event in events].count("recorded") == 10 and not report.told.calls
+    assert "It can tell" in verdict(report)
+
+
+def test_the_embedding_backbone_is_as_reliable_as_it_says() -> None:
+    """Table A1 in small, every fourth concept: the paper's backbone has 0.846 and 0.079."""
+    report, _ = play(ReliabilitySpec(backbone="embedding", concepts=35, words=10, across=False))
+    same, random = report.mean("same"), report.mean("random")
+    assert same is not None and random is not None
+    print(f"same {same:.3f}, random {random:.3f}")
+    assert same > 0.85 and random < 0.15
+    for one in report.concepts:
+        assert len(one.same) == len(one.random) == 10 and np.mean(one.same) > np.mean(one.random)
+        assert not set(one.words[10:]) & set(concepts()[one.concept].words)
+
+
+def test_functions_are_selective() -> None:
+    """Figure A4 on a sample: each function answers most to its own concept's words."""
+    report, _ = play(ReliabilitySpec(backbone="embedding", concepts=8))
+    names, means = report.matrix()
+    matrix = np.array(means, dtype=float)
+    assert names == sample(ReliabilitySpec(concepts=8)) and matrix.shape == (8, 8)
+    assert (matrix.argmax(axis=1) == np.arange(8)).all() and (matrix.argmax(axis=0) == np.arange(8)).all()
+    assert report.mean("same") == pytest.approx(matrix.diagonal().mean())
+    softened = np.array([softmax(row) for row in means], dtype=float)
+    assert np.allclose(softened.sum(axis=1), 1) and (softened.argmax(axis=1) == np.arange(8)).all()
+    assert softmax([None, 0.0, 0.0]) == [None, 0.5, 0.5]
+
+
+def test_a_language_model_is_asked_word_by_word_and_every_answer_is_kept() -> None:
+    spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=3, words=2)
+    with StubServer(knowing) as server:
+        report, events = play(spec, stub_catalog(server))
+        assert server.count == spec.outputs == 18
+    assert report.told.status == "completed"
+    assert report.mean("same") == 1.0 and report.mean("random") == 0.0
+    first = report.concepts[0]
+    assert set(first.how) == {"logprobs"}
+    asked = {event.item for event in events if event.kind == "asked"}
+    assert f"{first.concept}: {first.words[0]}" in asked
+    scores = {score.metric: (score.value, score.n, score.of) for score in report.told.scores.values()}
+    assert scores == {"same_mean": (1.0, 6, 6), "random_mean": (0.0, 12, 12)}
+
+
+def test_outputs_without_a_value_are_counted_out() -> None:
+    spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=2, words=2)
+    own = concepts()[sample(spec)[0]].words[0]
+    with StubServer(lambda body: "1" if own in body["messages"][-1]["content"] else "who knows") as server:
+        report, _ = play(spec, stub_catalog(server))
+    first = report.concepts[0]
+    assert first.same == [1.0] and first.random == []
+    assert first.problems[1] == "the module wrote 'who knows', neither 0 nor 1"
+    score = report.told.score("same_mean", "repaired")
+    assert score is not None and (score.n, score.of) == (1, 4)
+
+
+def test_a_failed_call_is_said_and_asked_again() -> None:
+    spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=2, words=1)
+    with StubServer(knowing, faults={2: Fault("server_error")}) as server:
+        catalog = stub_catalog(server, concurrency=1)
+        report, events = play(spec, catalog)
+        assert report.told.status == "completed" and report.concepts[0].values.count(None) == 1
+        assert [drop.reason for drop in report.told.drops] == ["error"]
+        report, _ = play(spec, catalog, events)
+        assert server.count == 5, "only what failed was asked again"
+    assert not report.told.drops and report.mean("same") == 1.0 and None not in report.concepts[0].values
+
+
+def test_a_server_out_of_reach_stops_it_in_words() -> None:
+    spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=2, words=1)
+    with StubServer(always=Fault("wrong_key")) as server:
+        report, _ = play(spec, stub_catalog(server))
+    assert report.told.status == "failed" and "key" in report.told.failures[0].message
+    assert verdict(report) == "It gave no values: this backbone cannot carry the functions out."
+
+
+def test_log_probabilities_that_are_refused_are_done_without() -> None:
+    spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=2, words=1)
+    with StubServer(knowing, refused=["logprobs"]) as server:
+        report, _ = play(spec, stub_catalog(server, concurrency=1))
+        assert "logprobs" not in json.dumps(server.seen[-1].body)
+    assert report.mean("same") == 1.0 and not report.told.drops
+    assert {how for one in report.concepts for how in one.how} == {"answer"}
+
+
+@pytest.mark.parametrize(
+    "fields", [{"backbone": "model"}, {"model": "a/b"}, {"concepts": 1}, {"concepts": 141}, {"words": 0}, {"words": 11}]
+)
+def test_what_cannot_be_tested_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ReliabilitySpec.model_validate(fields)
+
+
+def test_sensitive_concepts_come_only_with_all() -> None:
+    assert not any(concepts()[name].sensitive for name in sample(ReliabilitySpec(concepts=40)))
+    assert sample(ReliabilitySpec(concepts=140)) == list(concepts())
