@@ -106,6 +106,13 @@ def settings(category: str, interpreter: str, model: str) -> dict[str, object]:
     with st.expander("Settings", icon=":material/tune:", key="settings"):
         left, right = st.columns(2)
         with left:
+            if interpreter in ("aia", "aia+milan", "you"):
+                fields["rounds"] = st.slider("Rounds", 1, 40, ROUNDS, key="rounds", persist_state="session")
+            if interpreter != "milan":
+                fields["probes"] = st.slider(
+                    "Calls of the function", 5, 1000, PROBES, step=5, key="probes", persist_state="session"
+                )
+        with right:
             if category != "numeric":
                 fields["evaluator"] = models.pick_or_none(
                     "Who takes the unit tests",
@@ -120,13 +127,6 @@ def settings(category: str, interpreter: str, model: str) -> dict[str, object]:
                 )  # fmt: skip
                 if fields["backbone"] == "model":
                     fields["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=LAB)
-        with right:
-            if interpreter in ("aia", "aia+milan", "you"):
-                fields["rounds"] = st.slider("Rounds", 1, 40, ROUNDS, key="rounds", persist_state="session")
-            if interpreter != "milan":
-                fields["probes"] = st.slider(
-                    "Calls of the function", 5, 1000, PROBES, step=5, key="probes", persist_state="session"
-                )
             fields["rules"] = st.selectbox(
                 "Rules of the dialogue", ["repaired", "paper"], key="rules", persist_state="session",
                 help="How commands are read, and how drawn functions behave. The conclusion is read by both.",

@@ -13,6 +13,8 @@ from pages.parts.run import stopped
 from pages.parts.text import plain
 
 _NAMES = {"table": "our word lists", "embedding": "sentence embeddings"}
+_SHOWN = 80
+"""Words of one function that are listed."""
 
 
 def draw(report: Report, active: bool) -> None:
@@ -40,7 +42,7 @@ def draw(report: Report, active: bool) -> None:
         key="means-by-concept",
         alt="Mean output of each function for its own words and for others",
         column_config={
-            name: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", color="auto-inverse")
+            name: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", color="blue")
             for name in ("Own words", "Words of others")
         },
     )
@@ -81,12 +83,17 @@ def _words(report: Report) -> None:
     names = {one.concept: one for one in report.concepts}
     one = names[st.selectbox("Look at the words of", list(names), key="reliability-function")]
     known = {call.asked.item: call for call in report.told.calls.values()}
-    rows = list(zip(one.words, one.of, one.values, one.how, one.problems, strict=True))
+    rows = sorted(
+        zip(one.words, one.of, one.values, one.problems, strict=True),
+        key=lambda row: (row[1] != one.concept, -(row[2] or 0)),
+    )
     labels = {}
-    for word, of, value, _, problem in rows:
+    for word, of, value, problem in rows[:_SHOWN]:
         mark = "no value" if value is None else f"{value:.2f}"
         own = " ●" if of == one.concept else ""
         labels[f"{word} {mark}{own}"] = (word, problem)
+    if len(rows) > _SHOWN:
+        st.caption(f"Its own words, and of the others those with the highest values: {_SHOWN} of {len(rows)}.")
     chosen = st.pills("Word and value; ● marks its own", list(labels), key="reliability-word", wrap=True)
     ways = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
     if told := [ways[how] for how in dict.fromkeys(one.how) if how in ways]:

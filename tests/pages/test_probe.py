@@ -68,7 +68,7 @@ def test_tool_calls_lead_to_what_was_offered_asked_and_answered(page: Page) -> N
     app.session_state["round-1"] = app.session_state["round-2"] = True
     app.run()
     codes = "\n".join(code.value for code in app.code)
-    assert '[tool call call-1] call_function({"inputs": ["-100"' in codes, "its answer, and in the next prompt"
+    assert '[tool call call-1] call_function({"inputs": [-100,' in codes, "its answer, and in the next prompt"
     assert "call_function: Calls the hidden function" in codes and "[tool call-1]\nInputs and outputs:" in codes
     assert "6 inputs: -100" in words(app)
 
@@ -306,7 +306,7 @@ def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
         told = words(settled(app))
         assert server.count == 8
     assert "It cannot tell: nobody could find these functions" in told
-    run = app.query_params["run"][0]
+    run = next(home.journals().glob("*.jsonl")).stem
     app = page("results/case.py", run=run)
     pills = app.pills(key="reliability-word")
     pills.set_value(pills.options[0]).run()

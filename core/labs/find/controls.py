@@ -38,7 +38,8 @@ class Control:
         text = self._reply(request)
         calls: tuple[ToolCall, ...] = ()
         if request.tools and (asked := parse.command(text, "repaired").inputs):
-            calls = (ToolCall(id="call-1", name=request.tools[0].name, arguments=json.dumps({"inputs": asked})),)
+            inputs = [json.loads(x) for x in asked] if request.slots["category"] == "numeric" else asked
+            calls = (ToolCall(id="call-1", name=request.tools[0].name, arguments=json.dumps({"inputs": inputs})),)
             text = parse.invented(text)
         on_text(text)
         seconds = time.perf_counter() - begun
