@@ -16,6 +16,9 @@ from core.labs.find.functions.published import hints, load_strings
 
 
 def main() -> None:
+    if len(sys.argv) < 2:
+        print("This needs the published set: give the folder that holds strings/.")
+        return
     tasks = list(load_strings(Path(sys.argv[1])).values())
     first, last = (int(sys.argv[2]), int(sys.argv[3])) if len(sys.argv) > 3 else (0, len(tasks))
     found, missed, slowest = 0, [], (0.0, "")

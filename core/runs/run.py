@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
@@ -320,6 +321,7 @@ def _failed(
     )
 
 
+@cache
 def versions() -> dict[str, str]:
     """What the run was made with, as far as it can change a number."""
     found = {"python": platform.python_version()}

@@ -83,6 +83,7 @@ def _numeric(
     asked = [float(probe.input) for probe in box.probes if _is_number(probe.input)]
     apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
     apart_seen: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
+    _floor(spec, run, function, told)
     estimates: dict[Rules, list[float | None]] = {}
     troubles: dict[Rules, str] = {}
     for rules in RULES:
@@ -98,7 +99,6 @@ def _numeric(
         winnable = score.n > 0 and (score.value is not None or not _is_zero(told))
         success = float(score.success) if winnable else None
         _publish(run, "nmse_success", success, rules, n=int(winnable), of=1, reason=why)
-        _floor(spec, run, function, told, rules)
         held = evaluate.nmse(apart_seen, guesses[len(points) :], rules)
         _publish(run, "held_out_nmse", held.value, rules, n=held.n, of=len(apart), reason=held.reason)
         if isinstance(function, NumericFunction):
@@ -120,15 +120,18 @@ def _is_zero(seen: Sequence[Value]) -> bool:
     return all(value == 0 for value in seen if not isinstance(value, str) and np.isfinite(value))
 
 
-def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Value], rules: Rules) -> None:
+def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Value]) -> None:
+    """What a perfect description would get; the same by both sets of rules."""
+    floor, reason = None, "a relative error is undefined for this function"
     if isinstance(function, NumericFunction):
         floor = evaluate.noise_floor(function, np.random.default_rng([spec.seed, _TRUTH, 1]))
     elif function.is_stochastic:
-        return _publish(run, "noise_floor", None, rules, n=0, of=1, reason="unknown for random code of your own")
+        reason = "unknown for random code of your own"
     else:
-        floor = evaluate.nmse(told, list(told), rules).value
-    reason = None if floor is not None else "a relative error is undefined for this function"
-    _publish(run, "noise_floor", floor, rules, n=int(floor is not None), of=1, reason=reason)
+        floor = evaluate.nmse(told, list(told)).value
+    for rules in RULES:
+        known = floor is not None
+        _publish(run, "noise_floor", floor, rules, n=int(known), of=1, reason=None if known else reason)
 
 
 def _claims(run: Run, function: NumericFunction, found: Interpretation, rules: Rules) -> None:
