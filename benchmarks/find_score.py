@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.events import Event
 from core.labs.find import sandbox
 from core.labs.find.functions.base import Category
-from core.labs.find.functions.numeric import GRID
 from core.labs.find.measure import LAB
 from core.labs.find.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog

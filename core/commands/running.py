@@ -16,6 +16,7 @@ from pathlib import Path
 from core import entry, home
 from core.events import Event, Failed, Token, to_json
 from core.journal import Journal
+from core.labs.find.measure import NoFunction
 from core.models.errors import NoSuchModel, OutsideWorld
 from core.runs.run import Lab, Spec, execute
 from core.runs.transcript import Transcript, transcript
@@ -24,6 +25,8 @@ from core.store.store import Store, StoreBusy, StoreError
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
+
+_BAD_INPUT = {kind.__name__ for kind in (NoSuchModel, OutsideWorld, NoFunction)}
 
 Narrator = Callable[[Transcript], Iterable[tuple[str, str]]]
 """What there is to tell of a run so far, as (key, line); a line is printed when its key is new."""
@@ -96,7 +99,7 @@ def exit_code(events: list[Event]) -> int:
     if status != "failed":
         return INTERRUPTED
     failure = next((event for event in reversed(events) if isinstance(event, Failed)), None)
-    return BAD_INPUT if failure and failure.error in (NoSuchModel.__name__, OutsideWorld.__name__) else UNREACHABLE
+    return BAD_INPUT if failure and failure.error in _BAD_INPUT else UNREACHABLE
 
 
 def _into_the_store(journals: Path) -> None:

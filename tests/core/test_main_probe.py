@@ -9,6 +9,7 @@ import pytest
 
 from core import home
 from core.__main__ import main
+from core.labs.find.functions import source
 from core.store import queries
 from core.store.store import Store
 from tests.stub_server import Fault, StubServer
@@ -97,6 +98,21 @@ def test_a_model_out_of_reach_is_3_and_the_run_goes_on(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert main(["resume", run]) == 0
     assert "It found the function" in capsys.readouterr().out
+
+
+def test_a_run_whose_function_has_gone_is_bad_input(
+    tmp_path: Path, find_dir: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder of the published set was moved between a stop and going on."""
+    moved = tmp_path / "find"
+    moved.symlink_to(find_dir)
+    arguments = ["probe", "--function", "f00000", "--find-dir", str(moved), "--model", "control/fickle"]
+    assert main(arguments) == 3, "no robot of this lab"
+    run = next(home.journals().glob("*.jsonl")).stem
+    moved.unlink()
+    source.published.cache_clear()  # as in a process of its own
+    assert main(["resume", run]) == 2
+    assert "missing" in capsys.readouterr().err
 
 
 def test_list_show_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
