@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from core.events import Event, Frozen, Model
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
-from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig
+from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
 from core.models.errors import BadSetting, NoSuchModel
 from core.models.faults import did_you_mean
 from core.models.replay import Replay
@@ -82,13 +82,13 @@ class Catalog:
                 raise BadSetting(
                     f"There cannot be an endpoint named {config.name!r}: the name is taken.", "Give it another name."
                 )
-            self._connections[config.name] = Connection(config)
+            self._connections[config.name] = connect(config)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}
         self._openai_fault: BadSetting | None = None
         if "openai" not in self._connections:
             try:
-                self._connections["openai"] = Connection(openai_from_environment())
+                self._connections["openai"] = connect(openai_from_environment())
             except BadSetting as fault:
                 self._openai_fault = BadSetting(f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint)
 

@@ -6,11 +6,12 @@ import asyncio
 import json
 import logging
 import random
+import threading
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request, ToolCall, Usage
 from core.models import faults
@@ -21,7 +22,7 @@ from core.models.stops import StopCutter
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "list_models"]
+__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "connect", "list_models"]
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,19 @@ class Connection:
         bound = self._bound.pop(asyncio.get_running_loop(), None)
         if bound is not None:
             await bound.client.close()
+
+
+_open: WeakValueDictionary[EndpointConfig, Connection] = WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def connect(config: EndpointConfig) -> Connection:
+    """The process's one connection with these settings, so that its limit of calls holds over all who share them."""
+    with _opening:
+        connection = _open.get(config)
+        if connection is None:
+            connection = _open[config] = Connection(config)
+        return connection
 
 
 def _client(config: EndpointConfig) -> openai.AsyncOpenAI:

@@ -174,7 +174,14 @@ def _strings(case: Case, rules: Rules, who: str) -> str:
     hits = round(matched * score.n)
     if hits == 0:
         return f"{who} did not find the function: the code is wrong on all {score.n} test texts."
-    return f"{who} found part of it: the code is right on {hits} of {score.n} test texts."
+    unchanged = sum(one.kind == "test" and one.input == one.truth for one in case.predictions)
+    if hits <= unchanged:
+        return (
+            f"{who} did not find the function: the code is right on {hits} of {score.n} test texts, and giving every "
+            f"text back unchanged is right on {unchanged}."
+        )
+    control = f" (giving every text back unchanged: on {unchanged})" if unchanged else ""
+    return f"{who} found part of it: the code is right on {hits} of {score.n} test texts{control}."
 
 
 def _module(case: Case, rules: Rules, who: str) -> str:

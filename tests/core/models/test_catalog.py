@@ -220,3 +220,21 @@ def test_an_endpoint_cannot_take_a_name_that_is_taken(make: Callable[..., Catalo
 
 def _about(catalog: Catalog, id: str) -> ModelInfo:
     return next(info for info in catalog.describe() if info.id == id)
+
+
+def test_the_limit_of_calls_holds_over_all_who_share_an_endpoint() -> None:
+    """Thirty sessions of a class, with the key of one file: the server sees no more calls at once than was set."""
+    with StubServer("Yes.", delay=0.05) as server:
+        config = server.config(concurrency=3, models=("stub-model",))
+        catalogs = [
+            Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[config])
+            for _ in range(10)
+        ]
+        request = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="?"),))
+
+        async def ask() -> None:
+            models = [catalog.get("stub/stub-model") for catalog in catalogs]
+            await asyncio.gather(*(model.answer(request, lambda text: None) for model in models))
+
+        asyncio.run(ask())
+        assert server.count == 10 and server.most_at_once == 3

@@ -99,6 +99,22 @@ def test_the_straight_control_solves_short_texts(own: str) -> None:
     assert found.value("unit_test") is None and "evaluator" in found.reason("unit_test")
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("def f(x):\n    return x", "giving every text back unchanged is right on"),
+        ("def f(x):\n    return x.upper() if len(x) % 2 else x", "It found part of it: the code is right on"),
+    ],
+)
+def test_doing_nothing_is_the_control_of_texts(code: str, words: str) -> None:
+    """A function that leaves most texts alone is not found by leaving all of them alone."""
+    own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if x == 'Oslo' else x"
+    spec = {"category": "strings", "own": own, "interpreter": "given", "given": {"description": "d", "code": code}}
+    found, _ = play(ProbeSpec.model_validate(spec))
+    told = verdict(found)
+    assert words in told and "unchanged" in told
+
+
 @pytest.mark.parametrize("difficulty", ["easy", "hard"])
 @pytest.mark.parametrize("category", ["entities", "relations"])
 def test_the_straight_control_solves_what_our_tables_hold(category: str, difficulty: str) -> None:
