@@ -155,7 +155,12 @@ def _budget(case: Case) -> str:
     if spec.interpreter in ("aia", "aia+milan"):
         told += f" · {len(case.exchanges)} of {spec.rounds} rounds"
     if spec.is_module:
-        by = {"table": "our word lists and facts", "embedding": "sentence embeddings", "model": plain(spec.module)}
+        table = (
+            "our word lists: a word that is not listed gives 0"
+            if spec.category == "entities"
+            else "our list of facts: an input that is not listed gives undefined"
+        )
+        by = {"table": table, "embedding": "sentence embeddings", "model": plain(spec.module)}
         told += f" · the function is carried out by {by[spec.backbone]}"
     if any(probe.how == "answer" for probe in case.probes) and spec.category == "entities":
         told += " · this model gives no probabilities, so its values are 0 or 1"

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from core.events import Frozen, Rules
 from core.labs.find import parse
 from core.labs.find.evaluate import SUCCESS
+from core.labs.find.functions.relations import UNDEFINED
 from core.labs.find.records import (
     Audit,
     Estimate,
@@ -227,7 +228,9 @@ def missed(case: Case) -> list[str]:
     if truth.category == "entities":
         found += _missed_subjects(case)
     exception = truth.parameters.get("exception")
-    undefined = [probe for probe in case.probes if probe.output == "undefined"]
+    undefined = [probe for probe in case.probes if probe.output == UNDEFINED]
+    if truth.category == "relations" and case.probes and len(undefined) == len(case.probes):
+        found.append("Every input that was tried gave undefined.")
     if exception and "undefined" not in case.interpretation.told_repaired.lower():
         seen = "although it saw" if undefined else "and never saw one of"
         found.append(f"Does not mention the exception (where {exception}), {seen} inputs that give undefined.")

@@ -179,6 +179,17 @@ def test_a_description_that_stood_before_the_first_output_is_said() -> None:
         assert (words in missed(found)) == said and len(found.probes) == 2
 
 
+def test_a_relation_that_never_answered_is_said() -> None:
+    with StubServer(scripted("COMMAND: PYTHON(function.py qwertz)", "[DESCRIPTION]: nothing")) as server:
+        spec = stub_spec(category="relations", own="", seed=6, evaluator="control/straight")
+        catalog = Catalog(
+            home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config()],
+            controls=entry.controls(),
+        )  # fmt: skip
+        found, _ = play(spec, catalog)
+    assert "Every input that was tried gave undefined." in missed(found)
+
+
 def test_a_command_can_only_call_the_function() -> None:
     hostile = (
         'COMMAND: BASH(rm -rf /) or PYTHON(-c "import os; os.system(1)") and PYTHON(/etc/passwd __import__("os") 4)'
