@@ -153,7 +153,7 @@ def _budget(case: Case) -> str:
         f"{NAMES[spec.interpreter][0].upper()}{NAMES[spec.interpreter][1:]} · {len(case.probes)} of {spec.probes} calls"
     )
     if spec.interpreter in ("aia", "aia+milan"):
-        told += f" · {len(case.exchanges)} of {spec.rounds} rounds"
+        told += f" · {len(case.exchanges)} of {spec.rounds} rounds" + (" · it asks by tool calls" if spec.tools else "")
     if spec.is_module:
         table = (
             "our word lists: a word that is not listed gives 0"
@@ -164,8 +164,6 @@ def _budget(case: Case) -> str:
         told += f" · the function is carried out by {by[spec.backbone]}"
     if any(probe.how == "answer" for probe in case.probes) and spec.category == "entities":
         told += " · this model gives no probabilities, so its values are 0 or 1"
-    if spec.tools:
-        told += " · it asks by tool calls"
     return told
 
 

@@ -48,7 +48,7 @@ class _Dialogue:
 
     def __init__(self, spec: ProbeSpec, run: Run, box: Box) -> None:
         self.spec, self.run, self.box = spec, run, box
-        self.tools = spec.tools
+        self.tools = spec.tools and spec.interpreter != "milan"
         self.opening = prompts.opening(spec, box.probes, self.tools)
         self.turns: list[Message] = []
         self.round = 0

@@ -399,10 +399,10 @@ def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None
 
 
 def test_milan_gets_exemplars_and_one_call() -> None:
-    spec = stub_spec(interpreter="milan", own="", category="relations", seed=4, difficulty="easy")
+    spec = stub_spec(interpreter="milan", own="", category="relations", seed=4, difficulty="easy", tools=True)
     with StubServer("[DESCRIPTION]: It names the capital.\n[DOMAIN]: countries") as server:
         found, _ = play(spec, stub_catalog(server))
-        assert server.count == 1
+        assert server.count == 1 and "tools" not in server.seen[0].body
         asked = server.seen[0].question
     function = drawn("relations", 4, "easy", "repaired")
     assert [probe.input for probe in found.probes] == list(function.exemplars)
