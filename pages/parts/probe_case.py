@@ -8,7 +8,8 @@ import streamlit as st
 from core.charts import find as charts
 from core.events import Rules
 from core.labs.find import parse
-from core.labs.find.case import HEADLINE, WORDS, Case, missed, verdict
+from core.labs.find.case import HEADLINE, WORDS, Case, missed, solved, verdict
+from core.labs.find.functions.base import as_number
 from core.labs.find.module_calls import item
 from core.labs.find.records import Exchange, Probe, UnitTest
 from core.labs.find.tasks import BY_MODEL, NAMES
@@ -63,17 +64,19 @@ def _verdict(case: Case) -> None:
         st.markdown(f"##### {plain(verdict(case))}", anchors=False)
         if truth.x:
             picture(case)
-        st.markdown(f"**The function** :gray[{plain(truth.kind)}]  \n{plain(truth.description)}")
+        st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:
             st.caption(plain(truth.note))
         with st.container(horizontal=True, key="headline"):
             for metric in _MOST.get(case.spec.category, _MODULES):
                 if metric == HEADLINE[case.spec.category] or case.value(metric) is not None:
                     _metric(case, metric)
+        missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
         if sentences := missed(case):
-            st.markdown("**What it missed**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
+            st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
         elif case.value(HEADLINE[case.spec.category]) is not None:
-            st.markdown("**What it missed**  \nNothing that our checks can see.")
+            nothing = "Nothing that our checks can see." if solved(case) else "Our checks cannot say: compare the two."
+            st.markdown(f"**{missed_title}**  \n{nothing}")
 
 
 def _metric(case: Case, metric: str) -> None:
@@ -111,11 +114,7 @@ def picture(case: Case) -> None:
 
 
 def _point(probe: Probe) -> dict[str, float | int | None]:
-    try:
-        x: float | None = float(probe.input)
-    except ValueError:
-        x = None
-    return {"x": x, "y": probe.value, "round": probe.round, "number": probe.number}
+    return {"x": as_number(probe.input), "y": probe.value, "round": probe.round, "number": probe.number}
 
 
 # Experiments
@@ -124,7 +123,9 @@ def _point(probe: Probe) -> dict[str, float | int | None]:
 def _experiments(case: Case, active: bool) -> None:
     spec = case.spec
     assert spec is not None
-    who = "You experiment" if spec.interpreter == "you" else "It experiments"
+    who = {"you": "You experiment", "milan": "It is shown examples", "given": "Made elsewhere"}.get(
+        spec.interpreter, "It experiments"
+    )
     st.markdown(f"#### 1 · {who}", anchors=False)
     st.caption(_budget(case))
     if refusal := _refusal(case):
@@ -149,11 +150,11 @@ def _experiments(case: Case, active: bool) -> None:
 def _budget(case: Case) -> str:
     spec = case.spec
     assert spec is not None
-    told = (
-        f"{NAMES[spec.interpreter][0].upper()}{NAMES[spec.interpreter][1:]} · {len(case.probes)} of {spec.probes} calls"
-    )
+    name = NAMES[spec.interpreter]
+    told = f"{name[0].upper()}{name[1:]} · {len(case.probes)} of {spec.probes} calls of the function"
     if spec.interpreter in ("aia", "aia+milan"):
-        told += f" · {len(case.exchanges)} of {spec.rounds} rounds" + (" · it asks by tool calls" if spec.tools else "")
+        told += f" · {min(len(case.exchanges), spec.rounds)} of {spec.rounds} rounds"
+        told += " · it asks by tool calls" if spec.tools else ""
     if spec.is_module:
         table = (
             "our word lists: a word that is not listed gives 0"
@@ -162,8 +163,8 @@ def _budget(case: Case) -> str:
         )
         by = {"table": table, "embedding": "sentence embeddings", "model": plain(spec.module)}
         told += f" · the function is carried out by {by[spec.backbone]}"
-    if any(probe.how == "answer" for probe in case.probes) and spec.category == "entities":
-        told += " · this model gives no probabilities, so its values are 0 or 1"
+    if any(probe.how == "answer" and probe.value is not None for probe in case.probes) and spec.category == "entities":
+        told += " · where the model gives no probabilities, values are 0 or 1"
     return told
 
 

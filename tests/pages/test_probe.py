@@ -39,7 +39,7 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     app.button(key="probe").click().run()
     told = words(settled(app))
     assert "Round 1 · 6 calls: f(-100) = -787.2" in told and "Round 2 · it concludes" in told
-    assert "It came close: the code's values are off by 25% of the function's." in told
+    assert "It was right everywhere but between 57.9 and 75.757, where the values are replaced." in told
     assert "f(x) = 7.8 * x - 7.2" in told and "Normalized error (NMSE) 0.062" in told
     assert "Never probed between 57.9 and 75.757, where the values are replaced." in told
     assert len(app.get("plotly_chart")) == 1
@@ -165,7 +165,7 @@ def test_baselines_need_no_model(page: Page) -> None:
     assert app.button(key="probe").label == "Probe · no calls"
     app.button(key="probe").click().run()
     told = words(settled(app))
-    assert "It came close" in told or "It found the function" in told
+    assert "It was right everywhere but" in told or "It found the function" in told
 
 
 def test_your_turn_before_the_truth_is_out(page: Page) -> None:

@@ -63,11 +63,15 @@ def coverage(probed: Sequence[float], within: tuple[float, float] = PROBED) -> f
     return len(bins) / BINS
 
 
+def gaps(probed: Sequence[float], within: tuple[float, float] = PROBED) -> list[tuple[float, float]]:
+    """The stretches of the range between probes, in order."""
+    low, high = within
+    return list(itertools.pairwise([low, *sorted({x for x in probed if low < x < high}), high]))
+
+
 def longest_gap(probed: Sequence[float], within: tuple[float, float] = PROBED) -> tuple[float, float]:
     """The widest stretch of the range without a probe inside."""
-    low, high = within
-    marks = [low, *sorted({x for x in probed if low < x < high}), high]
-    return max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
+    return max(gaps(probed, within), key=lambda gap: gap[1] - gap[0])
 
 
 def probed_corruption(corruption: Corruption | None, probed: Sequence[float]) -> int | None:

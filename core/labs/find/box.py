@@ -15,7 +15,7 @@ import numpy as np
 
 from core.events import CallFailed
 from core.labs.find import sandbox
-from core.labs.find.functions.base import FindFunction, UndefinedInput, Value
+from core.labs.find.functions.base import FindFunction, UndefinedInput, Value, as_number
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.modules import module
 from core.labs.find.functions.own import CodeFunction
@@ -99,7 +99,7 @@ class Box:
             value = self.function(self.function.read(text), rng)
         except UndefinedInput as problem:
             return _undefined(number, round, text, str(problem))
-        return _probe(number, round, text, value)
+        return _probe(number, round, text, value, typed=self.function.category == "numeric")
 
     def _by_code(self, first: int, inputs: Sequence[str], round: int) -> list[Probe]:
         """All inputs in one program of the sandbox."""
@@ -157,8 +157,10 @@ def _undefined(number: int, round: int, text: str, why: str, how: str = "functio
     return Probe(number=number, round=round, input=text, output=f"no output: {why}", problem=why, how=how)
 
 
-def _probe(number: int, round: int, text: str, value: Value | None, how: str = "function") -> Probe:
-    known = real(value)
+def _probe(
+    number: int, round: int, text: str, value: Value | None, how: str = "function", typed: bool = False
+) -> Probe:
+    known = as_number(value) if typed and isinstance(value, str) else real(value)
     return Probe(number=number, round=round, input=text, output=written(value), value=known, how=how)
 
 

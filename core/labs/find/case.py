@@ -9,7 +9,10 @@ from pydantic import ValidationError
 
 from core.events import Frozen, Rules
 from core.labs.find import parse
+from core.labs.find.audit import gaps
 from core.labs.find.evaluate import SUCCESS
+from core.labs.find.functions.base import as_number
+from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import UNDEFINED
 from core.labs.find.records import (
     Audit,
@@ -136,8 +139,27 @@ def verdict(case: Case, rules: Rules = "repaired") -> str:
         }.get(case.told.status or "", "Not judged yet.")
     who = "You" if spec.interpreter == "you" else "It"
     if not case.interpretation.description_repaired and not case.interpretation.code_repaired:
-        return f"{who} never said what the function is, so there is nothing to hold against the truth."
+        return _no_conclusion(case, who)
     return {"numeric": _numeric, "strings": _strings}.get(spec.category, _module)(case, rules, who)
+
+
+def _no_conclusion(case: Case, who: str) -> str:
+    told = f"{who} gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
+    last = case.told.calls.get(case.interpretation.call or "") if case.interpretation else None
+    cut = last is not None and last.answered is not None and last.answered.finish_reason == "length"
+    return f"{told} Its last message was cut off: it had used up its tokens." if cut else told
+
+
+def solved(case: Case) -> bool:
+    """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
+    if case.spec is None:
+        return False
+    if case.spec.category == "numeric":
+        return case.value("nmse_success") == 1
+    if case.spec.category == "strings":
+        return case.value("exact_match") == 1
+    passed, ceiling = case.value("unit_test"), case.value("unit_test_ceiling")
+    return passed is not None and ceiling is not None and passed >= max(ceiling, 0.5)
 
 
 def _numeric(case: Case, rules: Rules, who: str) -> str:
@@ -149,13 +171,30 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
         return f"{who} gave no code that can be run on the test points, so the description could not be tested by it."
     if error < 1e-6:
         told = f"{who} found the function: the code gives its values on all test points."
+    elif error < SUCCESS and (where := _right_but_where_corrupted(case, rules)):
+        told = f"{who} was right everywhere but {where}, where the values are replaced."
     elif error < SUCCESS:
-        told = f"{who} came close: the code's values are off by {_share(error)} of the function's."
+        told = f"{who} came close: the code's error is {_share(error)} of the function's size."
     else:
-        told = f"{who} did not find the function: the code's values are off by {_share(error)} of the function's."
+        told = f"{who} did not find the function: the code's error is {_share(error)} of the function's size."
     if unwinnable and error >= SUCCESS:
         told += " Nobody could have: the noise alone is larger than the limit."
     return told
+
+
+def _right_but_where_corrupted(case: Case, rules: Rules) -> str:
+    """The corrupted interval in words, where the code gives the function's values at all other test points."""
+    truth, estimate = case.truth, case.estimate
+    if truth is None or truth.corrupted is None or estimate is None:
+        return ""
+    low, high = truth.corrupted
+    outside = [
+        (y, g)
+        for x, y, g in zip(truth.x, truth.y, getattr(estimate, rules), strict=False)
+        if not ((low is None or x >= low) and (high is None or x <= high)) and y is not None
+    ]
+    right = all(g is not None and abs(y - g) <= 1e-6 * max(1.0, abs(y)) for y, g in outside)
+    return _interval(low, high) if outside and right else ""
 
 
 def _share(error: float) -> str:
@@ -229,7 +268,9 @@ def missed(case: Case) -> list[str]:
         found += _missed_subjects(case)
     exception = truth.parameters.get("exception")
     undefined = [probe for probe in case.probes if probe.output == UNDEFINED]
-    if truth.category == "relations" and case.probes and len(undefined) == len(case.probes):
+    if truth.category == "relations" and not case.probes:
+        found.append("Never called the function at all.")
+    elif truth.category == "relations" and len(undefined) == len(case.probes):
         found.append("Every input that was tried gave undefined.")
     if exception and "undefined" not in case.interpretation.told_repaired.lower():
         seen = "although it saw" if undefined else "and never saw one of"
@@ -253,22 +294,28 @@ def _missed_of_numbers(case: Case, truth: Truth, audit: Audit) -> list[str]:
         if audit.in_corruption == 0 and case.probes:
             found.append(f"Never probed {where}, where the values are replaced.")
         elif not audit.claimed and case.probes:
-            found.append(f"Probed {where} {audit.in_corruption} times and still does not say that values differ there.")
+            often = "once" if audit.in_corruption == 1 else f"{audit.in_corruption} times"
+            found.append(f"Looked {where} {often} and still does not say that values differ there.")
         elif audit.claimed and (case.value("interval_iou") or 0) < 0.5:
             found.append(f"Claims {_interval(*audit.claimed[0])} for the corrupted part, which is {where}.")
     elif audit.claimed:
         found.append(f"Claims that something happens {_interval(*audit.claimed[0])}; nothing does.")
     if truth.noise and case.value("noise_identified") == 0:
         found.append(f"Does not name the noise: {truth.noise}.")
-    low, high = audit.longest_gap or (0.0, 0.0)
     if not case.probes and case.spec and case.spec.interpreter != "given":
         found.append("Never called the function at all.")
-    elif case.probes and case.value("nmse_success") != 1 and high - low > 64:
-        found.append(f"Never looked between {low:g} and {high:g}.")
+    elif case.value("nmse_success") != 1 and (unseen := _unseen(case)):
+        found.append(f"Never looked {' nor '.join(f'between {low:g} and {high:g}' for low, high in unseen)}.")
     worst = _worst(case, truth)
     if worst is not None:
         found.append(f"Farthest off at x = {worst[0]:g}: the function gives {worst[1]:.4g}, the code {worst[2]:.4g}.")
     return found
+
+
+def _unseen(case: Case) -> list[tuple[float, float]]:
+    """Stretches of more than a quarter of the range without a probe in them."""
+    inputs = [number for probe in case.probes if (number := as_number(probe.input)) is not None]
+    return [(low, high) for low, high in gaps(inputs) if high - low > (PROBED[1] - PROBED[0]) / 4]
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -293,5 +340,7 @@ def _missed_subjects(case: Case) -> list[str]:
     """Whether any probe hit a subject at all."""
     if not case.probes:
         return ["Never called the function at all."]
-    hit = any(probe.value is not None and probe.value >= 0.5 for probe in case.probes)
-    return [] if hit else ["No word that was tried gave a value above 0.5."]
+    values = [probe.value for probe in case.probes if probe.value is not None]
+    if not values:
+        return ["No call gave a value."]
+    return [] if max(values) >= 0.5 else ["No word that was tried gave a value above 0.5."]

@@ -87,7 +87,11 @@ def evaluate(
     start = time.monotonic()
     name = tested_function(code, rules) if len(code) <= LONGEST_CODE else None
     if name is None:
-        why = "there is no code" if not code.strip() else "the code defines no function"
+        why = (
+            "there is no code"
+            if not code.strip()
+            else "the code defines no function: it needs a line such as def f(x):"
+        )
         if len(code) > LONGEST_CODE:
             why = f"the code is longer than {LONGEST_CODE:,} characters"
         return _failed(why, inputs, None, start)
@@ -164,7 +168,7 @@ def _words_for(error: Exception) -> str:
     """ "ZeroDivisionError: division by zero": the last line of what the sandbox says, shortened."""
     lines = str(error).strip().splitlines()
     text = lines[-1] if lines else ""
-    return (text if ":" in text else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
+    return (text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")[:LONGEST_MESSAGE]
 
 
 _lock = threading.Lock()

@@ -15,7 +15,7 @@ from core.labs.find import audit, evaluate, parse, sandbox, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
-from core.labs.find.functions.base import FindFunction, Value
+from core.labs.find.functions.base import FindFunction, Value, as_number
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.functions.own import CodeFunction, PairsFunction
 from core.labs.find.functions.strings import StringFunction
@@ -48,22 +48,15 @@ def grid(function: FindFunction) -> tuple[float, ...]:
     if function.category != "numeric":
         return ()
     if isinstance(function, PairsFunction):
-        return tuple(sorted(float(x) for x in function.pairs if _is_number(x)))
+        return tuple(sorted(x for text in function.pairs if (x := as_number(text)) is not None))
     return tuple(GRID.tolist())
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False
 
 
 def values(function: FindFunction, points: Sequence[float], rng: np.random.Generator) -> list[Value | None]:
     """One observation at each point; typed pairs are read as numbers, None where they are none."""
     if isinstance(function, PairsFunction):
-        typed = {float(x): y for x, y in function.pairs.items() if _is_number(x)}
-        return [float(typed[x]) if _is_number(typed[x]) else None for x in points]
+        typed = {as_number(x): as_number(y) for x, y in function.pairs.items()}
+        return [typed[x] for x in points]
     return function.outputs(list(points), rng)
 
 
@@ -80,7 +73,7 @@ def _numeric(
     seen = values(function, points, np.random.default_rng([spec.seed, _TRUTH]))
     told: list[Value] = [float("nan") if value is None else value for value in seen]
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
-    asked = [float(probe.input) for probe in box.probes if _is_number(probe.input)]
+    asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
     apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
     apart_seen: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
     _floor(spec, run, function, told)
@@ -210,7 +203,7 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation) ->
     rounds = [Exchange.model_validate(event.data) for event in run.records if event.record == "exchange"]
     fields: dict[str, object] = {}
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
-        asked = [float(probe.input) for probe in box.probes if _is_number(probe.input)]
+        asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
         fields["coverage"] = audit.coverage(asked)
         fields["longest_gap"] = audit.longest_gap(asked)
         if isinstance(function, NumericFunction):

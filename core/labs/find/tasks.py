@@ -157,7 +157,7 @@ def _title(told: dict[str, object]) -> str:
     if told.get("function"):
         return f"The {kind} function {told['function']}"
     difficulty = f", {told['difficulty']}" if told.get("difficulty") else ""
-    return f"A {kind} function (seed {told.get('seed') or 0}{difficulty})"
+    return f"{'An' if kind == 'entity' else 'A'} {kind} function (seed {told.get('seed') or 0}{difficulty})"
 
 
 # Sampling. The paper's own interpreters ran at their endpoints' default temperature, Vicuna at 0 (protocol §4).

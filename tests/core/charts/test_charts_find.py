@@ -56,6 +56,5 @@ def test_bars_show_each_word_once_the_highest_first() -> None:
 
 
 def test_the_heat_map_keeps_rows_and_columns() -> None:
-    matrix = pd.DataFrame([[0.9, 0.1], [0.0, 0.8]], index=["birds", "ships"], columns=["birds", "ships"])
-    heat = charts.heat_map(matrix).data[0]
+    heat = charts.heat_map(["birds", "ships"], [[0.9, 0.1], [None, 0.8]]).data[0]
     assert list(heat.y) == ["birds", "ships"] and heat.z[0][0] == 0.9 and (heat.zmin, heat.zmax) == (0, 1)

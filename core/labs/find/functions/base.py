@@ -75,6 +75,14 @@ class FindFunction(Frozen):
         return observed
 
 
+def as_number(text: str) -> float | None:
+    """`text` as a finite number; None where it is none."""
+    try:
+        return read_number(text)
+    except UndefinedInput:
+        return None
+
+
 def read_number(text: str) -> float:
     """A finite number, a typographic minus sign allowed. Raises UndefinedInput."""
     try:

@@ -61,11 +61,16 @@ def from_code(name: str, category: Category, text: str) -> CodeFunction:
 
     Raises ValueError, with the sandbox's reason, where it works on none of a few inputs.
     """
-    code = text if sandbox.tested_function(text, "repaired") else _from_formula(text)
+    code = as_code(text)
     result = sandbox.evaluate(code, TRIED[category])
     if all(value is None for value in result.values):
         raise ValueError(f"This function gives no value: {result.errors[0]}")
     return CodeFunction(id=name, category=category, code=code, source=text)
+
+
+def as_code(text: str) -> str:
+    """`text` where it defines a function, else the function of x that it writes as a formula."""
+    return text if sandbox.tested_function(text, "repaired") else _from_formula(text)
 
 
 _OF_MATH = "sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, exp, log, log2, log10, sqrt, floor, ceil, pi, e"
@@ -100,7 +105,7 @@ class PairsFunction(FindFunction):
         try:
             return self.pairs[x.strip()]
         except KeyError:
-            raise UndefinedInput("no output was given for this input") from None
+            raise UndefinedInput("it is not among the pairs") from None
 
 
 def from_pairs(name: str, category: Category, pairs: Mapping[str, str]) -> PairsFunction:

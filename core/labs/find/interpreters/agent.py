@@ -66,7 +66,7 @@ class _Dialogue:
         # Where it must conclude there is nothing to call.
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word else ()
         self.round += 1
-        left = max(self.spec.rounds - self.round + 1, 0)
+        left = 1 if self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
         slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
         try:
             return await self.run.ask(
@@ -204,7 +204,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
                 invented=invented,
             )
         else:
-            dialogue.trouble = commands[0].error or "there was no command in your message"
+            dialogue.trouble = commands[0].error or "there was no command in the message"
             dialogue.idle += 1
             name = "told-trouble-tools" if dialogue.tools else "told-trouble"
             told = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())

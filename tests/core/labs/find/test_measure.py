@@ -210,7 +210,7 @@ def test_it_is_told_to_conclude_when_rounds_run_out() -> None:
     assert found.value("nmse") is None and found.value("nmse_success") == 0
     assert "there is no code" in found.reason("nmse")
     assert {(drop.item, drop.reason) for drop in found.told.drops} >= {("interpretation", "no description")}
-    assert "never said" in verdict(found)
+    assert "gave no conclusion" in verdict(found)
 
 
 def test_it_is_told_to_conclude_when_calls_run_out() -> None:
@@ -380,7 +380,7 @@ def test_a_description_that_is_not_there_is_not_judged() -> None:
     with StubServer("I like words.") as server:
         found, _ = play(spec, stub_catalog(server))
     assert found.value("unit_test") is None and "no description" in found.reason("unit_test")
-    assert "never said" in verdict(found)
+    assert "gave no conclusion" in verdict(found)
 
 
 def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None:
@@ -580,7 +580,7 @@ def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str, reason: st
     assert found.told.status == "completed"
     assert found.value("nmse") is None and reason in found.reason("nmse")
     assert found.value("nmse_success") is None
-    assert "cannot be scored" in verdict(found) or "never said" in verdict(found)
+    assert "cannot be scored" in verdict(found) or "gave no conclusion" in verdict(found)
 
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
