@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from pydantic import ValidationError
 
 from core.commands import ask, check, find, others, probe
-from core.commands.running import BAD_INPUT
+from core.commands.running import BAD_INPUT, DONE
 from core.datasets.items import DatasetError
 from core.events import CallFailed
 from core.home import HomeUnusable
@@ -27,6 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         code: int = given.command(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on (`| head`). What is still to be written at the end must have somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except (ValidationError, DatasetError, PackError, StoreError, JournalInUse, CallFailed, HomeUnusable) as error:
         for line in _words(error):
             print(line, file=sys.stderr)

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from core.labs.find.reliability import ReliabilitySpec, Report
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import execute, new_id
 from core.runs.transcript import Transcript, transcript
+
+Rated = tuple[ProbeSpec, Transcript]
 
 
 def add(commands: Any) -> None:
@@ -178,9 +180,8 @@ def narrate(told: Transcript) -> Iterable[tuple[str, str]]:
 def _score(given: argparse.Namespace) -> int:
     """Exit code 2 where nothing can be rated, 3 where an evaluator could not be reached for all."""
     try:
-        found = results.read(given.path, given.category)
-        specs = {
-            one.name: ProbeSpec(
+        specs = [
+            ProbeSpec(
                 category=one.category,
                 function=one.name,
                 find_dir=given.find_dir,
@@ -188,22 +189,22 @@ def _score(given: argparse.Namespace) -> int:
                 evaluator=given.evaluator,
                 given=one.given,
             )
-            for one in found
-        }
-        for spec in specs.values():
+            for one in results.read(given.path, given.category)
+        ]
+        for spec in specs:
             spec.load()
     except ValueError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     for model in {given.evaluator} - {""}:
         entry.catalog().get(model)
-    rated: dict[str, Transcript] = {}
-    for name, spec in specs.items():
-        rated[name] = asyncio.run(_rate(spec))
-        _print_one(name, spec, rated[name], given.json)
+    rated: list[Rated] = []
+    for spec in specs:
+        rated.append((spec, asyncio.run(_rate(spec))))
+        _print_one(*rated[-1], given.json)
     if not given.json:
-        _print_means(specs, rated)
-    failed = any(told.status != "completed" for told in rated.values())
+        _print_means(rated)
+    failed = any(told.status != "completed" for _, told in rated)
     return UNREACHABLE if failed else DONE
 
 
@@ -223,7 +224,7 @@ def _scores(told: Transcript) -> dict[str, float | None]:
     return {score.metric: score.value for score in told.scores.values() if score.rules == "repaired"}
 
 
-def _print_one(name: str, spec: ProbeSpec, told: Transcript, as_json: bool) -> None:
+def _print_one(spec: ProbeSpec, told: Transcript, as_json: bool) -> None:
     if as_json:
         paper = {score.metric: score.value for score in told.scores.values() if score.rules == "paper"}
         reasons = {
@@ -232,7 +233,7 @@ def _print_one(name: str, spec: ProbeSpec, told: Transcript, as_json: bool) -> N
             if score.rules == "repaired" and "reason" in score.detail
         }
         line = {
-            "name": name,
+            "name": spec.function,
             "category": spec.category,
             "scores": _scores(told),
             "paper": paper,
@@ -245,20 +246,19 @@ def _print_one(name: str, spec: ProbeSpec, told: Transcript, as_json: bool) -> N
     now = case(told)
     value = now.value(metric)
     reason = f" ({now.reason(metric)})" if value is None else ""
-    print(f"  {name:<16} {metric} {'undefined' if value is None else f'{value:.4g}'}{reason}", flush=True)
+    print(f"  {spec.function:<16} {metric} {'undefined' if value is None else f'{value:.4g}'}{reason}", flush=True)
     for failure in told.failures:
         print(f"  {failure.message} {failure.hint}".rstrip(), file=sys.stderr)
 
 
-def _print_means(specs: Mapping[str, ProbeSpec], rated: Mapping[str, Transcript]) -> None:
+def _print_means(rated: Sequence[Rated]) -> None:
     """Means over the functions, each with the number it is a mean of."""
     for category in source.CATEGORIES:
-        names = [name for name, spec in specs.items() if spec.category == category]
-        if not names:
+        scores = [_scores(told) for spec, told in rated if spec.category == category]
+        if not scores:
             continue
-        print(f"{category}, {len(names)} {'function' if len(names) == 1 else 'functions'}:")
-        metrics = dict.fromkeys(metric for name in names for metric in _scores(rated[name]))
-        for metric in metrics:
-            values = [value for name in names if (value := _scores(rated[name]).get(metric)) is not None]
+        print(f"{category}, {len(scores)} {'interpretation' if len(scores) == 1 else 'interpretations'}:")
+        for metric in dict.fromkeys(metric for one in scores for metric in one):
+            values = [value for one in scores if (value := one.get(metric)) is not None]
             mean = f"{sum(values) / len(values):.3f}" if values else "undefined"
-            print(f"  mean {metric} {mean}  ({len(values)} of {len(names)})")
+            print(f"  mean {metric} {mean}  ({len(values)} of {len(scores)})")

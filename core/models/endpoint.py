@@ -18,6 +18,7 @@ from core.models import faults
 from core.models.errors import EmptyAnswer, NoSuchModel, RateLimited
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.stops import StopCutter
+from core.text.reply import storable
 
 if TYPE_CHECKING:
     import openai
@@ -309,7 +310,7 @@ class _Reply:
             self.logprobs.append(token)
         for part_of_call in said.get("tool_calls") or []:
             self._take_call(part_of_call)
-        return self._keep(self._cutter.feed(said.get("content") or said.get("refusal") or ""))
+        return self._keep(self._cutter.feed(storable(said.get("content") or said.get("refusal") or "")))
 
     def end(self) -> str:
         """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
@@ -333,9 +334,9 @@ class _Reply:
             self._place[index] = place
         call, function = self._calls[place], part.get("function") or {}
         call["id"] = call["id"] or id
-        call["name"] += str(function.get("name") or "")
+        call["name"] += storable(str(function.get("name") or ""))
         arguments = function.get("arguments") or ""
-        call["arguments"] += arguments if isinstance(arguments, str) else json.dumps(arguments)
+        call["arguments"] += storable(arguments) if isinstance(arguments, str) else json.dumps(arguments)
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls asked for. One without an id gets its number: the reply to it must name it."""

@@ -69,3 +69,8 @@ def fields(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in found.items()}
+
+
+def storable(text: str) -> str:
+    """`text` without halves of characters, which JSON can write (\\ud800) and no file can keep."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from core.store import queries
 from core.store.store import Store
 from tests.stub_server import Fault, StubServer
 
-FIND_DIR = Path(__file__).resolve().parents[2] / "../shared/datasets/find"
+ROOT = Path(__file__).resolve().parents[2]
+FIND_DIR = ROOT / "../shared/datasets/find"
 LINE = ["probe", "--own", "3*x + 1", "--model", "control/straight"]
 
 
@@ -144,7 +147,7 @@ def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "no code" in lines[2]["reasons"]["nmse"] or "no function" in lines[2]["reasons"]["nmse"]
     assert main(["find", "score", str(results), "--find-dir", find_dir]) == 0
     told = capsys.readouterr().out
-    assert "numeric, 3 functions:" in told and "mean nmse 1.000  (1 of 3)" in told
+    assert "numeric, 3 interpretations:" in told and "mean nmse 1.000  (1 of 3)" in told
     assert "mean nmse_success 0.000  (3 of 3)" in told
     assert not list(home.journals().glob("*.jsonl")), "rating leaves no runs behind"
 
@@ -152,7 +155,43 @@ def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_backbone_is_tested(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["find", "reliability", "--concepts", "4", "--words", "2"]) == 0
     told = capsys.readouterr().out
-    assert "same_mean 1.00  (8 of 8)" in told and "It can tell what belongs to a subject." in told
+    assert "same_mean 1.00  (8 of 8)" in told and "by construction" in told
     assert "sport organizations          own words 1.000  others 0.000" in told
     assert main(["find", "reliability", "--backbone", "model"]) == 2
     assert "--backbone model" in capsys.readouterr().err
+
+
+def test_every_interpretation_of_a_file_is_rated_also_of_one_function(
+    tmp_path: Path, find_dir: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    numeric = {"name": "f00200", "category": "numeric", "description": "f(3) = 6", "code": "def f(x):\n    return x"}
+    lines = [numeric, {**numeric, "code": "def f(x):\n    return 2 * x"}, {**numeric, "category": "strings"}]
+    path = tmp_path / "all.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert main(["find", "score", str(path), "--find-dir", find_dir, "--json"]) == 0
+    rated = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["name"], one["category"]) for one in rated] == [
+        ("f00200", "numeric"), ("f00200", "numeric"), ("f00200", "strings"),
+    ]  # fmt: skip
+    assert rated[0]["scores"]["nmse"] != rated[1]["scores"]["nmse"]
+    for metric in ("coverage", "evidence_supported"):
+        assert rated[0]["scores"][metric] is None and "not known" in rated[0]["reasons"][metric]
+
+
+def test_the_published_folder_needs_a_function_and_our_own_names_need_no_folder(
+    find_dir: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["find", "show", "--find-dir", "/nonexistent"]) == 2
+    assert "--function" in capsys.readouterr().err
+    for category in ("strings", "entities"):
+        line = ["probe", "--category", category, "--function", f"{category}-7", "--find-dir", find_dir]
+        assert main([*line, "--model", "control/straight"]) == 0
+        assert "KeyError" not in capsys.readouterr().out
+
+
+def test_a_reader_that_stops_reading_is_no_fault() -> None:
+    lines = subprocess.run(
+        [f"{sys.executable} -m core find list | head -n 1; echo ${{PIPESTATUS[0]}}"],
+        shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert lines.stdout.splitlines() == ["numeric:", "0"] and "Traceback" not in lines.stderr

@@ -284,7 +284,7 @@ def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> N
     assert app.button(key="measure").label == "Measure · no calls"
     app.button(key="measure").click().run()
     told = words(settled(app))
-    assert "Own words get 1.00 on average" in told and "It can tell what belongs to a subject." in told
+    assert "Own words get 1.00" in told and "by construction" in told
     assert len(app.get("plotly_chart")) == 1
     app.toggle(key="softmax").set_value(True).run()
     pills = app.pills(key="reliability-word")

@@ -112,10 +112,12 @@ class Box:
             except UndefinedInput as problem:
                 read.append(0.0)
                 problems[place] = str(problem)
-        result = sandbox.evaluate(self.function.code, read)
+        # Another stretch of chance with each command, as a box that draws at random has.
+        chance = np.random.default_rng([self._spec.seed, _PROBES, first])
+        result = sandbox.evaluate(self.function.code, read, seed=int(chance.integers(2**31)))
         made = []
         for place, text in enumerate(inputs):
-            value = result.values[place]
+            value = self.function.typed(result.values[place])
             why = problems.get(place) or ("" if value is not None else str(result.errors[place]))
             number = first + place
             made.append(_undefined(number, round, text, why) if why else _probe(number, round, text, value, "code"))

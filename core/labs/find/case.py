@@ -41,6 +41,7 @@ WORDS = {
     "nmse": "normalized error (NMSE)",
     "nmse_success": "success (NMSE below 0.1)",
     "exact_match": "exact match",
+    "exact_match_ceiling": "exact match of the function itself, drawn again",
     "unit_test": "unit test",
     "unit_test_ceiling": "unit test on the true description",
     "noise_floor": "noise floor",
@@ -157,7 +158,7 @@ def solved(case: Case) -> bool:
     if case.spec.category == "numeric":
         return case.value("nmse_success") == 1
     if case.spec.category == "strings":
-        return case.value("exact_match") == 1
+        return (case.value("exact_match") or 0) >= (case.value("exact_match_ceiling") or 1)
     passed, ceiling = case.value("unit_test"), case.value("unit_test_ceiling")
     return passed is not None and ceiling is not None and passed >= max(ceiling, 0.5)
 
@@ -212,6 +213,12 @@ def _strings(case: Case, rules: Rules, who: str) -> str:
     if matched == 1:
         return f"{who} found the function: the code gives its output on all {score.n} test texts."
     hits = round(matched * score.n)
+    ceiling = case.value("exact_match_ceiling", rules)
+    if ceiling is not None and ceiling < 1:
+        return (
+            f"The function draws at random: drawn again, it agrees with itself on {ceiling:.0%} of the test texts. "
+            f"{'Your' if who == 'You' else 'Its'} code is right on {matched:.0%}."
+        )
     if hits == 0:
         return f"{who} did not find the function: the code is wrong on all {score.n} test texts."
     unchanged = sum(one.kind == "test" and one.input == one.truth for one in case.predictions)

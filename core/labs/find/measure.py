@@ -146,7 +146,7 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
 
     try:
         found = await nearest(
-            probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=bool(spec.find_dir)
+            probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=spec.is_published
         )
     except NoEncoder as missing:
         raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing

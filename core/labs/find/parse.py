@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.events import Rules, ToolCall
+from core.text.reply import storable
 
 END = "[DESCRIPTION]"
 """Paper rules: an answer with this in it ends the run, whatever else it holds."""
@@ -140,7 +141,7 @@ def tool_command(call: ToolCall) -> Command:
         return Command(TOOL, error='the call names no input; its arguments look like {"inputs": ["input1", "input2"]}')
     if wrong := [one for one in listed if not isinstance(one, str | int | float) or isinstance(one, bool)]:
         return Command(TOOL, error=f"{json.dumps(wrong[0])} is no input: an input is a number or a text")
-    return Command(TOOL, tuple(one if isinstance(one, str) else json.dumps(one) for one in listed))
+    return Command(TOOL, tuple(storable(one) if isinstance(one, str) else json.dumps(one) for one in listed))
 
 
 def _listed(inputs: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from core.events import CallFailed, Frozen
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Backbone, module
-from core.labs.find.module_calls import ModuleCalls
+from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
 from core.runs.run import Lab, Run, Spec
 from core.runs.transcript import Reader, Transcript
@@ -32,6 +32,7 @@ class ReliabilitySpec(Spec):
     words and as many of other concepts, drawn by `seed`, as in table A1.
     """
 
+    seed: Annotated[int, Field(ge=0)] = 0
     title: str = ""
     backbone: Backbone = "table"
     model: str = ""
@@ -124,6 +125,9 @@ async def measure(spec: ReliabilitySpec, run: Run) -> None:
             raise calls.failure
         if calls.failure is not None:
             run.drop(name, "error", calls.failure.message)
+        for (word, _), output in zip(asked, outputs, strict=True):
+            if output.value is None and not (calls.failure and output.problem == calls.failure.message):
+                run.drop(item(f"{name}:", word), "unparsed", output.problem)
         record = Reliability(
             concept=name,
             words=tuple(word for word, _ in asked),
@@ -180,8 +184,17 @@ def softmax(row: Sequence[float | None]) -> list[float | None]:
 def verdict(report: Report) -> str:
     """Whether the backbone can be trusted, in a sentence for anyone."""
     same, random = report.mean("same"), report.mean("random")
-    if same is None or random is None:
+    asked = sum(len(one.values) for one in report.concepts)
+    counted = sum(value is not None for one in report.concepts for value in one.values)
+    if not counted:
         return "It gave no values: this backbone cannot carry the functions out."
+    if counted < asked / 2 or same is None or random is None:
+        return f"Only {counted} of {asked} answers could be read: too few to tell."
+    if report.spec and report.spec.backbone == "table":
+        return (
+            f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
+            "own words, and give 0 for any other, however fitting."
+        )
     told = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
     compared = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
     if same - random >= 0.5:

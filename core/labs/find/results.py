@@ -1,7 +1,7 @@
 """Interpretations made elsewhere, in the published set's result layout or as JSON (collect_interpretations.py).
 
 `<category>/<function>/` holds description.txt, and where there are such parts domain.txt and code.py. The authors'
-names of the categories (neurons_entities, neurons_relations, with or without _hints) are understood.
+names of the categories (neurons_entities, neurons_relations, with or without _hints or _single_round) are understood.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _text(path: Path) -> str:
 
 
 def _category_of(folder: Path) -> Category:
-    name = folder.resolve().name.removesuffix("_hints").removeprefix("neurons_")
+    name = folder.resolve().name.removesuffix("_hints").removesuffix("_single_round").removeprefix("neurons_")
     if name not in CATEGORIES:
         raise ResultsError(f"The folder {folder.name!r} is named after no category; say which (--category).")
     return name

@@ -34,6 +34,13 @@ DEPTH = 200
 _PRELUDE = "import math\nimport random\nimport re\nimport string\nimport numpy\nimport numpy as np\n"
 """What models forget to import."""
 
+_SEEDING = """
+def __seed(number):
+    import random
+    random.seed(number)
+"""
+"""Inside a function, so that a program that forgets to import random still does."""
+
 _DRIVER = """
 __outcomes = []
 for __x in __inputs:
@@ -78,11 +85,13 @@ def evaluate(
     seconds: float = SECONDS,
     memory: int = MEMORY,
     rules: Rules = "repaired",
+    seed: int = 0,
 ) -> Result:
     """Run `code`, then its tested function on each of `inputs`. Never raises for anything that `code` does.
 
     `seconds` bounds the whole of it, `memory` (bytes) the worker's heap. Repaired rules import numpy and a few modules
-    before the code, and where the inputs together run out of time or memory, few of them are tried one by one.
+    before the code, and where the inputs together run out of time or memory, few of them are tried one by one. What the
+    program draws at random follows from `seed`, so that a score can be repeated.
     """
     start = time.monotonic()
     name = tested_function(code, rules) if len(code) <= LONGEST_CODE else None
@@ -97,10 +106,10 @@ def evaluate(
         return _failed(why, inputs, None, start)
     whole = re.sub(r"\b(np|numpy)\.random\b", rf"\1.{RANDOM}", code)
     whole = _PRELUDE + whole if rules == "repaired" else whole
-    outcomes = _run(whole, name, inputs, seconds, memory)
+    outcomes = _run(whole, name, inputs, seconds, memory, seed)
     if isinstance(outcomes, str) and rules == "repaired" and 1 < len(inputs) <= 16 and _ran_out(outcomes):
         share = seconds / len(inputs)
-        alone = [_run(whole, name, [x], share, memory) for x in inputs]
+        alone = [_run(whole, name, [x], share, memory, seed + k) for k, x in enumerate(inputs)]
         outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
     if isinstance(outcomes, str):
         return _failed(outcomes, inputs, name, start)
@@ -137,7 +146,7 @@ def _checked(outcome: Any) -> tuple[Value | None, str | None]:
     return None, "the function returned nothing" if value is None else f"the function returned a {type(value).__name__}"
 
 
-def _run(code: str, name: str, inputs: Sequence[Any], seconds: float, memory: int) -> list[Any] | str:
+def _run(code: str, name: str, inputs: Sequence[Any], seconds: float, memory: int, seed: int) -> list[Any] | str:
     """The driver's list of outcomes, one an input, or the reason why there is none."""
     import pydantic_monty
 
@@ -151,7 +160,8 @@ def _run(code: str, name: str, inputs: Sequence[Any], seconds: float, memory: in
     printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
     deadline = time.monotonic() + 2 * seconds
     try:
-        with _pool().checkout(limits=limits, external_modules=lent_modules(deadline)) as session:
+        with _pool().checkout(limits=limits, external_modules=lent_modules(deadline, seed)) as session:
+            session.feed_run(f"{_SEEDING}__seed({seed})")
             session.feed_run(code, print_callback=printed)
             session.feed_run(f"__tested = {name}", print_callback=printed)
             outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)

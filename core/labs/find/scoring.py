@@ -25,6 +25,9 @@ from core.runs.run import Run
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
 
+_DRAWS = 20
+"""So often a random string function is drawn again, to see how far it agrees with itself."""
+
 _TRUTH, _HELD_OUT = 10, 11
 """Streams of random numbers: the observations that an estimate is held against, and the points nobody probed."""
 
@@ -39,7 +42,7 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, fou
     if spec.category != "numeric":
         await units.run_tests(spec, run, function, found)
     _described(run, function, found)
-    _audit(run, box, function, found)
+    _audit(run, box, function, found, known=spec.interpreter != "given")
     run.record(await asyncio.to_thread(truth, function, points), "truth")
 
 
@@ -140,8 +143,7 @@ def _claims(run: Run, function: NumericFunction, found: Interpretation, rules: R
 
 def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
     """Exact match on ten texts, and on texts that nobody probed."""
-    published = spec.function and spec.find_dir and not spec.own
-    tests = _recorded_pairs(spec) if published else pairs_for_testing(function, spec.seed)
+    tests = _recorded_pairs(spec) if spec.is_published else pairs_for_testing(function, spec.seed)
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
     texts: tuple[str, ...] = ()
     if not isinstance(function, PairsFunction):
@@ -161,7 +163,7 @@ def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found:
         prediction = Prediction.model_validate({"kind": kind, "input": text, "truth": true, "error": error, **readings})
         run.record(prediction, f"{kind.replace(' ', '-')}-{number:02}")
     for rules in RULES:
-        guesses = results[rules].values
+        guesses = [_text(value) if rules == "repaired" else value for value in results[rules].values]
         for metric, some, chosen in (
             ("exact_match", tests, guesses[: len(tests)]),
             ("held_out_match", apart, guesses[len(tests) :]),
@@ -175,6 +177,13 @@ def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found:
             _publish(run, metric, matches.value, rules, n=matches.n, of=matches.of, reason=reason)
     if results["repaired"].error:
         run.drop("estimate", "code cannot be run", results["repaired"].error)
+    if function.is_stochastic and tests:
+        again = [function.outputs([text for text, _ in tests], rng) for _ in range(_DRAWS)]
+        agreed = np.mean(
+            [output == true for outputs in again for output, (_, true) in zip(outputs, tests, strict=True)]
+        )
+        for rules in RULES:
+            _publish(run, "exact_match_ceiling", float(agreed), rules, n=len(tests), of=len(tests))
 
 
 def _recorded_pairs(spec: ProbeSpec) -> tuple[tuple[str, str], ...]:
@@ -195,21 +204,23 @@ def _described(run: Run, function: FindFunction, found: Interpretation) -> None:
         _publish(run, "components_identified", named / of, rules, n=of, of=of)
 
 
-def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
-    """Evidence for what is quoted, and how much of the range was looked at."""
+def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, known: bool) -> None:
+    """Evidence for what is quoted, and how much of the range was looked at; undefined where no calls are `known`."""
     made = [audit.Probe(probe.input, probe.output) for probe in box.probes]
     text = f"{found.description_repaired}\n{found.domain_repaired}"
-    evidence = audit.evidence(text, made)
+    evidence = audit.evidence(text, made) if known else audit.Evidence((), (), ())
+    unknown = None if known else "its calls were made elsewhere and are not known"
     rounds = [Exchange.model_validate(event.data) for event in run.records if event.record == "exchange"]
     fields: dict[str, object] = {}
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
         asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
-        fields["coverage"] = audit.coverage(asked)
-        fields["longest_gap"] = audit.longest_gap(asked)
-        if isinstance(function, NumericFunction):
+        covered = audit.coverage(asked) if known else None
+        fields["coverage"] = covered
+        fields["longest_gap"] = audit.longest_gap(asked) if known else None
+        if isinstance(function, NumericFunction) and known:
             fields["in_corruption"] = audit.probed_corruption(function.corruption, asked)
         for rules in RULES:
-            _publish(run, "coverage", audit.coverage(asked), rules, n=len(asked), of=len(box.probes))
+            _publish(run, "coverage", covered, rules, n=len(asked), of=len(box.probes), reason=unknown)
     claimed = parse.claimed_intervals(found.domain_repaired)
     run.record(
         Audit.model_validate(
@@ -226,7 +237,7 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation) ->
     )
     quoted = len(evidence.supported) + len(evidence.contradicted) + len(evidence.unseen)
     share = len(evidence.supported) / quoted if quoted else None
-    reason = None if quoted else "it quotes no input with its output"
+    reason = unknown or (None if quoted else "it quotes no input with its output")
     for rules in RULES:
         _publish(run, "evidence_supported", share, rules, n=quoted, of=quoted, reason=reason)
 

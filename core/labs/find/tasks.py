@@ -105,6 +105,8 @@ class ProbeSpec(Spec):
             raise ValueError(
                 f"The {self.interpreter} baseline knows {' and '.join(CAN[self.interpreter])} functions only."
             )
+        if self.find_dir and not (self.function or self.own):
+            raise ValueError("Name a function of the published set (--function), such as f00012.")
         if self.tools and self.rules == "paper":
             raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
         if self.interpreter == "given" and self.given is None:
@@ -115,6 +117,11 @@ class ProbeSpec(Spec):
             known = " or ".join(source.difficulties(self.category))
             raise ValueError(f"{self.category} functions are {known}, not {self.difficulty}.")
         return self
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a function of the published set, with that set's own tests."""
+        return bool(self.find_dir and self.function and not self.own and not source.is_drawn(self.function))
 
     @property
     def is_module(self) -> bool:

@@ -37,7 +37,7 @@ _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
     """The published triplets of a published function, else ten of ours. Raises ValueError where there can be none."""
-    if spec.find_dir and spec.function and not spec.own:
+    if spec.is_published and spec.find_dir:
         if spec.category == "strings":
             task = source.published_strings(spec.find_dir)[spec.function]
             pairs = zip(task.triplets, task.correct, strict=True)

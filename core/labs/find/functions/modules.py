@@ -38,6 +38,9 @@ DIGIT = Sampling(temperature=0.0, max_tokens=2, top_logprobs=20)
 
 FACT = Sampling(temperature=0.0, max_tokens=40)
 
+LEAST = 0.5
+"""Probability that the two digits must have together for their shares to count."""
+
 DECIMALS = 4
 """Entity values are rounded as the benchmark prints them."""
 
@@ -137,28 +140,32 @@ def prompt(function: ModuleFunction, text: str) -> Prompt:
 def read_score(text: str, answer: Answer | Answered) -> Output:
     """p("1") / (p("0") + p("1")) at the first token that is not space, to four decimals (paper §2.3).
 
-    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, or lists
-    neither digit, the digit that was written counts as 1.0 or 0.0, and `how` says "answer".
+    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, or the
+    digits together are less likely than not, the digit that was written counts as 1.0 or 0.0, and `how` says "answer":
+    a share of next to nothing would look like certainty.
     """
+    unlikely = ""
     for token in answer.logprobs or []:
         if not str(token.get("token", "")).strip():
             continue
         listed = token.get("top_logprobs") or [token]
         odds = {digit: _probability(listed, digit) for digit in ("0", "1")}
         total = odds["0"] + odds["1"]
-        if total > 0:
+        if total >= LEAST:
             return Output(input=text, value=round(odds["1"] / total, DECIMALS), how="logprobs")
+        unlikely = f"; 0 and 1 together have a probability of {total:.3f}"
         break
     written = answer.text.strip().strip("\"'`*.").strip()
     if written[:1] in {"0", "1"} and not written[1:2].isdigit():
         return Output(input=text, value=float(written[0]), how="answer")
-    problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1"
+    problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1{unlikely}"
     return Output(input=text, value=None, how="answer", problem=problem)
 
 
 def _probability(listed: list[dict[str, Any]], digit: str) -> float:
     """Added over the tokens that are `digit` with or without a space."""
-    return sum(math.exp(one["logprob"]) for one in listed if str(one["token"]).strip() == digit)
+    likely = (one.get("logprob") for one in listed if str(one.get("token")).strip() == digit)
+    return sum(math.exp(logprob) for logprob in likely if isinstance(logprob, int | float))
 
 
 def read_fact(text: str, answer: Answer | Answered) -> Output:

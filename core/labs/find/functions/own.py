@@ -47,13 +47,20 @@ class CodeFunction(FindFunction):
         return read_number(text) if self.category == "numeric" else text
 
     def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
-        return list(sandbox.evaluate(self.code, inputs).values)
+        values = sandbox.evaluate(self.code, inputs, seed=int(rng.integers(2**31))).values
+        return [self.typed(value) for value in values]
+
+    def typed(self, value: Value | None) -> Value | None:
+        """A text function that counts gives its number as a text."""
+        return f"{value:g}" if self.category == "strings" and isinstance(value, float) else value
 
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
-        result = sandbox.evaluate(self.code, [x])
+        result = sandbox.evaluate(self.code, [x], seed=int(rng.integers(2**31)))
         if result.values[0] is None:
             raise UndefinedInput(f"your code has no value here: {result.errors[0]}")
-        return result.values[0]
+        typed = self.typed(result.values[0])
+        assert typed is not None
+        return typed
 
 
 def from_code(name: str, category: Category, text: str) -> CodeFunction:

@@ -51,6 +51,11 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
     return generate.generate(category, seed, rules=rules, difficulty=difficulty)
 
 
+def is_drawn(id: str) -> bool:
+    """Whether `id` is the name of a function of ours ("numeric-7-hard")."""
+    return _DRAWN.fullmatch(id) is not None
+
+
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
     """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
 

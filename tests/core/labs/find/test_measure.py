@@ -375,6 +375,46 @@ def test_a_run_with_tool_calls_goes_on_and_plays_again() -> None:
     assert case(transcript(again)).probes == whole.probes
 
 
+def test_halves_of_characters_in_a_tool_call_end_nothing() -> None:
+    asked = Calls((("call_function", '{"inputs": ["\\ud800 a"]}'),))
+    with StubServer(scripted(asked, CONCLUSION)) as server:
+        found, events = play(stub_spec(tools=True, category="strings", own="x + x"), stub_catalog(server))
+    assert found.told.status == "completed" and found.probes[0].input == "? a"
+    assert all(event.model_dump_json() for event in events)
+
+
+def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated() -> None:
+    spec = ProbeSpec(category="strings", seed=6, interpreter="fit")
+    first, second = (play(spec)[0] for _ in range(2))
+    figures = [{score.metric: score.value for score in one.told.scores.values()} for one in (first, second)]
+    assert figures[0] == figures[1]
+    ceiling = first.value("exact_match_ceiling")
+    assert ceiling is not None and ceiling < 1
+    assert "The function draws at random: drawn again, it agrees with itself on" in verdict(first)
+
+
+def test_a_text_function_may_count() -> None:
+    spec = {"category": "strings", "own": "len(x)", "interpreter": "given"}
+    found, _ = play(
+        ProbeSpec.model_validate({**spec, "given": {"description": "d", "code": "def f(x):\n    return len(x)"}})
+    )
+    assert found.value("exact_match") == 1 and found.predictions[0].truth.isdigit()
+
+
+def test_own_code_that_draws_differs_from_command_to_command() -> None:
+    own = "import numpy as np\ndef f(x):\n    return np.random.normal(x, 1)"
+    with StubServer(
+        scripted("COMMAND: PYTHON(function.py 1 1)", "COMMAND: PYTHON(function.py 1 1)", CONCLUSION)
+    ) as server:
+        found, _ = play(stub_spec(own=own), stub_catalog(server))
+    assert len({probe.output for probe in found.probes}) == 4
+
+
+def test_numbers_typed_as_pairs_are_numbers() -> None:
+    found, _ = play(ProbeSpec(own="1 -> 1\n2 -> 4\n3 -> 9", own_kind="pairs", model="control/straight"))
+    assert {probe.input: probe.value for probe in found.probes if not probe.problem} == {"1": 1.0, "2": 4.0}
+
+
 def test_a_description_that_is_not_there_is_not_judged() -> None:
     spec = stub_spec(category="entities", own="", seed=4, rounds=1)
     with StubServer("I like words.") as server:

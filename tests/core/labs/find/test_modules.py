@@ -155,3 +155,15 @@ def test_scores_stay_between_0_and_1() -> None:
     scores = related("chess", encoder().encode(["chess", "", "the", "checkmate in two moves", "zzzz"]))
     assert scores.shape == (5,)
     assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_digits_of_next_to_no_probability_are_no_value() -> None:
+    chatty = [token("The", **{"The": 0.3, "1": 0.006})]
+    output = read_score("rook", Answer(text="The word", logprobs=chatty))
+    assert output.value is None and "0 and 1 together have a probability of 0.006" in output.problem
+    assert read_score("rook", Answer(text="1", logprobs=[token("1", **{"1": 0.4})])).how == "answer"
+
+
+def test_log_probabilities_that_are_no_numbers_are_passed_over() -> None:
+    odd = [{"token": "1", "top_logprobs": [{"token": "1", "logprob": None}, {"logprob": -1.0}, {"token": "0"}]}]
+    assert read_score("rook", Answer(text="1", logprobs=odd)) == Output(input="rook", value=1.0, how="answer")

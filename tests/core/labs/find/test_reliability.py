@@ -51,7 +51,7 @@ def test_tables_are_selective_by_nature() -> None:
     random = report.mean("random")
     assert random is not None and random < 0.05, "a word may stand on two lists"
     assert [event.kind for event in events].count("recorded") == 10 and not report.told.calls
-    assert "It can tell" in verdict(report)
+    assert "by construction" in verdict(report)
 
 
 def test_the_embedding_backbone_is_as_reliable_as_it_says() -> None:
@@ -101,7 +101,10 @@ def test_outputs_without_a_value_are_counted_out() -> None:
         report, _ = play(spec, stub_catalog(server))
     first = report.concepts[0]
     assert first.same == [1.0] and first.random == []
-    assert first.problems[1] == "the module wrote 'who knows', neither 0 nor 1"
+    assert first.problems[1].startswith("the module wrote 'who knows', neither 0 nor 1; 0 and 1 together have")
+    assert verdict(report) == "Only 2 of 8 answers could be read: too few to tell."
+    unread = [drop for drop in report.told.drops if drop.reason == "unparsed"]
+    assert len(unread) == 6 and unread[0].item == f"{first.concept}: {first.words[1]}"
     score = report.told.score("same_mean", "repaired")
     assert score is not None and (score.n, score.of) == (1, 4)
 
@@ -136,7 +139,16 @@ def test_log_probabilities_that_are_refused_are_done_without() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"backbone": "model"}, {"model": "a/b"}, {"concepts": 1}, {"concepts": 141}, {"words": 0}, {"words": 11}]
+    "fields",
+    [
+        {"backbone": "model"},
+        {"model": "a/b"},
+        {"seed": -1},
+        {"concepts": 1},
+        {"concepts": 141},
+        {"words": 0},
+        {"words": 11},
+    ],
 )
 def test_what_cannot_be_tested_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from core.events import Rules
 from core.labs.find import sandbox
 from core.labs.find.sandbox import evaluate
 from tests.core.labs.find.hostile import HOSTILE
@@ -104,3 +105,17 @@ def test_the_tested_function_is_the_last_def_anywhere_or_at_top_level():
 
 def test_an_empty_list_of_inputs_is_no_error():
     assert evaluate("def f(x):\n    return x", []).values == ()
+
+
+@pytest.mark.parametrize("rules", ["paper", "repaired"])
+@pytest.mark.parametrize("imported", ["import random", "import numpy as np"])
+def test_what_is_drawn_at_random_follows_from_the_seed(rules: Rules, imported: str) -> None:
+    draw = "random.uniform(0, 1)" if imported == "import random" else "np.random.uniform(0, 1)"
+    code = f"{imported}\ndef f(x):\n    return {draw}"
+    first, again, other = (evaluate(code, [1.0, 2.0], rules=rules, seed=seed).values for seed in (3, 3, 4))
+    assert first == again != other and first[0] != first[1]
+
+
+def test_seeding_lends_a_program_nothing_that_it_did_not_import() -> None:
+    result = evaluate("def f(x):\n    return random.random()", [1.0], rules="paper")
+    assert result.values == (None,) and "random" in str(result.errors[0])
