@@ -1,6 +1,7 @@
 """Pictures of the Probe lab. Data in, figure out: no colour of paper or font is set, so light and dark themes both fit.
 
-Colours are of Okabe and Ito's set; what a colour says, a dash, a symbol or a word says too.
+Colours are of Okabe and Ito's set, the blue a little lighter, for dark pages; what a colour says, a dash, a symbol or
+a word says too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-TRUTH, ESTIMATE, PROBED, CORRUPTED = "#0072B2", "#D55E00", "#8A8A8A", "#E69F00"
+TRUTH, ESTIMATE, PROBED, CORRUPTED = "#2B8CC4", "#D55E00", "#8A8A8A", "#E69F00"
 
 Number = float | None
 
@@ -147,8 +148,8 @@ def heat_map(names: Sequence[str], means: Sequence[Sequence[float | None]], larg
         )
     )
     figure.update_layout(
-        xaxis={"title": "words of", "tickangle": -60, "automargin": True},
-        yaxis={"title": "function", "autorange": "reversed", "automargin": True},
+        xaxis={"title": "words of", "tickangle": -60, "dtick": 1, "automargin": True},
+        yaxis={"title": "function", "autorange": "reversed", "dtick": 1, "automargin": True},
         height=max(360, 60 + 22 * len(names)),
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
     )

@@ -11,7 +11,7 @@ from core import entry
 from core.commands.running import BAD_INPUT, figure, output_options, run
 from core.labs.find.case import WORDS, case, missed, verdict
 from core.labs.find.functions.source import CATEGORIES
-from core.labs.find.tasks import PROBES, ROUNDS, ProbeSpec
+from core.labs.find.tasks import FIRST_BACKBONE, PROBES, ROUNDS, ProbeSpec
 from core.models.local import SHIPPED
 from core.runs.run import new_id
 from core.runs.transcript import Transcript
@@ -37,7 +37,11 @@ def add(commands: Any) -> None:
     probe.add_argument("--interpreter", choices=INTERPRETERS, default="aia")
     probe.add_argument("--model", metavar="ID", default=f"local/{SHIPPED}", help="the interpreter's (%(default)s)")
     probe.add_argument("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
-    probe.add_argument("--backbone", choices=("table", "embedding", "model"), default="table")
+    probe.add_argument(
+        "--backbone",
+        choices=("table", "embedding", "model"),
+        help="default: embedding for entities, table for relations",
+    )
     probe.add_argument("--module", metavar="ID", default="", help="the model of --backbone model")
     probe.add_argument("--rounds", metavar="N", type=int, default=ROUNDS)
     probe.add_argument("--probes", metavar="N", type=int, default=PROBES, help="calls of the function (%(default)s)")
@@ -58,7 +62,7 @@ def _probe(given: argparse.Namespace) -> int:
         interpreter=given.interpreter,
         model=given.model if by_model else "",
         evaluator=given.evaluator,
-        backbone=given.backbone,
+        backbone=given.backbone or FIRST_BACKBONE.get(given.category, "table"),
         module=given.module or (given.model if given.backbone == "model" else ""),
         rounds=given.rounds,
         probes=given.probes,

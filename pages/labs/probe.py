@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
 from core.labs.find.case import Case, case
+from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.source import CATEGORIES, difficulties
-from core.labs.find.tasks import BY_MODEL, CAN, NAMES, PROBES, ROUNDS, ProbeSpec
+from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, PROBES, ROUNDS, ProbeSpec
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript, transcript
 from pages.parts import models, probe_case, probe_turn, session
@@ -26,6 +29,9 @@ SHAPES = {
     "relations": {"easy": "one fact", "hard": "with an exception"},
 }
 BACKBONES = {"table": "our word lists and facts", "embedding": "sentence embeddings", "model": "a language model"}
+LINKED = ("category", "seed", "difficulty", "interpreter")
+"""Settings that an address may hold."""
+
 FIRST_SEED = 1753
 """Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
 
@@ -49,7 +55,8 @@ def function_fields(category: str) -> dict[str, object]:
         left, right = st.columns([2, 1])
         folder = left.text_input(
             "Folder of the published set", key="find-dir", persist_state="session", placeholder="path/to/find-dataset",
-            help="The folder that holds numeric/, strings/, neurons_entities/ and neurons_relations/.",
+            help="The folder that holds numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
+            "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
         )  # fmt: skip
         id = right.text_input("Function", key="function", persist_state="session", placeholder="f00012")
         return {"find_dir": folder or None, "function": id}
@@ -88,15 +95,23 @@ def own_fields(category: str) -> dict[str, object]:
     examples = {
         "code": "3 * x^2 + sin(x)" if category == "numeric" else "def f(x):\n    return x[::-1].upper()",
         "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
-        "concept": "birds or ships",
     }
     if kind == "concept":
-        text = st.text_input(words[kind], key="own-concept", placeholder=examples[kind], persist_state="session")
+        known = [name for name, one in concepts().items() if not one.sensitive]
+        text = " or ".join(
+            st.multiselect(
+                "One subject or two", known, key="own-concept", max_selections=2, accept_new_options=True,
+                placeholder="chess, or any word of yours",
+                help="Of a subject that is not listed only the name is known: its description cannot be tested.",
+            )
+        )  # fmt: skip
     else:
         text = st.text_area(
             f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one a line",
             key=f"own-{category}-{kind}", placeholder=examples[kind], height=110, persist_state="session",
         )  # fmt: skip
+    if kind == "pairs":
+        st.caption("What is not among the pairs has no output. Facts of your own can be probed, but not tested.")
     return {"own": text, "own_kind": kind}
 
 
@@ -121,12 +136,13 @@ def settings(category: str, interpreter: str, model: str) -> dict[str, object]:
                     lab=LAB,
                 )
             if category in ("entities", "relations"):
+                known = list(BACKBONES)
                 fields["backbone"] = st.selectbox(
-                    "What carries the function out", list(BACKBONES), format_func=lambda one: BACKBONES[one],
-                    key="backbone", persist_state="session",
+                    "What carries the function out", known, index=known.index(FIRST_BACKBONE[category]),
+                    format_func=lambda one: BACKBONES[one], key=f"backbone-{category}", persist_state="session",
                 )  # fmt: skip
                 if fields["backbone"] == "model":
-                    fields["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=LAB)
+                    fields["module"] = models.pick_or_none("Its model", "choose one", key="module", lab="reliability")
             fields["rules"] = st.selectbox(
                 "Rules of the dialogue", ["repaired", "paper"], key="rules", persist_state="session",
                 help="How commands are read, and how drawn functions behave. The conclusion is read by both.",
@@ -140,9 +156,45 @@ def settings(category: str, interpreter: str, model: str) -> dict[str, object]:
     return fields
 
 
+def linked() -> None:
+    """Take the form's settings from the address, once: one link opens the same task for a whole class."""
+    asked = {name: st.query_params[name] for name in LINKED if name in st.query_params}
+    if not asked or st.session_state.get("linked") == asked:
+        return
+    st.session_state["linked"] = asked
+    category = asked.get("category", "numeric")
+    if category not in CATEGORIES:
+        return
+    st.session_state["category"], st.session_state["source"] = category, "drawn"
+    if asked.get("seed", "").isdecimal():
+        st.session_state["seed"] = min(int(asked["seed"]), 10**9)
+    if asked.get("difficulty") in (*difficulties(category), "any"):
+        st.session_state[f"difficulty-{category}"] = asked["difficulty"]
+    interpreter = asked.get("interpreter")
+    if interpreter in CAN and interpreter != "given" and category in CAN[interpreter]:
+        st.session_state[f"interpreter-{category}"] = interpreter
+
+
+def link_to(spec: ProbeSpec) -> None:
+    """The address that opens this form with the same function and interpreter."""
+    told = {
+        "category": spec.category,
+        "seed": spec.seed,
+        "difficulty": spec.difficulty or "any",
+        "interpreter": spec.interpreter,
+    }
+    with st.popover("Link to this task", icon=":material/link:", type="tertiary", key="task-link"):
+        st.caption("Opens this page with the same function and interpreter, truth unseen, for a class for instance.")
+        address = f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
+        st.code(address, language=None, wrap_lines=True)
+
+
 def form() -> None:
     """Which function, who interprets it, with what budget. Starts the run."""
-    with st.container(border=True, key="form"):
+    linked()
+    named = st.query_params.get("run")
+    folded = st.expander("Probe another function", icon=":material/experiment:", key="another") if named else None
+    with folded or st.container(border=True, key="form"):
         category = st.segmented_control(
             "Category", list(CATEGORIES), default="numeric", format_func=TITLES.get, required=True, key="category",
             label_visibility="collapsed", persist_state="session",
@@ -159,6 +211,10 @@ def form() -> None:
         if interpreter in BY_MODEL:
             with right:
                 model = models.pick("Model", key="model-probe", lab=LAB)
+        name = ""
+        if interpreter == "you":
+            with right:
+                name = st.text_input("Your name, for the list of runs", key="name", placeholder="optional")
         chosen = settings(category, interpreter, model)
         spec = None
         try:
@@ -169,6 +225,8 @@ def form() -> None:
             spec = ProbeSpec.model_validate(
                 {"category": category, "interpreter": interpreter, "model": model, **fields, **chosen}
             )
+            if name.strip():
+                spec = spec.model_copy(update={"title": f"{spec.title} · {name.strip()[:60]}"})
         except (ValidationError, ValueError) as error:
             problems(error)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -184,6 +242,8 @@ def form() -> None:
                     persist_state="session",
                     help="What the interpreter finds stays hidden until you have probed the function yourself.",
                 )
+            if spec is not None and not spec.own and not spec.function:
+                link_to(spec)
         if pressed and spec is not None:
             start(spec, hold)
 
@@ -191,9 +251,13 @@ def form() -> None:
 def _label(spec: ProbeSpec | None, interpreter: str) -> str:
     if interpreter == "you":
         return "Begin"
-    if spec is None or not spec.calls:
-        return "Probe · no calls"
-    return f"Probe · at most {spec.calls} calls" if spec.calls > 1 else "Probe · 1 call"
+    if spec is None:
+        return "Probe"
+    if spec.is_module and spec.backbone == "model":
+        return f"Probe · at most {spec.calls + spec.probes} model calls"
+    if not spec.calls:
+        return "Probe · no model calls"
+    return f"Probe · at most {spec.calls} model calls" if spec.calls > 1 else "Probe · 1 model call"
 
 
 def start(spec: ProbeSpec, hold: bool) -> None:
@@ -254,11 +318,16 @@ def after(run_id: str, told: Transcript) -> None:
         return
     actions(run_id, told, here="probe")
     with st.container(horizontal=True):
-        if yours:
-            if st.button("Now let an agent try the same function", icon=":material/smart_toy:", key="agent"):
-                agent = "local/smollm2-135m"
-                start(spec.model_copy(update={"interpreter": "aia", "model": agent, "beside": run_id}), hold=False)
-        elif not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
+        if yours and not spec.beside:
+            if st.button(
+                "Let a small local model try it", icon=":material/smart_toy:", key="agent", help="A minute or two."
+            ):
+                other = {"interpreter": "aia", "model": "local/smollm2-135m", "beside": run_id}
+                start(spec.model_copy(update=other), hold=False)
+            if st.button("Let a robot try it", icon=":material/precision_manufacturing:", key="robot"):
+                other = {"interpreter": "aia", "model": "control/straight", "beside": run_id}
+                start(spec.model_copy(update=other), hold=False)
+        if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
             begin(_yours(spec.model_copy(update=_next(spec)), ""), hold=False)
         if spec.model.startswith("control/") and st.button(
             "Now a real language model", icon=":material/smart_toy:", key="real"

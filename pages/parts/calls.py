@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -35,6 +37,8 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown("**Raw answer**")
         asked = _tool_calls(call.answered.tool_calls) if call.answered else ""
         st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
+    if call.answered is not None and call.answered.logprobs:
+        st.caption(f"First token: {plain(_likeliest(call.answered.logprobs))}")
     if readings:
         st.markdown(
             "**Read as** " + ", ".join(f"{plain(value)} :gray[({name} rules)]" for name, value in readings.items())
@@ -49,6 +53,19 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown("**Tools it was offered**")
         offered = [f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in call.asked.tools]
         st.code("\n\n".join(offered), language=None, wrap_lines=True)
+
+
+def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
+    """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
+    first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
+    rivals = [
+        (str(one.get("token", "")), math.exp(one["logprob"]))
+        for one in first.get("top_logprobs") or [first]
+        if isinstance(one.get("logprob"), int | float)
+    ]
+    rivals.sort(key=lambda one: -one[1])
+    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
+    return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
 
 
 def _turn(message: Message) -> str:

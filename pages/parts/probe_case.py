@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.charts import PLAIN
 from core.charts import find as charts
 from core.events import Rules
 from core.labs.find import parse
@@ -12,7 +13,7 @@ from core.labs.find.case import HEADLINE, WORDS, Case, missed, solved, verdict
 from core.labs.find.functions.base import as_number
 from core.labs.find.module_calls import item
 from core.labs.find.records import Exchange, Probe, UnitTest
-from core.labs.find.tasks import BY_MODEL, NAMES
+from core.labs.find.tasks import BY_MODEL, NAMES, ProbeSpec
 from core.models.errors import NoToolCalls
 from core.runs.transcript import Call
 from pages.parts.calls import details, inspector
@@ -23,6 +24,7 @@ from pages.parts.text import plain
 _RULES: tuple[Rules, Rules] = ("paper", "repaired")
 _MOST = {"numeric": ("nmse", "nmse_success", "noise_floor"), "strings": ("exact_match", "unit_test", "held_out_match")}
 _MODULES = ("unit_test", "unit_test_ceiling")
+_WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
 _TAIL = 900
 """Characters shown of a message that is still being written."""
 
@@ -86,11 +88,12 @@ def _metric(case: Case, metric: str) -> None:
     if metric == "nmse_success" and value is not None:
         shown = "yes" if value else "no"
     else:
-        shown = "undefined" if value is None else _number(value)
+        shown = "undefined" if value is None else number(value)
     st.metric(label[0].upper() + label[1:], shown, help=plain(reason) or None)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A figure as it is shown."""
     if 0 < abs(value) < 0.0005:
         return "< 0.001"
     if abs(value) < 1_000:
@@ -110,7 +113,9 @@ def picture(case: Case) -> None:
         corrupted=truth.corrupted if truth else None,
         claimed=case.audit.claimed if truth and case.audit else (),
     )
-    st.plotly_chart(figure, key="curves", alt="The function, the interpreter's code and its probes over x")
+    st.plotly_chart(
+        figure, key="curves", config=PLAIN, alt="The function, the interpreter's code and its probes over x"
+    )
 
 
 def _point(probe: Probe) -> dict[str, float | int | None]:
@@ -145,6 +150,8 @@ def _experiments(case: Case, active: bool) -> None:
                 st.skeleton(120)
     elif spec.interpreter != "given":
         st.markdown(":shimmer[looking at the function …]" if active else ":gray[Nothing was called.]")
+    if active and not case.probes and spec.is_module and spec.backbone == "embedding":
+        st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
 
 
 def _budget(case: Case) -> str:
@@ -155,17 +162,23 @@ def _budget(case: Case) -> str:
     if spec.interpreter in ("aia", "aia+milan"):
         told += f" · {min(len(case.exchanges), spec.rounds)} of {spec.rounds} rounds"
         told += " · it asks by tool calls" if spec.tools else ""
-    if spec.is_module:
-        table = (
-            "our word lists: a word that is not listed gives 0"
-            if spec.category == "entities"
-            else "our list of facts: an input that is not listed gives undefined"
-        )
-        by = {"table": table, "embedding": "sentence embeddings", "model": plain(spec.module)}
-        told += f" · the function is carried out by {by[spec.backbone]}"
+    told += carried_out(spec)
     if any(probe.how == "answer" and probe.value is not None for probe in case.probes) and spec.category == "entities":
         told += " · where the model gives no probabilities, values are 0 or 1"
     return told
+
+
+def carried_out(spec: ProbeSpec) -> str:
+    """What stands behind the function, where it is not a formula."""
+    if not spec.is_module:
+        return ""
+    table = (
+        "our word lists: a word that is not listed gives 0"
+        if spec.category == "entities"
+        else "our list of facts: an input that is not listed gives undefined"
+    )
+    by = {"table": table, "embedding": "sentence embeddings", "model": plain(spec.module)}
+    return f" · the function is carried out by {by[spec.backbone]}"
 
 
 def _refusal(case: Case) -> str:
@@ -180,8 +193,9 @@ def bars(case: Case) -> None:
     if words["y"].notna().any():
         most = 12
         if len(words.drop_duplicates("input")) > most:
-            st.caption(f"The {most} words with the highest values; all of them stand in the rounds below.")
-        st.plotly_chart(charts.bars(words, most), key="bars", alt="The value of each word, highest first")
+            st.caption(f"The {most} words with the highest values; all of them are listed below.")
+        picture_of_words = charts.bars(words, most)
+        st.plotly_chart(picture_of_words, key="bars", config=PLAIN, alt="The value of each word, highest first")
 
 
 def _rounds(case: Case, active: bool) -> None:
@@ -312,18 +326,29 @@ def _parts(description: str, domain: str, code: str) -> str:
 
 def _tests(case: Case) -> None:
     """Exact-match texts and unit tests, one by one."""
+    yours = case.spec is not None and case.spec.interpreter == "you"
     if case.predictions:
-        st.markdown("#### 3 · Its code on texts it was not shown", anchors=False)
-        rows = ["| | Input | The function | Its code |", "|---|---|---|---|"]
-        for one in case.predictions:
-            mark = ":green[:material/check:]" if one.repaired == one.truth else ":red[:material/close:]"
-            gave = plain(one.repaired) if one.repaired is not None else f":gray[{plain(one.error)}]"
-            rows.append(f"| {mark} | {plain(one.input)} | {plain(one.truth)} | {gave or ':gray[(empty)]'} |")
-        shown = st.expander(f"{len(case.predictions)} texts", icon=":material/fact_check:", key="texts")
-        with shown:
-            st.markdown("\n".join(rows))
+        st.markdown(f"#### 3 · {'Your' if yours else 'Its'} code on texts that were not shown", anchors=False)
+        tests = sum(one.kind == "test" for one in case.predictions)
+        label = f"{tests} test texts, and {len(case.predictions) - tests} where nobody looked"
+        with st.expander(label, icon=":material/fact_check:", key="texts"):
+            st.dataframe(
+                [
+                    {
+                        "": "✓" if one.repaired == one.truth else "✗",
+                        "Input": one.input,
+                        "The function": one.truth,
+                        "The code": one.error if one.repaired is None else one.repaired,
+                        "Kind": one.kind,
+                    }
+                    for one in case.predictions
+                ],
+                hide_index=True,
+                key="texts-table",
+                alt="Texts with what the function and the code give",
+            )
     if case.units:
-        st.markdown("#### 3 · Unit tests of the description", anchors=False)
+        st.markdown(f"#### {4 if case.predictions else 3} · Unit tests of the description", anchors=False)
         st.caption(
             "An evaluator that sees only the description picks which of three examples is the function's. Guessing "
             "gives one third. The same on the true description shows what this evaluator can do at best."
@@ -350,7 +375,7 @@ def _units(case: Case, words: str, about: str, units: dict[str, UnitTest]) -> No
     if test.call and test.call in case.told.calls:
         inspector(
             case.told.calls[test.call],
-            {"paper": "right" if test.paper else "wrong", "repaired": marks[test.repaired]},
+            {"paper": _WORDS[test.paper], "repaired": _WORDS[test.repaired]},
         )
     else:
         st.caption("No model was asked: the example whose sentence vector lies nearest to the description was taken.")
@@ -358,24 +383,25 @@ def _units(case: Case, words: str, about: str, units: dict[str, UnitTest]) -> No
 
 def _figures(case: Case) -> None:
     with st.expander("Every figure, by both sets of rules", icon=":material/table_chart:", key="figures"):
-        rows = ["| Figure | Repaired rules | Paper rules | Counted | |", "|---|---|---|---|---|"]
+        rows = []
         for metric, words in WORDS.items():
             score = case.told.score(metric, "repaired")
             if score is None:
                 continue
-            both = []
-            for rules in reversed(_RULES):
-                value = case.value(metric, rules)
-                both.append("undefined" if value is None else _number(value))
-            interval = (
-                f"{score.low:.2f} to {score.high:.2f}" if score.low is not None and score.high is not None else ""
-            )
-            reason = case.reason(metric) or case.reason(metric, "paper")
+            both = {rules: case.value(metric, rules) for rules in _RULES}
+            shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
+            if score.low is not None and score.high is not None:
+                shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
             rows.append(
-                f"| {words} | {both[0]} {f':gray[({interval})]' if interval else ''} | {both[1]} | "
-                f"{score.n} of {score.of} | :small[{plain(reason)}] |"
+                {
+                    "Figure": words[0].upper() + words[1:],
+                    "Repaired rules": shown["repaired"],
+                    "Paper rules": shown["paper"],
+                    "Counted": f"{score.n} of {score.of}",
+                    "Note": case.reason(metric) or case.reason(metric, "paper"),
+                }
             )
-        st.markdown("\n".join(rows))
+        st.dataframe(rows, hide_index=True, key="figures-table", alt="Every figure by both sets of rules")
 
 
 def _meaning(case: Case) -> None:

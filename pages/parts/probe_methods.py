@@ -17,7 +17,7 @@ from pages.parts.run import actions, go_on, problems
 from pages.parts.text import plain
 
 LAB = "reliability"
-BACKBONES = {"table": "word lists", "embedding": "sentence embeddings", "model": "a language model"}
+BACKBONES = {"embedding": "sentence embeddings", "model": "a language model", "table": "word lists"}
 
 
 def draw() -> None:
@@ -86,16 +86,13 @@ def _backbones() -> None:
         "other: kept, and every number leads to the raw answer behind it."
     )
     with st.container(border=True, key="reliability"):
-        left, right = st.columns(2)
-        with left:
-            backbone = st.segmented_control(
-                "Backbone", list(BACKBONES), default="table", format_func=BACKBONES.get, required=True,
-                key="reliability-backbone",
-            ) or "table"  # fmt: skip
+        backbone = st.segmented_control(
+            "Backbone", list(BACKBONES), default="embedding", format_func=BACKBONES.get, required=True,
+            key="reliability-backbone",
+        ) or "embedding"  # fmt: skip
         model = ""
         if backbone == "model":
-            with right:
-                model = models.pick_or_none("Its model", "choose one", key="reliability-model", lab="find")
+            model = models.pick_or_none("Its model", "choose one", key="reliability-model", lab=LAB)
         left, right = st.columns(2)
         with left:
             many = st.slider(
@@ -114,7 +111,7 @@ def _backbones() -> None:
         except ValueError as error:
             problems(error)
         outputs = spec.outputs if spec else 0
-        label = f"Measure · {outputs} calls" if backbone == "model" and spec else "Measure · no calls"
+        label = f"Measure · {outputs} model calls" if backbone == "model" and spec else "Measure"
         if st.button(label, icon=":material/speed:", key="measure", disabled=spec is None) and spec is not None:
             try:
                 for asked in spec.models:

@@ -7,9 +7,13 @@ import re
 import streamlit as st
 
 from core import entry
+from core.labs.find import sandbox
 from core.labs.find.case import HEADLINE, WORDS, Case
+from core.labs.find.functions.own import TRIED, as_code
 from core.labs.find.records import Submission, Wish
 from core.labs.find.tasks import ProbeSpec
+from core.text.templates import load
+from pages.parts import probe_case
 from pages.parts.probe_calls import calls_made
 from pages.parts.probe_case import bars, picture
 from pages.parts.run import keep, resume
@@ -20,6 +24,11 @@ _HINTS = {
     "strings": ("Texts to try, one a line", "Hello World\nbanana\nroom 101"),
     "entities": ("Words to try, one a line or with commas between", "eagle, violin, Paris, algebra"),
     "relations": ("Inputs to try, one a line or with commas between", "France, Mozart, gold, elephant"),
+}
+_DOMAINS = {
+    "numeric": "Where it behaves otherwise, for instance: corrupted between 3 and 9",
+    "strings": "Which texts it works for",
+    "relations": "Which inputs of the right kind give undefined all the same",
 }
 _CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n    return x.upper()"}
 
@@ -40,13 +49,20 @@ def turn(run_id: str, case: Case) -> None:
     rounds = sum(record == "wish" for record, _, _ in case.told.records)
     left = max(spec.probes - len(case.probes), 0)
     st.markdown("#### Your turn", anchors=False)
-    st.caption(f"{len(case.probes)} of {spec.probes} calls made · {rounds} of {spec.rounds} rounds")
+    st.caption(plain(spec.title))
+    # The same words that an agent gets to read.
+    hints = [line for line in load(f"find/agent-{spec.category}").user.splitlines() if line.startswith("- ")]
+    st.markdown("\n".join(hints))
+    st.caption(
+        f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
+        f"the button is one{probe_case.carried_out(spec)}"
+    )
     if case.probes and spec.category == "numeric":
         picture(case)
     elif case.probes and spec.category == "entities":
         bars(case)
     if case.probes:
-        calls_made(case.probes, spec.category)
+        calls_made(case.probes[::-1], spec.category)
     if left and rounds < spec.rounds:
         _probing(run_id, spec, rounds)
     else:
@@ -80,19 +96,35 @@ def _concluding(run_id: str, spec: ProbeSpec) -> None:
             domain = st.text_input(
                 "Domain",
                 key="domain",
-                placeholder="Where it behaves otherwise, for instance: corrupted between 3 and 9",
+                placeholder=_DOMAINS[spec.category],
             )
         code = ""
         if spec.category in _CODE:
-            code = st.text_area("Code", key="code", height=140, placeholder=_CODE[spec.category])
+            code = st.text_area(
+                "A formula, or Python", key="code", height=140, placeholder=_CODE[spec.category],
+                help="It is what can be scored; without it only your words count. A formula of x will do: 2 * x + 1",
+            )  # fmt: skip
         pressed = st.form_submit_button("Conclude", type="primary", icon=":material/flag:", key="conclude")
     if pressed:
         if not description.strip() and not code.strip():
             st.warning("Write a description or code first.", icon=":material/edit:")
             return
+        code = as_code(code) if code.strip() else ""
+        if code and (trouble := _trouble(spec.category, code)):
+            st.warning(
+                f"This code cannot be run: {plain(trouble)}  \nMend it, or leave it out and conclude in words.",
+                icon=":material/code_off:",
+            )
+            return
         said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip())
         if keep(run_id, said, "submission"):
             _go_on(run_id)
+
+
+def _trouble(category: str, code: str) -> str:
+    """Why `code` works on none of a few inputs; empty where it works on some."""
+    result = sandbox.evaluate(code, TRIED[category])
+    return "" if any(value is not None for value in result.values) else str(result.errors[0])
 
 
 def _go_on(run_id: str) -> None:
@@ -113,7 +145,7 @@ def beside(first: Case, second: Case) -> None:
     for metric in metrics:
         values = [case.value(metric) for case in cases.values()]
         if any(value is not None for value in values):
-            shown = ["undefined" if value is None else f"{value:.3g}" for value in values]
+            shown = ["undefined" if value is None else probe_case.number(value) for value in values]
             rows.append(f"| {WORDS[metric]} | {' | '.join(shown)} |")
     rows.append("| calls | " + " | ".join(str(len(case.probes)) for case in cases.values()) + " |")
     with st.container(border=True, key="beside"):

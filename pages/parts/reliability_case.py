@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.charts import PLAIN
 from core.charts import find as charts
 from core.labs.find.module_calls import item
 from core.labs.find.reliability import PAPER, Reliability, Report, softmax, verdict
@@ -13,7 +14,7 @@ from pages.parts.run import stopped
 from pages.parts.text import plain
 
 _NAMES = {"table": "our word lists", "embedding": "sentence embeddings"}
-_SHOWN = 80
+_SHOWN = 30
 """Words of one function that are listed."""
 
 
@@ -74,6 +75,7 @@ def _heat_map(report: Report) -> None:
     st.plotly_chart(
         charts.heat_map(names, shown, largest),
         key="selectivity",
+        config=PLAIN,
         alt="Mean value of each function for each subject's words",
     )
 

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
+from core.charts import PLAIN
 from core.charts import consistency as check_charts
 from core.charts import simulatability as charts
 from core.runs.jobs import NoSuchRun
@@ -140,6 +141,7 @@ if figures["precision"].notna().any():
     picked = st.plotly_chart(
         charts.scatter(figures, similarity or "cosine"),
         key="scatter",
+        config=PLAIN,
         on_select="rerun",
         selection_mode="points",
         alt="Scatter plot of precision and generality, one point a run",
@@ -154,6 +156,7 @@ if by_model["faithfulness"].notna().any():
     picked = st.plotly_chart(
         check_charts.faithfulness(by_model, "model"),
         key="faithfulness",
+        config=PLAIN,
         on_select="rerun",
         selection_mode="points",
         alt="Faithfulness of each model and task, one mark a run and explanation",

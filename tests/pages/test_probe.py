@@ -29,7 +29,7 @@ def run_of(**fields: Any) -> str:
 
 def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
     app = page("labs/probe.py")
-    assert app.button(key="probe").label == "Probe · at most 23 calls" and not app.button(key="probe").disabled
+    assert app.button(key="probe").label == "Probe · at most 23 model calls" and not app.button(key="probe").disabled
     assert app.selectbox(key="model-probe").value == "control/straight"
     assert not any("fickle" in option for option in app.selectbox(key="model-probe").options), "no robot of another lab"
 
@@ -129,7 +129,7 @@ def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page
     app.button(key="call").click().run()
     assert not app.exception
     told = words(app) + "".join(code.value for code in app.code)
-    assert "2 of 200 calls made" in told and "related to bridges" not in told
+    assert "2 of 200 calls of the function" in told and "related to bridges" not in told
 
 
 def test_a_function_of_ones_own(page: Page) -> None:
@@ -162,7 +162,7 @@ def test_a_function_of_the_benchmark(page: Page) -> None:
 def test_baselines_need_no_model(page: Page) -> None:
     app = page("labs/probe.py")
     app.selectbox(key="interpreter-numeric").set_value("fit").run()
-    assert app.button(key="probe").label == "Probe · no calls"
+    assert app.button(key="probe").label == "Probe · no model calls"
     app.button(key="probe").click().run()
     told = words(settled(app))
     assert "It was right everywhere but" in told or "It found the function" in told
@@ -184,7 +184,7 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
     app.button(key="call").click().run()
     assert not app.exception
     told = words(app)
-    assert "4 of 200 calls made · 1 of 20 rounds" in told and "0.6" in told and "is not a number" in told
+    assert "4 of 200 calls of the function · 1 of 20 rounds" in told and "0.6" in told and "is not a number" in told
     app.button(key="conclude").click().run()
     assert "Write a description or code first." in words(app)
     app.text_area(key="description").set_value("a line with slope 7.8")
@@ -281,7 +281,8 @@ def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
 
 def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> None:
     app = page("about/methods.py")
-    assert app.button(key="measure").label == "Measure · no calls"
+    app.segmented_control(key="reliability-backbone").set_value("table").run()
+    assert app.button(key="measure").label == "Measure"
     app.button(key="measure").click().run()
     told = words(settled(app))
     assert "Own words get 1.00" in told and "by construction" in told
@@ -301,7 +302,7 @@ def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
         app.run()
         app.selectbox(key="reliability-model").set_value("stub/stub-model").run()
         app.slider(key="reliability-model-concepts").set_value(2).run()
-        assert app.button(key="measure").label == "Measure · 8 calls"
+        assert app.button(key="measure").label == "Measure · 8 model calls"
         app.button(key="measure").click().run()
         told = words(settled(app))
         assert server.count == 8
@@ -312,3 +313,48 @@ def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
     pills.set_value(pills.options[0]).run()
     assert "Values are read from the probabilities of 0 and 1." in words(app)
     assert any(code.value == "1" for code in app.code) and any("[user]" in code.value for code in app.code)
+
+
+def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
+    app = page("labs/probe.py", category="strings", seed="7", difficulty="hard", interpreter="you")
+    assert app.segmented_control(key="category").value == "strings"
+    assert app.number_input(key="seed").value == 7 and app.selectbox(key="difficulty-strings").value == "hard"
+    assert app.selectbox(key="interpreter-strings").value == "you"
+    assert any("category=strings&seed=7&difficulty=hard&interpreter=you" in code.value for code in app.code)
+    app.number_input(key="seed").set_value(8).run()
+    assert app.number_input(key="seed").value == 8, "the address has its say once"
+    app.text_input(key="name").set_value("Ada").run()
+    app.button(key="probe").click().run()
+    told = words(app)
+    assert "Your turn" in told and "A string function (seed 8, hard) · Ada" in told
+    assert "Try texts of many kinds" in told, "the hints that an agent gets"
+
+
+@pytest.mark.parametrize("query", [{"category": "x"}, {"seed": "-1"}, {"difficulty": "x", "interpreter": "nearest"}])
+def test_a_link_that_asks_for_what_there_is_not_opens_the_plain_form(page: Page, query: dict[str, str]) -> None:
+    app = page("labs/probe.py", **query)
+    assert app.segmented_control(key="category").value == "numeric" and not app.button(key="probe").disabled
+
+
+def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Page) -> None:
+    run = run_of(own="2*x + 1", interpreter="you", model="")
+    app = page("labs/probe.py", run=run)
+    app.text_area(key="description").set_value("a line")
+    app.text_area(key="code").set_value("return x.upper(")
+    app.button(key="conclude").click().run()
+    assert "This code cannot be run" in words(app) and "Mend it, or leave it out" in words(app)
+    app.text_area(key="code").set_value("2 * x + 1")
+    app.button(key="conclude").click().run()
+    assert "You found the function" in words(settled(app))
+
+
+def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
+    app = page("labs/probe.py")
+    app.segmented_control(key="category").set_value("entities").run()
+    app.segmented_control(key="source").set_value("own").run()
+    assert app.button(key="probe").disabled
+    app.multiselect(key="own-concept").set_value(["chess", "poetry"]).run()
+    assert app.selectbox(key="backbone-entities").value == "embedding"
+    app.button(key="probe").click().run()
+    told = words(settled(app, 90))
+    assert "chess" in told and "poetry" in told and "tells as much as the truth" in told

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.events import Answer, OnText, Request, ToolCall
 from core.labs.find import parse
+from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of
 from core.labs.find.functions.explain import explain_pairs
 from core.labs.find.functions.relations import UNDEFINED, Relation, RelationFunction, relations
@@ -161,17 +162,12 @@ def _text(seen: Observations) -> str:
 
 
 def _subject(seen: Observations) -> str:
-    names = []
-    for x, y in seen:
-        try:
-            high = float(y) >= 0.5
-        except ValueError:
-            continue
-        if high and x in concepts():
-            names.append(x)
+    values = {x: value for x, y in seen if x in concepts() and (value := as_number(y)) is not None}
+    # The two highest at most: a name may also stand on another subject's list, or be like its own.
+    names = [x for x in sorted(values, key=lambda x: -values[x]) if values[x] >= 0.5][:2]
     if not names:
         return conclusion("No subject was found that gives numbers near 1.", "Any word.", "")
-    # Two names at most: a name may also stand on another subject's list.
+    names = [x for x in names if values[x] >= values[names[0]] - 0.02]
     function = EntityFunction(id="found", concept1=names[0], concept2=names[1] if len(names) > 1 else None)
     return conclusion(function.describe(), "Any word.", "")
 

@@ -16,8 +16,10 @@ from core.labs.find.box import Box, real, written
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value, as_number
+from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.functions.own import CodeFunction, PairsFunction
+from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.records import Audit, Estimate, Exchange, Interpretation, Prediction, Truth
 from core.labs.find.tasks import ProbeSpec
@@ -43,7 +45,10 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, fou
         await units.run_tests(spec, run, function, found)
     _described(run, function, found)
     _audit(run, box, function, found, known=spec.interpreter != "given")
-    run.record(await asyncio.to_thread(truth, function, points), "truth")
+    told = await asyncio.to_thread(truth, function, points)
+    if spec.is_module and spec.backbone == "table":
+        told = told.model_copy(update={"note": f"{told.note} {known_inputs(function)}".strip()})
+    run.record(told, "truth")
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
@@ -240,6 +245,17 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, kn
     reason = unknown or (None if quoted else "it quotes no input with its output")
     for rules in RULES:
         _publish(run, "evidence_supported", share, rules, n=quoted, of=quoted, reason=reason)
+
+
+def known_inputs(function: FindFunction) -> str:
+    """What a function that is carried out by our lists knows, and what it gives for everything else."""
+    if isinstance(function, EntityFunction):
+        words = [word for name in function.names if name in concepts() for word in (name, *concepts()[name].words)]
+        return f"This box is a list. It knows {', '.join(words) or 'no word'}; any other word gives 0, however fitting."
+    if isinstance(function, RelationFunction) and function.relation:
+        inputs = [fact.inputs[0] for fact in function.relation.facts]
+        return f"This box is a list. It knows {', '.join(inputs)}; any other input gives undefined."
+    return ""
 
 
 def _finite(end: float) -> float | None:

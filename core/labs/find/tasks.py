@@ -40,6 +40,10 @@ NAMES: dict[Interpreter, str] = {
     "given": "a description made elsewhere",
 }
 
+FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
+"""What carries a function out unless someone chooses: ten listed words are too few for a subject to be found by, and
+sentence embeddings know no facts."""
+
 CAN: dict[Interpreter, tuple[Category, ...]] = {
     **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), source.CATEGORIES),
     "fit": ("numeric", "strings"),
