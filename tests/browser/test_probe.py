@@ -75,15 +75,15 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     page.locator(".st-key-turn button").click()
     page.locator(".st-key-inputs input").fill("-100 0 60 100")
     page.locator(".st-key-call button").click()
-    expect(page.get_by_text("4 of 200 calls made")).to_be_visible()
+    expect(page.get_by_text("4 of 200 calls of the function")).to_be_visible()
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     page.locator(".st-key-description textarea").fill("a straight line")
     page.locator(".st-key-code textarea").fill("def f(x):\n    return 7.8 * x - 7.2")
     page.locator(".st-key-conclude button").click()
-    expect(page.locator(".st-key-verdict")).to_contain_text("You came close")
+    expect(page.locator(".st-key-verdict")).to_contain_text("You were right everywhere but between 57.9")
     expect(page.locator(".st-key-beside")).to_contain_text("control/straight")
     page.reload()
-    expect(page.locator(".st-key-verdict")).to_contain_text("You came close")
+    expect(page.locator(".st-key-verdict")).to_contain_text("You were right everywhere but between 57.9")
 
 
 def test_nothing_runs_off_a_phone_screen(app: Server, browser: Browser) -> None:

@@ -193,7 +193,7 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
     app.button(key="conclude").click().run()
     assert not app.exception
     told = words(app)
-    assert "You came close" in told or "You found the function" in told
+    assert "You were right" in told or "You found the function" in told
     assert "Side by side" in told and "control/straight" in told
     assert app.query_params["run"] != first
 

@@ -173,7 +173,8 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
     if error < 1e-6:
         told = f"{who} found the function: the code gives its values on all test points."
     elif error < SUCCESS and (where := _right_but_where_corrupted(case, rules)):
-        told = f"{who} was right everywhere but {where}, where the values are replaced."
+        were = "were" if who == "You" else "was"
+        told = f"{who} {were} right everywhere but {where}, where the values are replaced."
     elif error < SUCCESS:
         told = f"{who} came close: the code's error is {_share(error)} of the function's size."
     else:
@@ -261,7 +262,10 @@ def missed(case: Case) -> list[str]:
         found.append(f"Quotes f({asked}) = {told}, which is not what it was shown.")
     for asked, told in audit.unseen[:3]:
         found.append(f"Quotes f({asked}) = {told}, which it never tried.")
-    found += _missed_of_numbers(case, truth, audit)
+    if not case.probes and case.spec and case.spec.interpreter != "given":
+        found.append("Never called the function at all.")
+    if truth.category == "numeric":
+        found += _missed_of_numbers(case, truth, audit)
     parts = case.told.score("components_identified", "repaired")
     if parts is not None and parts.value is not None and parts.value < 1:
         named = round(parts.value * parts.n)
@@ -275,9 +279,7 @@ def missed(case: Case) -> list[str]:
         found += _missed_subjects(case)
     exception = truth.parameters.get("exception")
     undefined = [probe for probe in case.probes if probe.output == UNDEFINED]
-    if truth.category == "relations" and not case.probes:
-        found.append("Never called the function at all.")
-    elif truth.category == "relations" and len(undefined) == len(case.probes):
+    if truth.category == "relations" and case.probes and len(undefined) == len(case.probes):
         found.append("Every input that was tried gave undefined.")
     if exception and "undefined" not in case.interpretation.told_repaired.lower():
         seen = "although it saw" if undefined else "and never saw one of"
@@ -309,9 +311,7 @@ def _missed_of_numbers(case: Case, truth: Truth, audit: Audit) -> list[str]:
         found.append(f"Claims that something happens {_interval(*audit.claimed[0])}; nothing does.")
     if truth.noise and case.value("noise_identified") == 0:
         found.append(f"Does not name the noise: {truth.noise}.")
-    if not case.probes and case.spec and case.spec.interpreter != "given":
-        found.append("Never called the function at all.")
-    elif case.value("nmse_success") != 1 and (unseen := _unseen(case)):
+    if case.probes and case.value("nmse_success") != 1 and (unseen := _unseen(case)):
         found.append(f"Never looked {' nor '.join(f'between {low:g} and {high:g}' for low, high in unseen)}.")
     worst = _worst(case, truth)
     if worst is not None:
@@ -346,7 +346,7 @@ def _worst(case: Case, truth: Truth) -> tuple[float, float, float] | None:
 def _missed_subjects(case: Case) -> list[str]:
     """Whether any probe hit a subject at all."""
     if not case.probes:
-        return ["Never called the function at all."]
+        return []
     values = [probe.value for probe in case.probes if probe.value is not None]
     if not values:
         return ["No call gave a value."]
