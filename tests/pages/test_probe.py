@@ -325,7 +325,7 @@ def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
     assert app.number_input(key="seed").value == 8, "the address has its say once"
     app.text_input(key="name").set_value("Ada").run()
     app.button(key="probe").click().run()
-    told = words(app)
+    told = words(settled(app))
     assert "Your turn" in told and "A string function (seed 8, hard) · Ada" in told
     assert "Try texts of many kinds" in told, "the hints that an agent gets"
 
