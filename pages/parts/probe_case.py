@@ -24,6 +24,11 @@ from pages.parts.text import plain
 _RULES: tuple[Rules, Rules] = ("paper", "repaired")
 _MOST = {"numeric": ("nmse", "nmse_success", "noise_floor"), "strings": ("exact_match", "unit_test", "held_out_match")}
 _MODULES = ("unit_test", "unit_test_ceiling")
+_JUDGED = {
+    "interpretation": "The description",
+    "paper": "The description as paper rules read it",
+    "truth": "The true description",
+}
 _WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
 _TAIL = 900
 """Characters shown of a message that is still being written."""
@@ -353,7 +358,7 @@ def _tests(case: Case) -> None:
             "An evaluator that sees only the description picks which of three examples is the function's. Guessing "
             "gives one third. The same on the true description shows what this evaluator can do at best."
         )
-        for about, words in (("interpretation", "The description"), ("truth", "The true description")):
+        for about, words in _JUDGED.items():
             units = {item: test for item, test in case.units.items() if test.about == about}
             if units:
                 _units(case, words, about, units)

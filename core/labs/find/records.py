@@ -93,12 +93,13 @@ class Prediction(Frozen):
 
 
 class UnitTest(Frozen):
-    """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, or the true description.
+    """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
+    read it where that is another text, or the true description.
 
     `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked.
     """
 
-    about: Literal["interpretation", "truth"]
+    about: Literal["interpretation", "paper", "truth"]
     evaluator: str
     call: str | None = None
     options: tuple[str, ...]

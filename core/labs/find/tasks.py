@@ -146,7 +146,7 @@ class ProbeSpec(Spec):
         """How many calls to language models the run may make at most, those of a module aside."""
         longest = self.rounds + 1 + (MENDS if self.category in ("numeric", "strings") else 0)
         dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(self.interpreter, 0)
-        return dialogue + (2 * TRIPLETS if self.evaluator and self.category != "numeric" else 0)
+        return dialogue + (3 * TRIPLETS if self.evaluator and self.category != "numeric" else 0)
 
     def load(self) -> FindFunction:
         """The black box. Raises ValueError (BenchmarkError among them) in words for the person."""

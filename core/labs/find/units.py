@@ -31,8 +31,9 @@ RULES: tuple[Rules, ...] = ("paper", "repaired")
 EMBEDDING = "embedding"
 """The evaluator's name where no model takes the tests of entities and relations."""
 
-About = Literal["interpretation", "truth"]
+About = Literal["interpretation", "paper", "truth"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
+_ITEMS: dict[About, str] = {"interpretation": "unit", "paper": "paper", "truth": "ceiling"}
 
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
@@ -66,8 +67,11 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, found: In
             tests = await asyncio.to_thread(triplets, spec, function)
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
-    # One text is judged, for every call costs: the description as repaired rules read it.
-    told: dict[About, str] = {"interpretation": found.told_repaired, "truth": function.describe()}
+    told: dict[About, str] = {"interpretation": found.told_repaired}
+    if found.told_paper and _words(found.told_paper) != _words(found.told_repaired):
+        # Judged twice only where it matters, for every call costs.
+        told["paper"] = found.told_paper
+    told["truth"] = function.describe()
     if tests and not told["interpretation"].strip():
         why = "there is no description to judge"
     if not tests or why:
@@ -89,12 +93,17 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, found: In
     _score(run, judged, len(tests))
 
 
+def _words(told: str) -> list[str]:
+    """What an evaluator reads, but for white space and the tag that paper rules leave in it."""
+    return told.replace("[DOMAIN]:", " ").split()
+
+
 async def _by_model(spec: ProbeSpec, run: Run, tests: Sequence[Triplet], told: dict[About, str]) -> dict[str, UnitTest]:
     """One call a triplet and description. A call that fails drops its triplet."""
     wanted: dict[str, tuple[About, Triplet]] = {}
-    for about in _METRICS:
+    for about in told:
         for number, triplet in enumerate(tests, start=1):
-            wanted[f"{'unit' if about == 'interpretation' else 'ceiling'}-{number:02}"] = (about, triplet)
+            wanted[f"{_ITEMS[about]}-{number:02}"] = (about, triplet)
 
     async def one(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
@@ -138,7 +147,7 @@ def _by_embedding(tests: Sequence[Triplet], told: dict[About, str]) -> dict[str,
             vectors = np.asarray(encoder().encode(list(shown(triplet))))
             picked = int(np.argmax((vectors @ said.T).max(axis=1))) + 1
             right = picked == triplet.correct + 1
-            judged[f"{'unit' if about == 'interpretation' else 'ceiling'}-{number:02}"] = UnitTest(
+            judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,
                 evaluator=EMBEDDING,
                 options=shown(triplet),
@@ -157,8 +166,10 @@ def shown(triplet: Triplet) -> tuple[str, ...]:
 
 def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
     for about, metric in _METRICS.items():
-        some = [test for test in judged.values() if test.about == about]
         for rules in RULES:
+            read = "paper" if rules == "paper" and about == "interpretation" else about
+            some = [test for test in judged.values() if test.about == read]
+            some = some or [test for test in judged.values() if test.about == about]
             verdicts = [getattr(test, rules) for test in some]
             counted = [verdict for verdict in verdicts if verdict is not None]
             value = sum(counted) / len(counted) if counted else None

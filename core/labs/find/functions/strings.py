@@ -336,8 +336,14 @@ class StringFunction(FindFunction):
 
     def describe(self) -> str:
         if self.inner is None:
-            return f"The function {self.outer.describe()}."
-        return f"The function first {self.inner.describe()}; from the result it then {self.outer.describe()}."
+            return f"The function{_said(self.outer)}."
+        return f"The function first{_said(self.inner)}; from the result it then{_said(self.outer)}."
+
+
+def _said(atom: StringAtom) -> str:
+    """What an atom does, as it goes on in a sentence."""
+    told = atom.describe()
+    return f", {told}" if told.startswith(("for ", "where ")) else f" {told}"
 
 
 def letter(rng: np.random.Generator) -> str:

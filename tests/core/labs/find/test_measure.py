@@ -533,6 +533,19 @@ def test_faults_end_the_run_in_words_and_it_goes_on() -> None:
     assert again.probes[:2] == found.probes, "what was observed stays, though the function is random"
 
 
+def test_a_description_that_paper_rules_read_otherwise_is_judged_apart() -> None:
+    """Without a space after the tag, paper rules keep the whole message."""
+    spec = {"category": "entities", "own": "", "seed": 1, "evaluator": "stub/stub-model", "interpreter": "milan"}
+    for text, apart in (("I think.\n[DESCRIPTION]:about fish", 10), ("[DESCRIPTION]: about fish", 0)):
+        with StubServer(lambda body, text=text: text if "calls were made" in str(body) else "[ANSWER]: 1") as server:
+            found, _ = play(stub_spec(**spec), stub_catalog(server))
+            judged = [str(seen.body) for seen in server.seen if "I think." in str(seen.body)]
+        assert len(judged) == apart
+        assert [test.about for test in found.units.values()].count("paper") == apart
+        score = found.told.score("unit_test", "paper")
+        assert score is not None and score.n == 10
+
+
 def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
     def reply(body: dict[str, Any]) -> str:
         if "Which one" in body["messages"][-1]["content"]:
