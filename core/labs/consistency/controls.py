@@ -25,6 +25,7 @@ class LexiconControl:
     """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph."""
 
     id: str
+    title: str
     about: str
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
@@ -71,6 +72,7 @@ class Honest(LexiconControl):
     """Faithful 1: lists, masks and edits exactly the words by which it decides."""
 
     id = "control/honest-lexicon"
+    title = "names the words it decides by"
     about = "Decides by a word list and says so: all its explanations are faithful."
 
     def words(self, classifier: Classifier, case: Case) -> list[str]:
@@ -84,6 +86,7 @@ class Decoy(LexiconControl):
     """Faithful 0: lists, masks and edits only words that have no part in its rule."""
 
     id = "control/decoy-lexicon"
+    title = "names words that have no part in it"
     about = "Decides by a word list and names other words: none of its explanations is faithful."
 
     def words(self, classifier: Classifier, case: Case) -> list[str]:
