@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.events import Rules
 from core.labs.find.functions.numeric import PROBED, Corruption
 from core.labs.find.parse import quoted_pairs
 
@@ -74,8 +75,8 @@ def longest_gap(probed: Sequence[float], within: tuple[float, float] = PROBED) -
     return max(gaps(probed, within), key=lambda gap: gap[1] - gap[0])
 
 
-def probed_corruption(corruption: Corruption | None, probed: Sequence[float]) -> int | None:
+def probed_corruption(corruption: Corruption | None, probed: Sequence[float], rules: Rules = "repaired") -> int | None:
     """How many probes fell into the corrupted part; 0 means it could not be known. None where there is none."""
     if corruption is None:
         return None
-    return int(np.count_nonzero(corruption.covers(np.asarray(probed, float)))) if len(probed) else 0
+    return int(np.count_nonzero(corruption.covers(np.asarray(probed, float), rules)))

@@ -223,7 +223,7 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, kn
         fields["coverage"] = covered
         fields["longest_gap"] = audit.longest_gap(asked) if known else None
         if isinstance(function, NumericFunction) and known:
-            fields["in_corruption"] = audit.probed_corruption(function.corruption, asked)
+            fields["in_corruption"] = audit.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
             _publish(run, "coverage", covered, rules, n=len(asked), of=len(box.probes), reason=unknown)
     claimed = parse.claimed_intervals(found.domain_repaired)

@@ -170,9 +170,9 @@ def _series(coefficients: tuple[float, ...]) -> str:
     return " + ".join(f"{c}{power}" for c, power in zip(coefficients, powers, strict=True))
 
 
-def _rectangle_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
-    distance, half = np.abs(x), p["width"] / 2
-    return np.where(distance < half, 1.0, np.where(distance == half, 0.5, 0.0))
+def bare_sign(x: Numbers) -> Numbers:
+    """1 above zero, -1 at zero and below, as the published scripts have it."""
+    return np.where(x > 0, 1.0, -1.0)
 
 
 def gaussian_density(x: Numbers, mean: float, sd: float) -> Numbers:
@@ -255,14 +255,14 @@ ATOMS: dict[str, AtomKind] = {
     ),
     "rectangle": AtomKind(
         _rectangle,
-        _rectangle_values,
-        lambda p, rules: f"1 where |x| < {p['width'] / 2:g}, 0 elsewhere",
+        lambda x, p, rules: np.where(np.abs(x) <= p["width"] / 2, 1.0, 0.0),
+        lambda p, rules: f"1 where |x| <= {p['width'] / 2:g}, 0 elsewhere",
         composable=True,
     ),
     "square_wave": AtomKind(
         _square_wave,
-        lambda x, p, rules: np.sign(np.sin(2 * np.pi / p["period"] * (x - p["shift"]))),
-        lambda p, rules: f"the sign of sin(2π / {p['period']} * (x - {p['shift']}))",
+        lambda x, p, rules: bare_sign(np.sin(2 * np.pi / p["period"] * (x - p["shift"]))),
+        lambda p, rules: f"the sign of sin(2π / {p['period']} * (x - {p['shift']})), -1 where that is 0",
         composable=True,
     ),
     "ceil": AtomKind(

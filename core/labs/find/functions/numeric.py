@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters
+from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters, bare_sign
 from core.labs.find.functions.base import Category, FindFunction, Value, read_number
 from core.labs.find.functions.mlp import MLP
 
@@ -77,14 +77,14 @@ class Corruption(Frozen):
     def where(self) -> Where:
         return "below" if self.low is None else "above" if self.high is None else "inside"
 
-    def covers(self, x: Numbers) -> Numbers:
-        """True where x lies in the corrupted part, ends included. Shape of `x`."""
-        inside = np.ones(np.shape(x), bool)
-        if self.low is not None:
-            inside &= x >= self.low
-        if self.high is not None:
-            inside &= x <= self.high
-        return inside
+    def covers(self, x: Numbers, rules: Rules) -> Numbers:
+        """True where x lies in the corrupted part, ends included. Paper rules leave out both ends of an interval, not
+        that of an open part (write_source_code.py). Shape of `x`.
+        """
+        low, high = self.interval()
+        if rules == "paper" and self.where == "inside":
+            return (x > low) & (x < high)
+        return (x >= low) & (x <= high)
 
     def interval(self) -> tuple[float, float]:
         """Its two ends; infinite where it is open."""
@@ -103,8 +103,9 @@ class NumericFunction(FindFunction):
     """A function of one number. One atom, or two joined by `operation`; `mlp` where a network stands in for them.
 
     Under paper rules it behaves as the script that the authors' generator writes: the bias of `absolute` is missing,
-    sin, cos and tanh take the phase for the period, roots of negative numbers are complex, and a square wave inside a
-    composition is the bare sign of x (all 30 published ones: their recorded `error_code_generated` is that of sign(x)).
+    sin, cos and tanh take the phase for the period, roots of negative numbers are complex (NaN in a corrupted function,
+    whose script computes with arrays), and a square wave is the bare sign of x wherever only the last line of its code
+    is copied: inside a composition, with noise, with corruption (write_source_code.py, extract_function_call).
     Under repaired rules each parameter does what its name says and what is not real is NaN.
     """
 
@@ -160,7 +161,7 @@ class NumericFunction(FindFunction):
         """The best a perfect description could say: `clean`, and the corruption's mean where it rules. Shape of `x`."""
         x = np.asarray(x, float)
         y = self.clean(x)
-        return y if self.corruption is None else np.where(self.corruption.covers(x), self.corruption.mean, y)
+        return y if self.corruption is None else np.where(self._corrupts(x), self.corruption.mean, y)
 
     def observe(self, x: Numbers, rng: np.random.Generator) -> Numbers:
         """Observations at all of `x`, with noise and corruption drawn from `rng`. Shape of `x`; NaN where undefined."""
@@ -170,7 +171,7 @@ class NumericFunction(FindFunction):
             y = y + self.noise.draw(x.shape, rng, self.rules)
         if self.corruption is not None:
             drawn = rng.normal(self.corruption.mean, self.corruption.sd, x.shape)
-            y = np.where(self.corruption.covers(x), drawn, y)
+            y = np.where(self._corrupts(x), drawn, y)
         return y
 
     def __call__(self, x: float, rng: np.random.Generator) -> float | complex:
@@ -203,11 +204,19 @@ class NumericFunction(FindFunction):
             return parts[0]
         return parts[0] + parts[1] if self.operation == "sum" else parts[0] * parts[1]
 
+    def _corrupts(self, x: Numbers) -> Numbers:
+        assert self.corruption is not None
+        return self.corruption.covers(x, self.rules)
+
     def _is_bare_sign(self, atom: Atom) -> bool:
-        return self.rules == "paper" and self.operation is not None and atom.name == "square_wave"
+        copied = self.operation is not None or self.is_stochastic
+        return self.rules == "paper" and copied and atom.name == "square_wave"
 
     def _part(self, atom: Atom, x: Numbers) -> Numbers:
-        return np.sign(x) if self._is_bare_sign(atom) else atom.values(x, self.rules)
+        if self._is_bare_sign(atom):
+            return bare_sign(x)
+        real = atom.name == "root" and self.corruption is not None
+        return atom.values(x, "repaired" if real else self.rules)
 
     def _formula(self, atom: Atom) -> str:
-        return "the sign of x" if self._is_bare_sign(atom) else atom.formula(self.rules)
+        return "the sign of x, -1 at 0" if self._is_bare_sign(atom) else atom.formula(self.rules)

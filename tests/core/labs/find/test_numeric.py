@@ -40,8 +40,8 @@ LINE = Atom(name="linear", parameters={"slope": 2.0, "bias": 1.0})
         ("reciprocal", {"scale": 2.0}, (-1, 0.5, 4), (-0.5, 1, 0.125)),
         ("gaussian", {"mean": 1.0, "sd": 2.0}, (1, 3), (0.19947114, 0.12098536)),
         ("rational", {"numerator": (1.0, 2.0), "denominator": (1.0, 0.0, 1.0)}, (0, 1, 2), (1, 1.5, 1)),
-        ("rectangle", {"width": 4.0}, (-2, -1.9, 0, 2.1), (0.5, 1, 1, 0)),
-        ("square_wave", {"period": 4.0, "shift": 1.0}, (2, 4), (1, -1)),
+        ("rectangle", {"width": 4.0}, (-2, -1.9, 0, 2, 2.1), (1, 1, 1, 1, 0)),
+        ("square_wave", {"period": 4.0, "shift": 1.0}, (1, 2, 4), (-1, 1, -1)),
         ("sin", {"amplitude": 2.0, "phase": 1.0, "period": 4.0, "bias": 3.0}, (1, 2, 4), (3, 5, 1)),
         ("cos", {"amplitude": 2.0, "phase": 1.0, "period": 4.0, "bias": 3.0}, (1, 2, 3), (5, 3, 1)),
         ("tanh", {"amplitude": 2.0, "phase": 1.0, "period": 4.0, "bias": 3.0}, (1, 99), (3, 5)),
@@ -67,12 +67,28 @@ def test_paper_rules_take_the_phase_for_the_period():
     assert at(function(atom), 2) == pytest.approx([0], abs=1e-12)
 
 
-def test_paper_rules_make_a_square_wave_in_a_composition_the_sign_of_x():
+def test_paper_rules_make_a_square_wave_the_sign_of_x_where_only_its_last_line_is_copied():
     wave = Atom(name="square_wave", parameters={"period": 4.0, "shift": 0.0})
     composed = function(LINE, wave, operation="product", rules="paper")
     assert at(composed, 3, -3) == [7, 5]
     assert at(function(wave, rules="paper"), 3) == [-1]
     assert at(function(LINE, wave, operation="product"), 3) == [-7]
+    for change in ({"noise": Noise(kind="normal")}, {"corruption": Corruption(low=50.0, high=60.0, mean=0.0)}):
+        copied = function(wave, rules="paper", **change)
+        assert copied.clean(np.array([-1.0, 0.0, 3.0])).tolist() == [-1, -1, 1]
+        assert "the sign of x, -1 at 0" in copied.describe()
+        assert function(wave, **change).clean(np.array([3.0])).tolist() == [-1]
+
+
+def test_paper_rules_corrupt_roots_without_complex_numbers_and_intervals_without_their_ends():
+    root = Atom(name="root", parameters={"scale": 2.0, "bias": 1.0, "degree": 2})
+    x = np.array([-4.0, 4.0, 10.0, 11.0, 20.0])
+    inside, below = Corruption(low=10.0, high=20.0, mean=0.0), Corruption(low=None, high=10.0, mean=0.0)
+    y = function(root, corruption=inside, rules="paper").clean(x)
+    assert np.isnan(y[0]) and y.dtype == float and y[1] == 5
+    assert inside.covers(x, "paper").tolist() == [False, False, False, True, False]
+    assert inside.covers(x, "repaired").tolist() == [False, False, True, True, True]
+    assert below.covers(x, "paper").tolist() == [True, True, True, False, False]
 
 
 def test_the_root_of_a_negative_number_is_complex_in_paper_mode_and_undefined_else():
