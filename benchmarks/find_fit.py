@@ -58,7 +58,7 @@ def main() -> None:
             found[finding.family] += 1
             if score.value is None:
                 unscored[str(score.reason)[:40]] += 1
-            floor = noise_floor(f, rng, 3)
+            floor = noise_floor(f, rng, 3, f.rules)
             possible += floor is not None and floor < 0.1
             if f.corruption is not None:
                 ious.append(interval_iou(f.corruption, claimed_intervals(finding.domain)) or 0.0)

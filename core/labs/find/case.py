@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core.events import Frozen, Rules
 from core.labs.find import parse
 from core.labs.find.audit import gaps
-from core.labs.find.evaluate import SUCCESS
+from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import UNDEFINED
@@ -167,9 +167,13 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
     error, floor = case.value("nmse", rules), case.value("noise_floor", rules)
     unwinnable = floor is not None and floor >= SUCCESS
     if error is None:
-        if case.value("nmse_success", rules) is None:
-            return "This function cannot be scored by a relative error: " + case.reason("nmse", rules) + "."
-        return f"{who} gave no code that can be run on the test points, so the description could not be tested by it."
+        reason = case.reason("nmse", rules)
+        zero = reason.startswith(ZERO)
+        if case.value("nmse_success", rules) is None or (zero and rules == "paper"):
+            return f"This function cannot be scored by a relative error: {reason}."
+        if zero:
+            return f"{who} did not find the function: it is zero on all test points, and the code gives something else."
+        return _without_numbers(case, rules, who)
     if error < 1e-6:
         told = f"{who} found the function: the code gives its values on all test points."
     elif error < SUCCESS and (where := _right_but_where_corrupted(case, rules)):
@@ -184,6 +188,18 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
     return told
 
 
+def _without_numbers(case: Case, rules: Rules, who: str) -> str:
+    """For code that has no number on a test point where the function has one."""
+    given: list[bool] = []
+    if case.truth is not None and case.estimate is not None:
+        both = zip(case.truth.y, getattr(case.estimate, rules), strict=False)
+        given = [g is not None for y, g in both if y is not None]
+    if any(given) and not all(given):
+        missing = given.count(False)
+        return f"{who} did not find the function: the code gives no number on {missing} of {len(given)} test points."
+    return f"{who} gave no code that can be run on the test points, so the description could not be tested by it."
+
+
 def _right_but_where_corrupted(case: Case, rules: Rules) -> str:
     """The corrupted interval in words, where the code gives the function's values at all other test points."""
     truth, estimate = case.truth, case.estimate
@@ -195,8 +211,12 @@ def _right_but_where_corrupted(case: Case, rules: Rules) -> str:
         for x, y, g in zip(truth.x, truth.y, getattr(estimate, rules), strict=False)
         if not ((low is None or x >= low) and (high is None or x <= high)) and y is not None
     ]
-    right = all(g is not None and abs(y - g) <= 1e-6 * max(1.0, abs(y)) for y, g in outside)
+    right = all(g is not None and _same(y, g) for y, g in outside)
     return _interval(low, high) if outside and right else ""
+
+
+def _same(y: float, g: float) -> bool:
+    return abs(y - g) <= 1e-6 * max(1.0, abs(y))
 
 
 def _share(error: float) -> str:
@@ -338,7 +358,7 @@ def _worst(case: Case, truth: Truth) -> tuple[float, float, float] | None:
     both = [
         (x, y, g)
         for x, y, g in zip(truth.x, truth.y, case.estimate.repaired, strict=False)
-        if y is not None and g is not None
+        if y is not None and g is not None and not _same(y, g)
     ]
     return max(both, key=lambda point: abs(point[1] - point[2])) if both else None
 

@@ -16,6 +16,7 @@ from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.parse import choice_is_correct
 
+ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1
 """An estimate with a normalized error strictly below this is a success."""
 
@@ -34,11 +35,14 @@ class Nmse(NamedTuple):
 def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules = "repaired") -> Nmse:
     """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
 
-    Points where the truth is NaN or infinite are skipped; the estimate's are not: None (an error) or NaN there makes
-    the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of zero.
-    Under repaired rules a complex estimate is no number. Raises ValueError where the lengths differ.
+    Points where the truth is NaN, infinite or a text are skipped; the estimate's are not: None (an error) or NaN there
+    makes the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of
+    zero. Under repaired rules what is not real is no number: skipped in the truth, missing in the estimate. Raises
+    ValueError where the lengths differ.
     """
-    f = np.asarray(truth)
+    f = np.array([np.nan if isinstance(value, str) else value for value in truth], complex)
+    if rules == "repaired":
+        f[f.imag != 0] = np.nan
     if len(estimate) != len(f):
         raise ValueError(f"{len(f)} true values, but {len(estimate)} estimates")
     counted = np.isfinite(f)
@@ -50,13 +54,13 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     if wrong is not None:
         where = int(np.flatnonzero(counted)[wrong])
         return Nmse(None, False, f"the estimate gives no number at point {where + 1} of {len(f)}", n)
-    g, f = np.array(kept, dtype=complex), f[counted].astype(complex)
+    g, f = np.array(kept, dtype=complex), f[counted]
     with np.errstate(all="ignore"):
         error, power = float(np.sum(np.abs(f - g) ** 2)), float(np.sum(np.abs(f) ** 2))
     if power == 0:
         if rules == "repaired" and error == 0:
             return Nmse(0.0, True, None, n)
-        return Nmse(None, False, "the function is zero at every point, so a relative error is undefined", n)
+        return Nmse(None, False, ZERO, n)
     value = error / power
     if not np.isfinite(value):
         return Nmse(None, False, "the estimate's error is infinite", n)
@@ -67,17 +71,19 @@ def _is_number(value: Value | None, rules: Rules) -> bool:
     if value is None or isinstance(value, str):
         return False
     if isinstance(value, complex):
-        return rules == "paper" and bool(np.isfinite(value))
+        return bool(np.isfinite(value)) and (rules == "paper" or value.imag == 0)
     return bool(np.isfinite(value)) if rules == "repaired" else not np.isnan(value)
 
 
-def noise_floor(function: NumericFunction, rng: np.random.Generator, draws: int = 20) -> float | None:
+def noise_floor(
+    function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
+) -> float | None:
     """The normalized error that a perfect description would get: `expected` against observations, mean of `draws`.
 
-    At or above 0.1 the function cannot be won by anyone. None where the error is undefined.
+    At or above 0.1 the function cannot be won by anyone. None where the error is undefined by `rules`.
     """
     best = function.expected(GRID).tolist()
-    values = [nmse(function.observe(GRID, rng), best, "paper").value for _ in range(draws)]
+    values = [nmse(function.observe(GRID, rng), best, rules).value for _ in range(draws)]
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 

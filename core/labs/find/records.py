@@ -126,7 +126,7 @@ class Audit(Frozen):
 class Truth(Frozen):
     """The function itself. Recorded when everything else is, so that whoever watches can be kept in the dark.
 
-    `x`, `y`: the test points and the function's values without noise, for the picture; None where undefined.
+    `x`, `y`: the test points and the function's values, with the mean of its noise; None where undefined.
     """
 
     id: str

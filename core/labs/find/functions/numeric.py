@@ -50,7 +50,11 @@ class Noise(Frozen):
             return rng.normal(0, self.size, shape)
         if self.kind == "uniform":
             return rng.uniform(-self.size, self.size, shape)
-        return self.size * (rng.poisson(1, shape) - (1.0 if rules == "repaired" else 0.0))
+        return self.size * (rng.poisson(1, shape) - 1.0) + self.mean(rules)
+
+    def mean(self, rules: Rules) -> float:
+        """What it adds on average."""
+        return self.size if self.kind == "poisson" and rules == "paper" else 0.0
 
     def describe(self, rules: Rules) -> str:
         """For instance "uniform noise within ±1"."""
@@ -58,8 +62,7 @@ class Noise(Frozen):
             return f"normal noise with a standard deviation of {self.size:g}"
         if self.kind == "uniform":
             return f"uniform noise within ±{self.size:g}"
-        mean = 0 if rules == "repaired" else self.size
-        return f"Poisson noise in steps of {self.size:g}, {mean:g} on average"
+        return f"Poisson noise in steps of {self.size:g}, {self.mean(rules):g} on average"
 
 
 class Corruption(Frozen):
@@ -158,9 +161,11 @@ class NumericFunction(FindFunction):
             return self._joined([self._part(atom, x) for atom in self.atoms])
 
     def expected(self, x: Numbers) -> Numbers:
-        """The best a perfect description could say: `clean`, and the corruption's mean where it rules. Shape of `x`."""
+        """The best a perfect description could say: `clean` with the mean of the noise, and the corruption's mean where
+        it rules. Shape of `x`.
+        """
         x = np.asarray(x, float)
-        y = self.clean(x)
+        y = self.clean(x) + (0.0 if self.noise is None else self.noise.mean(self.rules))
         return y if self.corruption is None else np.where(self._corrupts(x), self.corruption.mean, y)
 
     def observe(self, x: Numbers, rng: np.random.Generator) -> Numbers:

@@ -58,10 +58,18 @@ def test_a_truth_of_zero_is_undefined_by_paper_rules():
     assert "zero at every point" in nmse([0.0, 0.0], [0.0, 1.0], "repaired").reason
 
 
-def test_complex_values_count_by_their_size_in_paper_mode():
+def test_complex_values_count_by_their_size_in_paper_mode_and_are_no_numbers_else():
     assert nmse([3 + 4j], [3 + 4j], "paper").value == 0
     assert nmse([3 + 4j], [3 + 0j], "paper").value == pytest.approx(16 / 25)
     assert nmse([3.0], [3 + 4j], "repaired").value is None
+    assert nmse([3 + 4j, 2 + 0j], [None, 2 + 0j]) == (0.0, True, None, 1)
+    assert nmse([3 + 4j], [3 + 4j]).n == 0
+
+
+@pytest.mark.parametrize("rules", ["paper", "repaired"])
+def test_texts_are_no_truth(rules):
+    assert nmse(["a", 2.0], [1.0, 2.0], rules) == (0.0, True, None, 1)
+    assert nmse(["a", "b"], [1.0, 2.0], rules).value is None
 
 
 def test_as_many_estimates_as_truths():
@@ -88,6 +96,22 @@ def test_the_noise_floor_tells_what_can_be_won():
     assert noise_floor(flat, rng) == pytest.approx(1)
     corrupted = line(corruption=Corruption(low=10, high=20, mean=50.0))
     assert noise_floor(corrupted, rng) < 1e-4
+
+
+def test_a_perfect_description_knows_the_mean_of_poisson_noise():
+    """Around 0 with mean 1: the mean square is 2 (variance 1), of which the best constant leaves the variance."""
+    flat = Atom(name="constant", parameters={"value": 0})
+    lifted = NumericFunction(id="flat", atoms=(flat,), noise=Noise(kind="poisson"), rules="paper")
+    assert noise_floor(lifted, np.random.default_rng(0), 200, "paper") == pytest.approx(0.5, abs=0.02)
+    assert lifted.expected(GRID).tolist() == [1.0] * 256
+    centred = lifted.model_copy(update={"rules": "repaired"})
+    assert noise_floor(centred, np.random.default_rng(0)) == pytest.approx(1)
+
+
+def test_the_floor_is_undefined_where_the_error_is():
+    nothing = NumericFunction(id="zero", atoms=(Atom(name="constant", parameters={"value": 0}),))
+    assert noise_floor(nothing, np.random.default_rng(0)) == 0
+    assert noise_floor(nothing, np.random.default_rng(0), rules="paper") is None
 
 
 def test_exact_match_counts_every_item_or_stops_as_the_paper_does():

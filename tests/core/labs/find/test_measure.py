@@ -622,18 +622,69 @@ def test_typed_pairs_are_their_own_test() -> None:
     assert score is not None and (score.value, score.n, score.of) == (0, 7, 7)
 
 
-@pytest.mark.parametrize(
-    ("own", "reason"), [("0*x", "zero at every point"), ("1 if x == 1000 else None", "at none of the points")]
-)
-def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str, reason: str) -> None:
-    wrong = {"code": "def f(x):\n    return x"}
-    if own.startswith("1"):
-        own = "def f(x):\n    if abs(x) > 99 and x == int(x):\n        return 1.0\n    raise ValueError('no')"
-    found, _ = play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": wrong}))
+def given(own: str, formula: str) -> Case:
+    """The run on a function of one's own whose interpreter concluded with `formula`."""
+    said = {"description": "It is told in code.", "code": f"def f(x):\n    return {formula}"}
+    return play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": said}))[0]
+
+
+NOWHERE = "def f(x):\n    if abs(x) > 99 and x == int(x):\n        return 1.0\n    raise ValueError('no')"
+
+
+@pytest.mark.parametrize("own", [NOWHERE, "def f(x):\n    return 'a'"])
+def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str) -> None:
+    found = given(own, "x")
     assert found.told.status == "completed"
-    assert found.value("nmse") is None and reason in found.reason("nmse")
-    assert found.value("nmse_success") is None
-    assert "cannot be scored" in verdict(found) or "gave no conclusion" in verdict(found)
+    assert found.value("nmse") is None and "at none of the points" in found.reason("nmse")
+    assert found.value("nmse_success") is None and found.value("noise_floor") is None
+    assert found.value("nmse_success", "paper") == 0, "its authors count whatever they cannot compute as a failure"
+    assert "cannot be scored" in verdict(found)
+
+
+def test_points_where_the_function_gives_a_text_are_not_scored() -> None:
+    found = given("def f(x):\n    return x if x > 0 else 'neg'", "abs(x)")
+    score = found.told.score("nmse", "repaired")
+    assert score is not None and (score.value, score.n, score.of) == (0, 128, 256)
+    assert "found the function" in verdict(found)
+
+
+def test_zero_everywhere_is_found_or_not_by_repaired_rules_and_failed_by_the_papers() -> None:
+    right, wrong = given("0*x", "0"), given("0*x", "x")
+    assert (right.value("nmse"), right.value("nmse_success"), right.value("noise_floor")) == (0, 1, 0)
+    assert wrong.value("nmse") is None and "zero at every point" in wrong.reason("nmse")
+    assert wrong.value("nmse_success") == 0
+    assert "found the function" in verdict(right) and "It did not find the function: it is zero" in verdict(wrong)
+    for found in (right, wrong):
+        assert found.value("nmse", "paper") is None and found.value("nmse_success", "paper") == 0
+        assert "cannot be scored" in verdict(found, "paper")
+
+
+@pytest.mark.parametrize("formula", ["x ** 0.5", "math.sqrt(x)", "math.sqrt(x) if x >= 0 else 77", "abs(x) ** 0.5"])
+def test_a_root_is_won_where_it_is_real(formula: str) -> None:
+    found = given("x^0.5", formula)
+    assert found.value("nmse") == pytest.approx(0, abs=1e-12) and found.value("nmse_success") == 1
+    assert found.value("noise_floor") == 0
+    assert "found the function" in verdict(found) and not any("Farthest" in line for line in missed(found))
+
+
+def test_code_without_a_number_on_some_points_is_told_from_code_that_cannot_be_run() -> None:
+    found = given("2*x", "2 * x if x > 0 else None")
+    assert found.value("nmse_success") == 0
+    assert verdict(found) == "It did not find the function: the code gives no number on 128 of 256 test points."
+    assert not any("Farthest" in line for line in missed(found))
+
+
+def test_a_published_root_can_be_won(find_dir: Path) -> None:
+    spec = {"function": "f00274", "find_dir": str(find_dir)}
+    function = by_id("numeric", "f00274", find_dir)
+    scale, bias = (function.atoms[0].parameters[name] for name in ("scale", "bias"))
+    code = f"def f(x):\n    return {scale} * x ** (1 / 2) + {bias}"
+    right, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "given", "given": {"code": code}}))
+    fitted, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "fit"}))
+    assert right.value("nmse", "paper") == pytest.approx(0, abs=1e-9), "complex numbers count there"
+    for found in (right, fitted):
+        assert found.value("nmse") == pytest.approx(0, abs=1e-9) and found.value("nmse_success") == 1
+        assert found.value("noise_floor") == found.value("noise_floor", "paper") == 0
 
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
