@@ -200,6 +200,7 @@ _COMPONENT_WORDS: dict[str, str] = {
     "rational": r"rational|ratio of|quotient",
     "rectangle": r"rectang|box\b|boxcar|pulse|indicator",
     "square_wave": r"square[ -]?wave|alternat|sign of",
+    "sign": r"\bsign|\bstep\b|heaviside|threshold|jump|square[ -]?wave",
     "ceil": r"\bceil|round\w* up",
     "floor": r"\bfloor|round\w* down|integer part",
 }
@@ -211,7 +212,7 @@ def components_identified(function: NumericFunction | StringFunction, descriptio
     String atoms count by the content words of their own description; at least half of them must occur.
     """
     if isinstance(function, NumericFunction):
-        names = [atom.name for atom in function.atoms]
+        names = function.components
         return sum(bool(re.search(_COMPONENT_WORDS[name], description, re.I)) for name in names), len(names)
     parts = [part for part in (function.outer, function.inner) if part is not None]
     said = set(_stems(description))

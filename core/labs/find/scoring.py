@@ -202,6 +202,13 @@ def _described(run: Run, function: FindFunction, found: Interpretation) -> None:
     """How many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
+    if isinstance(function, NumericFunction) and function.differs:
+        reason = (
+            "the function is a network, too far from the formula it was trained on to be told by the formula's parts"
+        )
+        for rules in RULES:
+            _publish(run, "components_identified", None, rules, n=0, of=len(function.atoms), reason=reason)
+        return
     for rules in RULES:
         named, of = evaluate.components_identified(function, getattr(found, f"told_{rules}"))
         _publish(run, "components_identified", named / of, rules, n=of, of=of)

@@ -11,13 +11,16 @@ from pydantic import Field
 from core.events import Frozen, Rules
 from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters, bare_sign
 from core.labs.find.functions.base import Category, FindFunction, Value, read_number
-from core.labs.find.functions.mlp import MLP
+from core.labs.find.functions.mlp import HIDDEN, MLP
 
 PROBED = (-128.0, 128.0)
 """The agent may test this range, whatever the domain."""
 
 GRID = np.arange(-128, 128) + 0.5
 """The 256 points on which estimates are compared with the truth (protocol §4)."""
+
+CLOSE = 0.1
+"""From this normalized error on, the limit of success, a network is no approximation of its formula any more."""
 
 NoiseKind = Literal["normal", "uniform", "poisson"]
 Operation = Literal["sum", "product"]
@@ -103,7 +106,8 @@ class Corruption(Frozen):
 
 
 class NumericFunction(FindFunction):
-    """A function of one number. One atom, or two joined by `operation`; `mlp` where a network stands in for them.
+    """A function of one number. One atom, or two joined by `operation`; `mlp` is a network that was trained on them
+    and is called in their place; with `stands_in` its weights are not here, and the formula is called after all.
 
     Under paper rules it behaves as the script that the authors' generator writes: the bias of `absolute` is missing,
     sin, cos and tanh take the phase for the period, roots of negative numbers are complex (NaN in a corrupted function,
@@ -118,6 +122,7 @@ class NumericFunction(FindFunction):
     noise: Noise | None = None
     corruption: Corruption | None = None
     mlp: MLP | None = None
+    stands_in: bool = False
     low: float = -100.0
     high: float = 100.0
     rules: Rules = "repaired"
@@ -141,6 +146,11 @@ class NumericFunction(FindFunction):
         return (self.low, self.high)
 
     @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the atoms as the function computes them: "sign" for a square wave that is the sign of x."""
+        return tuple("sign" if self._is_bare_sign(atom) else atom.name for atom in self.atoms)
+
+    @property
     def is_stochastic(self) -> bool:
         return self.noise is not None or self.corruption is not None
 
@@ -148,17 +158,35 @@ class NumericFunction(FindFunction):
         """What the metadata define: atoms and operation with every parameter in place, before any quirk of a script,
         network, noise or corruption. Waves keep the published order of arguments under paper rules. Shape of `x`.
         """
-        return self._joined(
-            [atom.values(x, "repaired" if atom.name == "absolute" else self.rules) for atom in self.atoms]
-        )
+        with np.errstate(all="ignore"):
+            return self._joined([atom.values(x, self._recorded(atom)) for atom in self.atoms])
 
     def clean(self, x: Numbers) -> Numbers:
         """The function without noise and corruption: the script's formula, or the network. Shape of `x`."""
         x = np.asarray(x, float)
         if self.mlp is not None:
             return self.mlp(x)
+        if self.stands_in:
+            return self.ideal(x)
         with np.errstate(all="ignore"):
             return self._joined([self._part(atom, x) for atom in self.atoms])
+
+    def distance(self, x: Numbers = GRID) -> float | None:
+        """How far the network is from the formula it was trained on: the normalized error (NMSE) of the formula over
+        those of the points `x` where it is a number. None where there is no network.
+        """
+        if self.mlp is None:
+            return None
+        y, formula = self.clean(x), self.ideal(x)
+        known = np.isfinite(formula)
+        error, power = np.sum((y - formula)[known] ** 2), np.sum(y[known] ** 2)
+        with np.errstate(divide="ignore"):
+            return float(error / power) if error > 0 else 0.0
+
+    @property
+    def differs(self) -> bool:
+        """Whether this is a network that does not come close to the formula it was trained on."""
+        return (self.distance() or 0.0) >= CLOSE
 
     def expected(self, x: Numbers) -> Numbers:
         """The best a perfect description could say: `clean` with the mean of the noise, and the corruption's mean where
@@ -195,14 +223,30 @@ class NumericFunction(FindFunction):
         word = " plus " if self.operation == "sum" else " times "
         formulas = [self._formula(atom) for atom in self.atoms]
         text = formulas[0] if len(formulas) == 1 else word.join(f"({formula})" for formula in formulas)
-        sentences = [f"f(x) = {text}".replace("+ -", "- ")]
+        text = text.replace("+ -", "- ").replace("- -", "+ ")
+        sentences = [f"f(x) = {text}"]
         if self.mlp is not None:
-            sentences.append("A network of 64 ReLU units approximates it, and is what is probed")
+            sentences = self._network(text)
         if self.noise is not None:
             sentences.append(f"Each observation carries {self.noise.describe(self.rules)}")
         if self.corruption is not None:
             sentences.append(f"The values {self.corruption.describe()} are random around {self.corruption.mean:.4g}")
         return ". ".join(sentences) + "."
+
+    def _network(self, formula: str) -> list[str]:
+        """What is called and how far it is from `formula`, in sentences without their full stops."""
+        far = f"the normalized error (NMSE) between the two is {self.distance():.2g} on the test points"
+        missing = int(np.count_nonzero(~np.isfinite(self.ideal(GRID))))
+        if missing:
+            far += f" where the formula has a value; on the other {missing} there is the network alone"
+        if self.differs:
+            within = self.distance(GRID[(GRID >= self.low) & (GRID <= self.high)])
+            far += f". Between {self.low:g} and {self.high:g}, where it was trained, it is {within:.2g}"
+            return [
+                f"f(x) is a network of {HIDDEN} ReLU units that was trained on {formula}",
+                f"It differs from it: {far}",
+            ]
+        return [f"f(x) = {formula}", f"A network of {HIDDEN} ReLU units approximates it, and is what is probed: {far}"]
 
     def _joined(self, parts: list[Numbers]) -> Numbers:
         if self.operation is None:
@@ -214,8 +258,16 @@ class NumericFunction(FindFunction):
         return self.corruption.covers(x, self.rules)
 
     def _is_bare_sign(self, atom: Atom) -> bool:
-        copied = self.operation is not None or self.is_stochastic
+        copied = not self._is_network and (self.operation is not None or self.is_stochastic)
         return self.rules == "paper" and copied and atom.name == "square_wave"
+
+    @property
+    def _is_network(self) -> bool:
+        return self.mlp is not None or self.stands_in
+
+    def _recorded(self, atom: Atom) -> Rules:
+        """The rules that give what the metadata record of `atom`: real roots, and no bias left out."""
+        return "repaired" if atom.name in ("absolute", "root") else self.rules
 
     def _part(self, atom: Atom, x: Numbers) -> Numbers:
         if self._is_bare_sign(atom):
@@ -224,4 +276,5 @@ class NumericFunction(FindFunction):
         return atom.values(x, "repaired" if real else self.rules)
 
     def _formula(self, atom: Atom) -> str:
-        return "the sign of x, -1 at 0" if self._is_bare_sign(atom) else atom.formula(self.rules)
+        rules = self._recorded(atom) if self._is_network else self.rules
+        return "the sign of x, -1 at 0" if self._is_bare_sign(atom) else atom.formula(rules)

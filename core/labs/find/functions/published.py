@@ -146,7 +146,7 @@ def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
     if path.is_file():
         return function.model_copy(update={"mlp": mlp.load(path)})
     note = "The published function is a network whose weights are not here; this is the formula it was trained on."
-    return function.model_copy(update={"note": note})
+    return function.model_copy(update={"note": note, "stands_in": True})
 
 
 def load_strings(find_dir: Path) -> dict[str, StringTask]:

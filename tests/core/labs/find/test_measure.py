@@ -687,6 +687,20 @@ def test_a_published_root_can_be_won(find_dir: Path) -> None:
         assert found.value("noise_floor") == found.value("noise_floor", "paper") == 0
 
 
+def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> None:
+    networks = [(seed, f) for seed in range(120) if (f := drawn("numeric", seed, "hard", "repaired")).mlp is not None]
+    for differs, seed in (
+        (differs, next(seed for seed, f in networks if f.differs == differs)) for differs in (True, False)
+    ):
+        said = {"description": "A sine wave.", "code": "def f(x):\n    return 0"}
+        spec = {"seed": seed, "difficulty": "hard", "interpreter": "given", "given": said}
+        found, _ = play(ProbeSpec.model_validate(spec))
+        for rules in BOTH:
+            assert (found.value("components_identified", rules) is None) == differs
+            assert ("too far from the formula" in found.reason("components_identified", rules)) == differs
+        assert any("part" in line and "Names" in line for line in missed(found)) != differs
+
+
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     functions = [by_id("numeric", f"f{k:05}", find_dir) for k in range(150, 400)]
     noisy = next(f for f in functions if f.noise is not None and f.kind == "gaussian")

@@ -174,6 +174,58 @@ def test_a_network_comes_close_to_a_smooth_function_and_repeats_itself():
     assert np.mean((first(x) - bend(x)) ** 2) < 0.01 * np.mean(bend(x) ** 2)
 
 
+def network(atom: Atom, **others: object) -> NumericFunction:
+    f = function(atom, **others)
+    return f.model_copy(update={"mlp": mlp.fit(f.ideal, -100, 100, np.random.default_rng(5))})
+
+
+def test_a_network_close_to_its_formula_is_called_an_approximation():
+    f = network(LINE)
+    assert f.distance() < 1e-3 and not f.differs
+    assert f.describe().startswith("f(x) = 2.0 * x + 1.0. A network of 64 ReLU units approximates it")
+    assert function(LINE).distance() is None and not function(LINE).differs
+
+
+def test_a_network_far_from_its_formula_is_said_to_differ():
+    f = network(Atom(name="reciprocal", parameters={"scale": 2.0}))
+    y, formula = f.clean(GRID), f.ideal(GRID)
+    assert f.distance() == pytest.approx(np.sum((y - formula) ** 2) / np.sum(y**2)) and f.distance() > 0.1
+    assert f.differs
+    told = f.describe()
+    assert told.startswith("f(x) is a network of 64 ReLU units that was trained on 1 / (2.0 * x). It differs from it")
+    assert f"is {f.distance():.2g} on the test points" in told and "approximates" not in told
+
+
+def test_where_a_formula_has_no_value_its_network_is_told_alone():
+    root = Atom(name="root", parameters={"scale": 2.0, "bias": 1.0, "degree": 2})
+    f = function(root, rules="paper", low=0.0)
+    f = f.model_copy(update={"mlp": mlp.fit(f.ideal, 0, 100, np.random.default_rng(5))})
+    assert f.distance(GRID[128:228]) < 0.001 and f.differs, "beyond 100 it goes on straight"
+    assert "on the other 128 there is the network alone" in f.describe()
+    assert "Between 0 and 100, where it was trained, it is " in f.describe()
+
+
+def test_a_network_of_paper_rules_was_trained_on_all_of_the_formula():
+    wave = Atom(name="square_wave", parameters={"period": 40.0, "shift": -3.0})
+    absolute = Atom(name="absolute", parameters={"scale": -2.0, "bias": 3.0})
+    composed = network(wave, rules="paper").model_copy(update={"atoms": (LINE, wave), "operation": "sum"})
+    assert "sin(2π / 40.0 * (x + 3.0))" in composed.describe() and composed.components == ("linear", "square_wave")
+    assert "|x| + 3.0" in network(absolute, rules="paper").describe()
+
+
+def test_signs_are_written_as_one_would():
+    wave = Atom(name="sin", parameters={"amplitude": -2.0, "phase": -2.4, "period": 5.0, "bias": -6.6})
+    poly = Atom(name="polynomial", parameters={"coefficients": (1.0, -2.0, -3.0)})
+    assert function(wave).describe() == "f(x) = -2.0 * sin(2π / 5.0 * (x + 2.4)) - 6.6."
+    assert function(poly).describe() == "f(x) = 1.0 x^2 - 2.0 x - 3.0."
+
+
+@pytest.mark.parametrize("rules", ["paper", "repaired"])
+def test_no_drawn_function_is_told_with_two_signs_in_a_row(rules):
+    told = [generate("numeric", seed, rules=rules).describe() for seed in range(200)]
+    assert not [text for text in told if "- -" in text or "+ -" in text]
+
+
 def test_broken_weights_are_refused(tmp_path):
     path = tmp_path / "mlp_approx_model.pt"
     path.write_bytes(b"not a network")
