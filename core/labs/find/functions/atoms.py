@@ -196,7 +196,7 @@ ATOMS: dict[str, AtomKind] = {
     "root": AtomKind(
         _root,
         _root_values,
-        lambda p, rules: f"{p['scale']} * x^(1/{p['degree']}) + {p['bias']}",
+        lambda p, rules: f"{p['scale']} * x^(1/{p['degree']:g}) + {p['bias']}",
         domain=(0.0, 100.0),
     ),
     "logarithm": AtomKind(

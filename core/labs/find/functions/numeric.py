@@ -240,7 +240,7 @@ class NumericFunction(FindFunction):
         if missing:
             far += f" where the formula has a value; on the other {missing} there is the network alone"
         if self.differs:
-            within = self.distance(GRID[(GRID >= self.low) & (GRID <= self.high)])
+            within = self.distance(np.array([x for x in GRID if self.low <= x <= self.high]))
             far += f". Between {self.low:g} and {self.high:g}, where it was trained, it is {within:.2g}"
             return [
                 f"f(x) is a network of {HIDDEN} ReLU units that was trained on {formula}",

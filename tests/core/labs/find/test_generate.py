@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.labs.find.evaluate import SUCCESS, noise_floor
 from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, generate
 from core.labs.find.functions.numeric import GRID
 
@@ -32,7 +33,15 @@ def test_a_seed_stands_for_one_function_of_the_wanted_difficulty(category, diffi
     assert len({f.id for f in functions}) == 12
 
 
-def test_repaired_rules_draw_only_functions_that_can_be_won():
+@pytest.mark.parametrize("difficulty", [None, "medium"])
+def test_repaired_rules_draw_only_functions_that_can_be_won(difficulty):
+    drawn = [f for seed in range(800) if (f := generate("numeric", seed, difficulty=difficulty)).is_stochastic]
+    assert len(drawn) > 250
+    floors = {f.id: noise_floor(f, np.random.default_rng(1)) for f in drawn}
+    assert {id: floor for id, floor in floors.items() if floor is None or floor >= SUCCESS} == {}
+
+
+def test_repaired_rules_keep_noise_below_the_signal_and_intervals_within_the_domain():
     for seed in range(80):
         f = generate("numeric", seed, difficulty="medium")
         if f.noise is not None:
@@ -42,6 +51,13 @@ def test_repaired_rules_draw_only_functions_that_can_be_won():
         if f.corruption is not None and f.corruption.where == "inside":
             assert f.low <= f.corruption.low < f.corruption.high <= f.high
             assert 5 <= f.corruption.high - f.corruption.low <= 20
+
+
+def test_the_first_example_stays_what_it_is():
+    """The start page and the documents speak of this function."""
+    f = generate("numeric", 1753, difficulty="medium")
+    assert f.kind == "linear" and (f.corruption.low, f.corruption.high) == pytest.approx((57.9, 75.757), abs=1e-3)
+    assert f.clean(np.array([-100.0])) == pytest.approx(-787.2)
 
 
 def test_listed_categories_are_not_drawn():
