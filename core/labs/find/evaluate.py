@@ -40,9 +40,7 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     zero. Under repaired rules what is not real is no number: skipped in the truth, missing in the estimate. Raises
     ValueError where the lengths differ.
     """
-    f = np.array([np.nan if isinstance(value, str) else value for value in truth], complex)
-    if rules == "repaired":
-        f[f.imag != 0] = np.nan
+    f = numbers(truth, rules)
     if len(estimate) != len(f):
         raise ValueError(f"{len(f)} true values, but {len(estimate)} estimates")
     counted = np.isfinite(f)
@@ -65,6 +63,14 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     if not np.isfinite(value):
         return Nmse(None, False, "the estimate's error is infinite", n)
     return Nmse(value, value < SUCCESS, None, n)
+
+
+def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
+    """`truth` as complex numbers; not finite where it is no number by `rules`. Shape (n,)."""
+    f = np.array([np.nan if isinstance(value, str) else value for value in truth], complex)
+    if rules == "repaired":
+        f[f.imag != 0] = np.nan
+    return f
 
 
 def _is_number(value: Value | None, rules: Rules) -> bool:

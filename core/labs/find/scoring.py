@@ -92,7 +92,9 @@ def _numeric(
         result = sandbox.evaluate(code, [*points, *apart], rules=rules)
         guesses = list(result.values)
         estimates[rules] = [real(value) for value in guesses[: len(points)]]
-        troubles[rules] = result.error or next((error for error in result.errors if error), "") or ""
+        known = np.isfinite(evaluate.numbers([*told, *apart_seen], rules))
+        errors = [error for error, counts in zip(result.errors, known, strict=True) if error and counts]
+        troubles[rules] = result.error or next(iter(errors), "")
         score = evaluate.nmse(told, guesses[: len(points)], rules)
         reason = score.reason if not troubles[rules] else f"{score.reason}: {troubles[rules]}"
         why = reason if score.value is None else None

@@ -665,6 +665,7 @@ def test_a_root_is_won_where_it_is_real(formula: str) -> None:
     assert found.value("nmse") == pytest.approx(0, abs=1e-12) and found.value("nmse_success") == 1
     assert found.value("noise_floor") == 0
     assert "found the function" in verdict(found) and not any("Farthest" in line for line in missed(found))
+    assert found.estimate is not None and not found.estimate.trouble_repaired, "what fails where nothing is asked for"
 
 
 def test_code_without_a_number_on_some_points_is_told_from_code_that_cannot_be_run() -> None:
