@@ -175,7 +175,9 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
             return f"{who} did not find the function: it is zero on all test points, and the code gives something else."
         return _without_numbers(case, rules, who)
     if error < 1e-6:
-        told = f"{who} found the function: the code gives its values on all test points."
+        score = case.told.score("nmse", rules)
+        points = f"all {score.n} test points where it has any" if score and score.n < score.of else "all test points"
+        told = f"{who} found the function: the code gives its values on {points}."
     elif error < SUCCESS and (where := _right_but_where_corrupted(case, rules)):
         were = "were" if who == "You" else "was"
         told = f"{who} {were} right everywhere but {where}, where the values are replaced."
