@@ -169,7 +169,7 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
     if error is None:
         reason = case.reason("nmse", rules)
         zero = reason.startswith(ZERO)
-        if case.value("nmse_success", rules) is None or (zero and rules == "paper"):
+        if case.value("nmse_success", rules) is None or (rules == "paper" and reason.startswith("the function is")):
             return f"This function cannot be scored by a relative error: {reason}."
         if zero:
             return f"{who} did not find the function: it is zero on all test points, and the code gives something else."
@@ -191,7 +191,7 @@ def _numeric(case: Case, rules: Rules, who: str) -> str:
 
 
 def _without_numbers(case: Case, rules: Rules, who: str) -> str:
-    """For code that has no number on a test point where the function has one."""
+    """For code whose error is undefined though the function can be scored."""
     given: list[bool] = []
     if case.truth is not None and case.estimate is not None:
         both = zip(case.truth.y, getattr(case.estimate, rules), strict=False)
@@ -199,6 +199,8 @@ def _without_numbers(case: Case, rules: Rules, who: str) -> str:
     if any(given) and not all(given):
         missing = given.count(False)
         return f"{who} did not find the function: the code gives no number on {missing} of {len(given)} test points."
+    if given and all(given):
+        return f"{who} did not find the function: the code's error is too large to be computed."
     return f"{who} gave no code that can be run on the test points, so the description could not be tested by it."
 
 

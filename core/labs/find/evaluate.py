@@ -53,6 +53,9 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
         where = int(np.flatnonzero(counted)[wrong])
         return Nmse(None, False, f"the estimate gives no number at point {where + 1} of {len(f)}", n)
     g, f = np.array(kept, dtype=complex), f[counted]
+    largest = float(np.max(np.abs(f)))
+    if rules == "repaired" and largest > 1e150:  # its square would overflow
+        f, g = f / largest, g / largest
     with np.errstate(all="ignore"):
         error, power = float(np.sum(np.abs(f - g) ** 2)), float(np.sum(np.abs(f) ** 2))
     if power == 0:

@@ -66,6 +66,11 @@ def test_complex_values_count_by_their_size_in_paper_mode_and_are_no_numbers_els
     assert nmse([3 + 4j], [3 + 4j]).n == 0
 
 
+def test_what_is_too_large_to_be_squared_is_compared_all_the_same():
+    assert nmse([1e300, -1e300], [1e300, -0.8e300]).value == pytest.approx(0.02)
+    assert "infinite" in nmse([1.0, 2.0], [1e300, 2.0]).reason
+
+
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_texts_are_no_truth(rules):
     assert nmse(["a", 2.0], [1.0, 2.0], rules) == (0.0, True, None, 1)

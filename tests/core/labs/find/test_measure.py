@@ -638,7 +638,12 @@ def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str) -> None:
     assert found.value("nmse") is None and "at none of the points" in found.reason("nmse")
     assert found.value("nmse_success") is None and found.value("noise_floor") is None
     assert found.value("nmse_success", "paper") == 0, "its authors count whatever they cannot compute as a failure"
-    assert "cannot be scored" in verdict(found)
+    assert all("cannot be scored" in verdict(found, rules) for rules in BOTH)
+
+
+def test_an_error_without_bounds_is_told_from_code_that_cannot_be_run() -> None:
+    assert verdict(given("2*x", "1e300 * x")).endswith("the code's error is too large to be computed.")
+    assert "found the function" in verdict(given("10**300*x", "1e300 * x"))
 
 
 def test_points_where_the_function_gives_a_text_are_not_scored() -> None:
