@@ -15,7 +15,9 @@ def normal(text: str) -> str:
 
     Signs that carry meaning stay: `%`, `+`, `:` and the point or minus of a number.
     """
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS_WITHOUT_ACCENT_FORM))
+    # Letters of other alphabets' styles (𝖠) have their case only once they are taken apart.
+    plain = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS_WITHOUT_ACCENT_FORM)
+    plain = unicodedata.normalize("NFKD", plain)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", plain)
     plain = re.sub(r"(?<=\w)'s\b", "s", plain)
