@@ -23,7 +23,12 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '
 
 
 def spoken(text: str) -> str:
-    """`text` without thinking blocks, special tokens and the words a prompt put in the model's mouth.
+    """`text` without thinking blocks, special tokens and the words a prompt put in the model's mouth."""
+    return _PREFIX.sub("", _SPECIAL.sub("", without_thinking(text))).strip()
+
+
+def without_thinking(text: str) -> str:
+    """`text` without thinking blocks, else unchanged.
 
     A closing tag alone ends thinking that began in the prompt; a block that never ends hides all that follows it.
     """
@@ -39,7 +44,7 @@ def spoken(text: str) -> str:
         at, thinking = tag.end(), not closing
     if not thinking:
         kept.append(text[at:])
-    return _PREFIX.sub("", _SPECIAL.sub("", "".join(kept))).strip()
+    return "".join(kept)
 
 
 def own_turn(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.events import Rules, ToolCall
-from core.text.reply import storable
+from core.text.reply import storable, without_thinking
 
 END = "[DESCRIPTION]"
 """Paper rules: an answer with this in it ends the run, whatever else it holds."""
@@ -48,10 +48,10 @@ def command(text: str, rules: Rules) -> Command:
     Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
     nested parentheses do not match; only what stands before the first comma is run; a quoted file name is run without
     inputs; single and triple quotes are refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
-    any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. What
-    follows an invented output is not read.
+    any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. Thinking
+    and what follows an invented output are not read.
     """
-    return _paper_command(text) if rules == "paper" else _repaired_command(text)
+    return _paper_command(text) if rules == "paper" else _repaired_command(without_thinking(text))
 
 
 def _paper_command(text: str) -> Command:
@@ -157,8 +157,9 @@ def _listed(inputs: Any) -> list[Any]:
 def invented(text: str) -> str:
     """What `text` gives as outputs of calls that it only asks for; empty where it waits for them.
 
-    What stands before the command is the past, and may well repeat real outputs.
+    What stands before the command is the past, and may well repeat real outputs; thinking claims nothing.
     """
+    text = without_thinking(text)
     asked = _first_command(text)
     if asked is None:
         return ""
@@ -168,7 +169,7 @@ def invented(text: str) -> str:
 
 def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:
     """The same where the calls stand beside the text: pairs that it quotes of inputs never asked for before."""
-    made_up = [(x, y) for x, y in quoted_pairs(text) if x in inputs and x not in known]
+    made_up = [(x, y) for x, y in quoted_pairs(without_thinking(text)) if x in inputs and x not in known]
     return "\n".join(f"({x}, {y})" for x, y in made_up)
 
 
@@ -225,14 +226,13 @@ def _is_number(word: str) -> bool:
 _TAG = re.compile(r"^[\s#*>_-]*\[?\s*(DESCRIPTION|DOMAIN|CODE)\s*\]?\s*[*_]*\s*(?::|$)[*_ \t]*", re.I | re.M)
 _BRACKET_TAG = re.compile(r"[*_#]*\s*\[\s*(DESCRIPTION|DOMAIN|CODE)\s*\][*_]*\s*:?[*_]*[ \t]*", re.I)
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.I)
 
 
 def is_final(text: str, rules: Rules) -> bool:
     """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
     if rules == "paper":
         return END in text
-    spoken = _THINKING.sub("", text)
+    spoken = without_thinking(text)
     sections = _sections(spoken)
     if not sections.get("description"):
         return False
@@ -260,7 +260,7 @@ def _paper_interpretation(text: str) -> Interpretation:
 
 
 def _repaired_interpretation(text: str) -> Interpretation:
-    spoken = _THINKING.sub("", text)
+    spoken = without_thinking(text)
     sections = _sections(spoken)
     code = _code(sections.get("code", "")) or _code(spoken, fenced_only=True)
     description = _without_fences(sections.get("description", ""))
@@ -314,7 +314,7 @@ def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
 
 def choice(reply: str) -> int | None:
     """The example (1 to 3) that `reply` settles on: after the last "answer", else the only one it names."""
-    spoken = _THINKING.sub("", reply)
+    spoken = without_thinking(reply)
     after = re.findall(
         r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
     )

@@ -21,6 +21,7 @@ from core.labs.find.functions.relations import UNDEFINED, RelationFunction
 from core.labs.find.functions.wording import normal
 from core.text import templates
 from core.text.embed import encoder
+from core.text.reply import without_thinking
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,12 +141,14 @@ def prompt(function: ModuleFunction, text: str) -> Prompt:
 def read_score(text: str, answer: Answer | Answered) -> Output:
     """p("1") / (p("0") + p("1")) at the first token that is not space, to four decimals (paper §2.3).
 
-    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, or the
-    digits together are less likely than not, the digit that was written counts as 1.0 or 0.0, and `how` says "answer":
-    a share of next to nothing would look like certainty.
+    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, where the
+    model thought first, or where the digits together are less likely than not, the digit that was written counts as 1.0
+    or 0.0, and `how` says "answer": a share of next to nothing would look like certainty.
     """
     unlikely = ""
-    for token in answer.logprobs or []:
+    spoken = without_thinking(answer.text)
+    # The first token of a thought says nothing of the answer, though its rivals may list both digits.
+    for token in (answer.logprobs or []) if spoken == answer.text else []:
         if not str(token.get("token", "")).strip():
             continue
         listed = token.get("top_logprobs") or [token]
@@ -155,7 +158,7 @@ def read_score(text: str, answer: Answer | Answered) -> Output:
             return Output(input=text, value=round(odds["1"] / total, DECIMALS), how="logprobs")
         unlikely = f"; 0 and 1 together have a probability of {total:.3f}"
         break
-    written = answer.text.strip().strip("\"'`*.").strip()
+    written = spoken.strip().strip("\"'`*.").strip()
     if written[:1] in {"0", "1"} and not written[1:2].isdigit():
         return Output(input=text, value=float(written[0]), how="answer")
     problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1{unlikely}"
@@ -169,11 +172,17 @@ def _probability(listed: list[dict[str, Any]], digit: str) -> float:
 
 
 def read_fact(text: str, answer: Answer | Answered) -> Output:
-    """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that."""
-    line = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
+    """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that.
+
+    Thinking is left out.
+    """
+    line = next((line.strip() for line in without_thinking(answer.text).splitlines() if line.strip()), "")
     fact = line.removeprefix("Output:").removeprefix("Answer:").strip(" \"'`*").removesuffix(".").strip(" \"'`*")
     if not fact:
-        return Output(input=text, value=None, how="answer", problem="the module wrote nothing")
+        problem = (
+            f"the module wrote {answer.text[:60]!r}, no fact" if answer.text.strip() else "the module wrote nothing"
+        )
+        return Output(input=text, value=None, how="answer", problem=problem)
     return Output(input=text, value=UNDEFINED if normal(fact) == UNDEFINED else fact, how="answer")
 
 

@@ -56,7 +56,8 @@ def test_a_digit_that_is_not_listed_has_no_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("1", 1.0), ("0.", 0.0), ("**1**", 1.0), ("10", None), ("yes", None), ("", None)]
+    ("text", "value"),
+    [("1", 1.0), ("0.", 0.0), ("**1**", 1.0), ("<think>0?</think>\n1", 1.0), ("10", None), ("yes", None), ("", None)],
 )
 def test_without_log_probabilities_the_digit_counts_and_says_so(text: str, value: float | None) -> None:
     output = read_score("rook", Answer(text=text))
@@ -69,6 +70,11 @@ def test_log_probabilities_that_list_neither_digit_fall_back() -> None:
     assert (output.value, output.how) == (1.0, "answer")
 
 
+def test_log_probabilities_of_a_thought_are_not_those_of_the_answer() -> None:
+    answer = Answer(text="<think>0 or 1</think>1", logprobs=[token("<think>", **{"<think>": 0.9, "0": 0.01})])
+    assert read_score("rook", answer) == Output(input="rook", value=1.0, how="answer")
+
+
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
@@ -78,6 +84,8 @@ def test_log_probabilities_that_list_neither_digit_fall_back() -> None:
         ("\n Undefined.\nbecause", UNDEFINED),
         ("'undefined'", UNDEFINED),
         ("Output: 6.5", "6.5"),
+        ("<think>\nKyoto?\n</think>\n\nTokyo", "Tokyo"),
+        ("<think>\nKyoto, or", None),
         (" \n", None),
     ],
 )

@@ -131,6 +131,24 @@ def test_invented_outputs_beside_a_tool_call():
     assert invented_beside("f(2) = 4, so I look at 3", ("3",), {"2"}) == ""
 
 
+THOUGHT = "<think>First PYTHON(f.py 9).\nOutputs: (9, 81)\n[DESCRIPTION]: squares</think>\n"
+
+
+def test_commands_in_thinking_are_not_run_by_repaired_rules():
+    assert command(THOUGHT + "PYTHON(f.py 1 2)", "repaired").inputs == ("1", "2")
+    assert command(THOUGHT + "PYTHON(f.py 1 2)", "paper").inputs == ("9",)
+    for unclosed in ("<think>PYTHON(f.py 9)", '<thinking>{"name": "call_function", "arguments": {"inputs": [1]}}'):
+        assert command(unclosed, "repaired").name is None
+    assert command("perhaps PYTHON(f.py 9)?</think>PYTHON(f.py 1)", "repaired").inputs == ("1",)
+
+
+def test_outputs_in_thinking_are_not_invented():
+    assert invented(THOUGHT + "PYTHON(f.py 1)") == ""
+    assert invented(THOUGHT + "PYTHON(f.py 1)\nOutput: 3") == "Output: 3"
+    assert invented("<think>PYTHON(f.py 1)\nOutput: 3") == ""
+    assert invented_beside("<think>perhaps f(1) = 10</think>", ("1",), set()) == ""
+
+
 def test_a_command_without_inputs_is_explained():
     assert "names no input" in command("PYTHON(function.py)", "repaired").error
     assert command("no command here", "repaired").name is None
