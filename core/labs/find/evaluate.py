@@ -14,7 +14,7 @@ from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind, NumericFunction
 from core.labs.find.functions.strings import StringFunction
-from core.labs.find.parse import choice_is_correct
+from core.labs.find.parse import choice_is_correct, without_denials
 
 ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1
@@ -171,16 +171,18 @@ def _length(intervals: Sequence[Interval]) -> float:
 # What a description identifies
 
 _NOISE_WORDS: dict[NoiseKind, str] = {
-    "normal": r"(?:normal(?:ly)?|gaussian)(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}(?:normal|gaussian)",
-    "uniform": r"uniform(?:ly)?(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}uniform",
+    "normal": r"(?:normal(?:ly)?|gaussian)(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?(?:normal|gaussian)",
+    "uniform": r"uniform(?:ly)?(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?uniform",
     "poisson": r"poisson",
 }
+_ANY_NOISE = re.compile("noise|random|error|normal|gaussian|uniform|poisson", re.I)
 
 
 def claimed_noise(description: str) -> NoiseKind | None:
-    """The first kind of noise that a description names; None where it names none (or only "noise")."""
-    places = {kind: re.search(words, description, re.I) for kind, words in _NOISE_WORDS.items()}
-    found = {kind: match.start() for kind, match in places.items() if match is not None}
+    """The first kind of noise that a description names without denying it; None where there is none but "noise"."""
+    said = without_denials(description, _ANY_NOISE)
+    places = {kind: re.search(words, said, re.I) for kind, words in _NOISE_WORDS.items()}
+    found = {kind: match.end() for kind, match in places.items() if match is not None}
     return min((place, kind) for kind, place in found.items())[1] if found else None
 
 

@@ -156,6 +156,11 @@ def test_noise_is_identified_by_name():
     assert claimed_noise("linear with normally distributed noise") == "normal"
     assert claimed_noise("there is uniform noise of about 1") == "uniform"
     assert claimed_noise("a normal distribution curve") is None
+    assert claimed_noise("There is no Gaussian noise.") is None
+    assert claimed_noise("There is neither normal nor uniform noise, nor Poisson noise") is None
+    assert claimed_noise("The noise isn't Gaussian but uniform.") == "uniform"
+    assert claimed_noise("No corruption, normal noise.") == "normal"
+    assert claimed_noise("Noise of no more than 1, uniform") == "uniform"
     assert noise_identified(line(noise=Noise(kind="poisson")), "Poisson noise") is True
     assert noise_identified(line(noise=Noise(kind="poisson")), "some noise") is False
     assert noise_identified(line(), "no noise") is None
