@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.labs.find import sandbox
-from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, Value, read_number
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, Value, as_number, read_number
 
 TRIED: dict[str, tuple[float | str, ...]] = {
     "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),
@@ -109,14 +109,22 @@ class PairsFunction(FindFunction):
         return f"{len(self.pairs)} pairs that were typed in; other inputs have no value."
 
     def __call__(self, x: str, rng: np.random.Generator) -> str:
+        typed = {_input(self.category, key): output for key, output in self.pairs.items()}
         try:
-            return self.pairs[x.strip()]
+            return typed[_input(self.category, x)]
         except KeyError:
             raise UndefinedInput("it is not among the pairs") from None
 
 
+def _input(category: Category, text: str) -> float | str:
+    """What an input is known by: for a numeric function 1, 1.0 and 1e0 are the same."""
+    number = as_number(text) if category == "numeric" else None
+    return text.strip() if number is None else number
+
+
 def from_pairs(name: str, category: Category, pairs: Mapping[str, str]) -> PairsFunction:
-    """A function of `pairs` alone. Raises ValueError for none at all."""
+    """A function of `pairs` alone, the last one where an input stands twice. Raises ValueError for none at all."""
     if not pairs:
         raise ValueError("Type at least one pair of input and output.")
-    return PairsFunction(id=name, category=category, pairs={key.strip(): value for key, value in pairs.items()})
+    unique = {_input(category, key): (key.strip(), output) for key, output in pairs.items()}
+    return PairsFunction(id=name, category=category, pairs=dict(unique.values()))

@@ -45,6 +45,14 @@ def test_typed_pairs():
         from_pairs("mine", "relations", {})
 
 
+def test_typed_numbers_are_the_same_however_they_are_written():
+    f = from_pairs("mine", "numeric", {"1": "3", "−2.50": "4", "word": "5", "1.0": "6"})
+    assert [f(x, RNG) for x in ("1", "1.0", " 1e0", "-2.5", "word")] == ["6", "6", "6", "4", "5"]
+    assert list(f.pairs) == ["1.0", "−2.50", "word"]
+    with pytest.raises(UndefinedInput):
+        from_pairs("mine", "strings", {"1": "3"})("1.0", RNG)
+
+
 def test_numbers_are_read_from_text():
     f = NumericFunction(id="x", atoms=(Atom(name="floor"),))
     assert f.read("−1.5") == -1.5
