@@ -9,13 +9,14 @@ from core.events import CallFailed
 from core.labs.find import parse, prompts, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars
-from core.labs.find.functions.base import FindFunction, Value
+from core.labs.find.functions.base import FindFunction, Value, as_number
+from core.labs.find.functions.own import PairsFunction
 from core.labs.find.interpreters.agent import Conclusion, agent, milan
 from core.labs.find.interpreters.fit import fit_numeric
 from core.labs.find.interpreters.fit_strings import fit_string
 from core.labs.find.interpreters.nearest import BUDGET as NEAREST_PROBES
 from core.labs.find.interpreters.nearest import nearest
-from core.labs.find.records import Interpretation, Submission, Wish
+from core.labs.find.records import Interpretation, Probe, Submission, Wish
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Lab, Run
 from core.text import embed
@@ -57,7 +58,7 @@ async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction
             assert spec.given is not None
             return _plainly("given", spec.given.description, spec.given.domain, spec.given.code)
         case "fit":
-            text = await _fit(spec, box)
+            text = await _fit(spec, box, function)
             return _read(spec, run, Conclusion(text, None))
         case "nearest":
             return await _nearest(spec, box, function)
@@ -115,23 +116,26 @@ async def _reader(run: Run, box: Box) -> Interpretation | None:
     return _plainly("you", said[-1].description, said[-1].domain, said[-1].code) if said else None
 
 
-async def _fit(spec: ProbeSpec, box: Box) -> str:
-    """The baseline asks from another thread; what it asked is recorded when it is done."""
+async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
+    """The baseline asks from another thread; what it asked is recorded when it is done. Of typed pairs it asks for the
+    inputs that were typed: the function has no value anywhere else.
+    """
+    pairs = isinstance(function, PairsFunction)
     if spec.category == "numeric":
 
         def numbers(xs: Sequence[float]) -> list[Value | None]:
-            made = box.look([repr(float(x)) for x in xs], 1)
-            return [*(probe.value for probe in made), *[None] * (len(xs) - len(made))]
+            return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
 
-        text = (await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed)).text
+        typed = scoring.grid(function) if pairs else None
+        found = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
+        text = found.text
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
-            made = box.look(xs, 1)
-            seen = [None if probe.problem else probe.output for probe in made]
-            return [*seen, *[None] * (len(xs) - len(made))]
+            return [None if probe.problem else probe.output for probe in box.look(xs, 1)]
 
-        text = (await asyncio.to_thread(fit_string, texts)).text
+        known = exemplars(function) if pairs else None
+        text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
     box.keep(box.probes)
     return text
 
@@ -142,7 +146,7 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
     async def probe(words: Sequence[str]) -> list[float | None]:
         nonlocal rounds
         rounds += 1
-        return [one.value for one in await box.probe(words, rounds)]
+        return [one.value if one.value is not None else _share(one) for one in await box.probe(words, rounds)]
 
     try:
         found = await nearest(
@@ -150,7 +154,17 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
         )
     except NoEncoder as missing:
         raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing
+    if all(value is None for _, value in found.probes):
+        return _plainly(
+            "nearest", f"It found nothing: none of the {len(found.probes)} words it tried had a value.", "", ""
+        )
     return _plainly("nearest", found.description, "", "")
+
+
+def _share(probe: Probe) -> float | None:
+    """The output that someone typed for an input, where it is a number in 0…1 as an entity function gives."""
+    number = None if probe.problem else as_number(probe.output)
+    return number if number is not None and 0 <= number <= 1 else None
 
 
 LAB = Lab("find", ProbeSpec, measure, prompts.hashes)

@@ -5,7 +5,8 @@ It shows what the observations alone give away, and so what an interpreter's num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import PROBED, NoiseKind
-from core.labs.find.interpreters.fit_curves import Curve, written
+from core.labs.find.interpreters.fit_curves import Curve, Family, written
 from core.labs.find.interpreters.fit_families import FAMILIES, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
@@ -24,6 +25,9 @@ BUDGET = 500
 
 EXACT = 1e-7
 """A curve whose residuals are this small beside the values is taken to be the function itself."""
+
+FEW = 20
+"""Fewer inputs than these can tell neither a corrupted interval nor a kind of noise; the words then say how few."""
 
 LARGEST = 1e100
 """Values from here on are not fitted: their squares would overflow."""
@@ -51,6 +55,11 @@ class _Box:
         self._observe, self._left = observe, budget
         self.probes: list[tuple[float, Value | None]] = []
 
+    @property
+    def tried(self) -> int:
+        """How many different inputs it was asked for."""
+        return len({x for x, _ in self.probes})
+
     def ask(self, xs: Sequence[float]) -> Numbers:
         """Real observations; NaN where there is none, where it is not real, and beyond the budget."""
         asked = list(xs[: self._left])
@@ -68,38 +77,75 @@ def _real(value: Value | None) -> float:
     return float(value) if usable else float("nan")  # type: ignore[arg-type]
 
 
-def fit_numeric(observe: Observe, *, budget: int = BUDGET, seed: int = 0) -> Finding:
+def fit_numeric(
+    observe: Observe, *, budget: int = BUDGET, seed: int = 0, inputs: Sequence[float] | None = None
+) -> Finding:
     """Probe the range, every point twice: points that differ on an otherwise steady function are corrupted, a function
     that differs everywhere is noisy. Then the simplest curve that leaves no more than the noise.
+
+    Where the function is known to have values at `inputs` only, these are probed and nothing between them. Never
+    raises, whatever the function gives.
     """
     box = _Box(observe, budget)
-    x = _first_points(np.random.default_rng(seed), max(budget // 3, 24))
+    most = max(budget // 2, 4)
+    x = _first_points(np.random.default_rng(seed), min(max(budget // 3, 24), most))
+    if inputs is not None:
+        x = _spread(np.unique(np.asarray(inputs, float)), most)
     first, second = box.ask(x.tolist()), box.ask(x.tolist())
     defined = np.isfinite(first) & np.isfinite(second)
+    where = _where(x, defined)
     x, first, second = x[defined], first[defined], second[defined]
     y, differs = (first + second) / 2, first != second
     if len(x) < 4:
-        return _finding(None, "It is undefined almost everywhere.", [], box)
-    noisy = _is_noisy(differs)
+        gave = len({at for at, value in box.probes if np.isfinite(_real(value))})
+        where = f"Too few calls to tell: {gave} of the {box.tried} inputs tried gave a usable number."
+        if box.tried >= FEW:
+            where = f"Only {gave} of the {box.tried} inputs tried gave a usable number."
+        return _finding(None, where, [], box)
+    noisy, few = _is_noisy(differs), len(x) < FEW
     raw = np.concatenate([first, second])
     odd = None
     if not noisy and differs.any() and np.count_nonzero(~differs) >= 4:
         odd = _edges(box, x, differs)
         hidden = y[differs]
         x, y = x[~differs], y[~differs]
-    if not noisy:
+    if not noisy and inputs is None:
         x, y = _look_closer(box, x, y, odd)
     spread = float(np.std(first - second) / 2) if noisy else 0.0
     curve = _best(x, y, spread)
     lines = []
-    where = "Defined everywhere that was probed" if defined.mean() > 0.95 else f"Defined from about {x[0]:.3g} on"
-    where += ". No interval with unexpected behavior was found."
     if odd is not None:
         mean = float(np.mean(hidden))
         where = f"Corrupted {_said(odd)}: there the values are random around {mean:.4g}. Elsewhere it is as described."
         lines = [f"if {_condition(odd)}:", f"    return {written(mean)}"]
-    noise = _noise_words(raw - np.tile(curve.values(x), 2), first - second) if noisy else ""
+    elif differs.any() and not noisy:
+        where += f" Two calls with one input did not agree at {differs.sum()} of the inputs."
+    else:
+        where += " Too few calls to tell more." if few else " No interval with unexpected behavior was found."
+    noise = _noise_words(raw - np.tile(curve.values(x), 2), first - second, few) if noisy else ""
     return _finding(curve, where, lines, box, noise)
+
+
+def _spread(x: Numbers, n: int) -> Numbers:
+    """At most `n` of the points, evenly chosen."""
+    return x if len(x) <= n else x[np.linspace(0, len(x) - 1, n).round().astype(int)]
+
+
+def _where(x: Numbers, defined: Numbers) -> str:
+    """A sentence on where the function gave numbers (below LARGEST), of the rising points `x` at which it was tried."""
+    places = np.flatnonzero(defined)
+    if len(places) in (0, len(x)):
+        return "Defined everywhere that was probed." if len(places) else "It gave no usable number."
+    low, high, last = x[places[0]], x[places[-1]], len(x) - 1
+    if not defined[places[0] : places[-1] + 1].all():
+        without = x[~defined]
+        such = f"such as {without[0]:.4g}" if len(without) > 1 else f"namely {without[0]:.4g}"
+        return f"It gave no usable number at {len(without)} of the {len(x)} inputs first tried, {such}."
+    if places[-1] == last:
+        return f"Defined from about {low:.3g} on; it gave no usable number below."
+    if places[0] == 0:
+        return f"Defined up to about {high:.3g}; it gave no usable number above."
+    return f"Defined from about {low:.3g} to about {high:.3g}; it gave no usable number below and above."
 
 
 def _first_points(rng: np.random.Generator, n: int) -> Numbers:
@@ -160,21 +206,29 @@ def _best(x: Numbers, y: Numbers, spread: float) -> Curve:
     judged: list[tuple[float, float, Curve]] = []
     with np.errstate(all="ignore"):
         for family in FAMILIES:
-            for curve in family(x, y):
+            for curve in _proposed(family, x, y):
                 error = float(np.sqrt(np.mean((curve.values(x) - y) ** 2)))
                 if np.isfinite(error):
                     cost = len(x) * np.log(max(error, floor) ** 2) + curve.size * np.log(len(x))
                     judged.append((cost, error, curve))
             if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= EXACT * scale:
                 break  # the families that follow could only be as exact with more values
-    _, error, best = min(judged, key=lambda item: item[:2])
     bins = len(x) if spread == 0 else max(len(x) // 6, 4)
     # Straight lines through half of the points, judged by the other half, are what any formula has to beat.
     lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
     left = float(np.sqrt(np.mean((lines.values(x[1::2]) - y[1::2]) ** 2)))
+    if not judged:
+        return interpolated(x, y, bins)
+    _, error, best = min(judged, key=lambda item: item[:2])
     if error > 1.5 * max(left, spread, EXACT * scale):
         return interpolated(x, y, bins)
     return best
+
+
+def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """The curves of a family up to the first that cannot be computed: values near 1e100 overflow in many ways."""
+    with contextlib.suppress(ArithmeticError, ValueError, IndexError):
+        yield from family(x, y)
 
 
 def _is_noisy(differs: Numbers) -> bool:
@@ -187,8 +241,10 @@ def _is_noisy(differs: Numbers) -> bool:
     return bool(differs.mean() > 0.9 or differs[places[0] : places[-1] + 1].mean() < 0.9)
 
 
-def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
+def _noise_words(residuals: Numbers, gaps: Numbers, few: bool) -> str:
     """Which noise it is: whole steps are Poisson's, and a uniform one has no tails (kurtosis 1.8, a normal one 3)."""
+    if few:
+        return " Two calls with one input differ, so there is noise; too few calls to tell which."
     kind: NoiseKind = "normal"
     steps = np.abs(gaps) / max(np.min(np.abs(gaps[gaps != 0])), 1e-12)
     if np.allclose(steps, np.round(steps), atol=1e-4):
@@ -217,5 +273,6 @@ def _condition(odd: tuple[float, float]) -> str:
 def _finding(curve: Curve | None, domain: str, lines: list[str], box: _Box, noise: str = "") -> Finding:
     body = [*lines, *(curve.body if curve else ("return 0.0",))]
     code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in body)])
-    words = f"The function is {curve.words}." if curve else "Nothing can be said about the function."
+    begun = "The function is" if box.tried >= FEW else f"As far as {box.tried} inputs tell, the function is"
+    words = f"{begun} {curve.words}." if curve else "Nothing can be said about the function."
     return Finding(words + noise, domain, code, tuple(box.probes), curve.name if curve else "none")

@@ -256,7 +256,8 @@ def _ratio(t: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Num
         size[size == 0] = 1
         c = np.linalg.svd(features / size, full_matrices=False)[2][-1] / size
         p, q = c[: above + 1], c[above + 1 :]
-        weight = 1 / np.maximum(np.abs(np.polyval(q[::-1], t)), 1e-9 * np.max(np.abs(q)))
+        # Of the largest coefficient's size: beside values of 1e55 the squares of anything else overflow.
+        weight = 1 / np.maximum(np.abs(np.polyval(q[::-1], t)) / np.max(np.abs(q)), 1e-9)
     return p / np.max(np.abs(q)), q / np.max(np.abs(q))
 
 

@@ -62,6 +62,13 @@ LATER_TEXTS = (
 """Asked afterwards: does the explanation hold for them too?"""
 
 
+BUDGET = len(FIRST_TEXTS) + 3 + len(LATER_TEXTS)
+"""Calls that it makes where it may."""
+
+FEW = 10
+"""Fewer texts than these leave many rules open; the words then say how few."""
+
+
 class StringFinding(NamedTuple):
     """What the baseline says, and every (input, output) it saw. `found` is None where no atom or pair explains them."""
 
@@ -77,31 +84,42 @@ class StringFinding(NamedTuple):
         return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
 
 
-def fit_string(observe: Observe) -> StringFinding:
+def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> StringFinding:
     """Ask the first texts, three of them twice (a random function gives itself away), explain, and test the explanation
     on the later texts; what contradicts it is explained again with them.
+
+    At most `budget` calls. Where the function is known to have outputs for `inputs` only, these are all it asks for.
     """
-    asked = [*FIRST_TEXTS, *FIRST_TEXTS[:3]]
+    first: Sequence[str] = FIRST_TEXTS if inputs is None else inputs
+    later: Sequence[str] = LATER_TEXTS if inputs is None else ()
+    asked = [*first, *first[:3]][:budget]
     probes = list(zip(asked, observe(asked), strict=True))
-    found = explain_pairs(_pairs(probes))
-    probes += zip(LATER_TEXTS, observe(LATER_TEXTS), strict=True)
-    found = found if found and _explains(found, probes) else explain_pairs(_pairs(probes))
-    seen = tuple(probes)
+    found = _explained(probes)
+    later = later[: budget - len(asked)]
+    probes += zip(later, observe(later), strict=True)
+    found = found if found and _explains(found, probes) else _explained(probes)
+    seen, tried = tuple(probes), len(dict(probes))
+    refused = [text for text, output in dict(probes).items() if output is None]
+    domain, given = f"It gave an output for every text tried ({tried}).", tried - len(refused)
+    if refused:
+        domain = f"It gave no output for {len(refused)} of the {tried} texts tried, such as {refused[0]!r}."
     if found is None:
-        code = "def f(x):\n    return x"
-        return StringFinding("No rule of one or two steps explains what was seen.", "Unknown.", code, seen, None)
-    domain = "Any text."
-    if any(output is None for _, output in probes):
-        domain = "Any text but those for which it gives nothing, such as " + repr(_first_refused(probes)) + "."
-    return StringFinding(found.describe(), domain, code_of(found), seen, found)
+        told = "Too few calls to tell." if given < FEW else "No rule of one or two steps explains what was seen."
+        return StringFinding(
+            told if given else "It gave nothing to explain.", domain, "def f(x):\n    return x", seen, None
+        )
+    few = f"Seen for {given} text{'s' * (given > 1)} only: " if given < FEW else ""
+    return StringFinding(few + found.describe(), domain, code_of(found), seen, found)
+
+
+def _explained(probes: Sequence[tuple[str, str | None]]) -> StringFunction | None:
+    """An atom or a pair of atoms that gives all that was seen; None also where nothing was."""
+    pairs = _pairs(probes)
+    return explain_pairs(pairs) if pairs else None
 
 
 def _pairs(probes: Sequence[tuple[str, str | None]]) -> list[tuple[str, str]]:
     return [(x, y) for x, y in probes if y is not None]
-
-
-def _first_refused(probes: Sequence[tuple[str, str | None]]) -> str:
-    return next(x for x, y in probes if y is None)
 
 
 def _explains(function: StringFunction, probes: Sequence[tuple[str, str | None]]) -> bool:

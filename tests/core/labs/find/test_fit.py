@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from core.labs.find.evaluate import interval_iou, nmse, noise_identified
+from core.labs.find.evaluate import claimed_noise, interval_iou, nmse, noise_identified
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
@@ -85,6 +87,84 @@ def test_a_small_budget_is_kept(budget, corrupted):
     finding = fit_numeric(lambda xs: f.outputs(xs, np.random.default_rng(0)), budget=budget)
     assert len(finding.probes) <= budget
     assert evaluate(finding.code, [1.0]).error is None
+
+
+@pytest.mark.parametrize("budget", [1, 7, 10, 30, 200])
+@pytest.mark.parametrize(
+    "function",
+    [
+        math.exp,
+        lambda x: x**x,
+        lambda x: -math.exp(x),
+        math.gamma,
+        lambda x: 9e99 if x > 3 else x,
+        lambda x: 1e-300 * x,
+    ],
+)
+def test_no_function_makes_it_raise(function, budget):
+    def observe(xs):
+        values = []
+        for x in xs:
+            try:
+                values.append(function(x))
+            except (ArithmeticError, ValueError):
+                values.append(None)
+        return values
+
+    finding = fit_numeric(observe, budget=budget)
+    assert len(finding.probes) <= budget and finding.code.startswith("import math")
+
+
+@pytest.mark.parametrize("budget", [3, 10])
+def test_with_few_calls_it_says_so(budget):
+    finding = fit_numeric(lambda xs: [2 * x + 1 for x in xs], budget=budget)
+    assert "Too few calls to tell" in finding.domain and "No interval" not in finding.domain
+    if budget == 10:
+        assert finding.description.startswith("As far as 5 inputs tell, the function is linear")
+        assert finding.probes[0][0] == -128 and finding.probes[4][0] == 128
+
+
+def test_few_calls_tell_no_kind_of_noise():
+    rng = np.random.default_rng(0)
+    finding = fit_numeric(lambda xs: [x + rng.normal() for x in xs], budget=16)
+    assert "there is noise" in finding.description and claimed_noise(finding.description) is None
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x: x if x <= 50 else None, "Defined up to about 4"),
+        (lambda x: x if x >= 50 else None, "Defined from about 5"),
+        (lambda x: x if abs(x) < 50 else None, "no usable number below and above"),
+        (lambda x: 1 / x if x else None, "at 1 of the 166 inputs first tried, namely 0."),
+        (lambda x: x, "Defined everywhere that was probed."),
+        (lambda x: None, "Only 0 of the 166 inputs tried"),
+    ],
+)
+def test_it_says_where_it_saw_numbers(function, words):
+    finding = fit_numeric(lambda xs: [function(x) for x in xs])
+    assert words in finding.domain and claimed_intervals(finding.domain) == ()
+
+
+def test_of_a_function_with_known_inputs_it_asks_nothing_else():
+    finding = fit_numeric(lambda xs: [3 * x for x in xs], inputs=[1.0, 2.0, 2.0, 5.0, 9.0])
+    assert {x for x, _ in finding.probes} == {1.0, 2.0, 5.0, 9.0} and finding.family == "linear"
+    asked = [x for x, _ in fit_numeric(lambda xs: xs, budget=10, inputs=range(100)).probes]
+    assert len(asked) == 10 and {min(asked), max(asked)} == {0, 99}
+
+
+def test_texts_beyond_the_budget_are_no_texts_without_output():
+    finding = fit_string(lambda texts: [text.upper() for text in texts], budget=5)
+    assert len(finding.probes) == 5 and "no output" not in finding.domain
+    assert finding.description.startswith("Seen for 5 texts only: ") and "upper case" in finding.description
+    assert fit_string(lambda texts: [text.upper() for text in texts]).description.startswith("The function puts")
+
+
+def test_texts_without_output_are_counted():
+    refusing = fit_string(lambda texts: [None if text == "banana" else text.upper() for text in texts])
+    assert refusing.domain == "It gave no output for 1 of the 38 texts tried, such as 'banana'."
+    silent = fit_string(lambda texts: [None] * len(texts))
+    assert silent.description == "It gave nothing to explain." and silent.found is None
 
 
 def observing(f: StringFunction, seed: int = 0):

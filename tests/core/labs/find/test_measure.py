@@ -572,6 +572,27 @@ def test_fit_goes_through_the_run() -> None:
     assert found.value("exact_match") == 1
 
 
+def test_fit_asks_for_typed_inputs_and_nothing_else() -> None:
+    numbers = {"own": "1 -> 3\n2.0 -> 5\n4 -> 9\n-7 -> -13\n10 -> 21", "own_kind": "pairs", "interpreter": "fit"}
+    found, _ = play(ProbeSpec.model_validate(numbers))
+    assert found.value("nmse_success") == 1
+    assert {probe.input for probe in found.probes} == {"-7.0", "1.0", "2.0", "4.0", "10.0"}
+    texts = {**numbers, "category": "strings", "own": "cat -> CAT\nSome dog -> SOME DOG\nB2 -> B2"}
+    found, _ = play(ProbeSpec.model_validate(texts))
+    assert found.value("exact_match") == 1 and found.interpretation is not None
+    assert found.interpretation.description_repaired.startswith("Seen for 3 texts only")
+
+
+@pytest.mark.parametrize(("outputs", "found_words"), [(("yes", "no"), "It found nothing"), (("1", "0"), "chess")])
+def test_nearest_on_typed_pairs(outputs: tuple[str, str], found_words: str) -> None:
+    pytest.importorskip("sentence_transformers", reason="the baseline needs sentence-transformers")
+    own = "\n".join(f"{word} -> {outputs[0]}" for word in ("rook", "checkmate", "bishop", "knight", "pawn"))
+    own += f"\nbanana -> {outputs[1]}\nguitar -> {outputs[1]}"
+    spec = {"category": "entities", "own": own, "own_kind": "pairs", "interpreter": "nearest"}
+    found, _ = play(ProbeSpec.model_validate(spec))
+    assert found.interpretation is not None and found_words in found.interpretation.description_repaired
+
+
 def test_nearest_goes_through_the_run() -> None:
     found, _ = play(ProbeSpec(category="entities", seed=5, difficulty="easy", interpreter="nearest"))
     assert found.truth is not None and found.interpretation is not None
