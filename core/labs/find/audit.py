@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.events import Rules
+from core.labs.find.claims import quoted_pairs
 from core.labs.find.functions.numeric import PROBED, Corruption
-from core.labs.find.parse import quoted_pairs
 
 BINS = 32
 """The probed range is cut into so many equal bins to say how much of it was looked at."""

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from core.events import Rules
+from core.labs.find.claims import without_denials
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind, NumericFunction
 from core.labs.find.functions.strings import StringFunction
-from core.labs.find.parse import choice_is_correct, without_denials
+from core.labs.find.parse import choice_is_correct
 
 ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1

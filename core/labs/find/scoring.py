@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.events import Rules
-from core.labs.find import audit, evaluate, parse, sandbox, units
+from core.labs.find import audit, claims, evaluate, sandbox, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
@@ -136,7 +136,7 @@ def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Val
 
 
 def _claims(run: Run, function: NumericFunction, found: Interpretation, rules: Rules) -> None:
-    claimed = parse.claimed_intervals(getattr(found, f"domain_{rules}"))
+    claimed = claims.claimed_intervals(getattr(found, f"domain_{rules}"))
     overlap = evaluate.interval_iou(function.corruption, claimed)
     reason = None if overlap is not None else "there is no corrupted interval, and none was claimed"
     _publish(run, "interval_iou", overlap, rules, n=int(overlap is not None), of=1, reason=reason)
@@ -233,7 +233,7 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, kn
             fields["in_corruption"] = audit.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
             _publish(run, "coverage", covered, rules, n=len(asked), of=len(box.probes), reason=unknown)
-    claimed = parse.claimed_intervals(found.domain_repaired)
+    claimed = claims.claimed_intervals(found.domain_repaired)
     run.record(
         Audit.model_validate(
             {

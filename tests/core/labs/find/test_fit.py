@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from core.labs.find.claims import claimed_intervals
 from core.labs.find.evaluate import claimed_noise, interval_iou, nmse, noise_identified
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import UndefinedInput
@@ -13,7 +14,7 @@ from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, Nume
 from core.labs.find.functions.strings import OUTER, STRING_ATOMS, StringFunction, draw_atom
 from core.labs.find.interpreters.fit import BUDGET, fit_numeric
 from core.labs.find.interpreters.fit_strings import code_of, fit_string
-from core.labs.find.parse import claimed_intervals, interpretation
+from core.labs.find.parse import interpretation
 from core.labs.find.sandbox import evaluate
 
 
