@@ -10,7 +10,7 @@ from typing import Any
 from core import entry
 from core.commands.running import BAD_INPUT, figure, output_options, run
 from core.labs.find.case import WORDS, case, missed, verdict
-from core.labs.find.functions.source import CATEGORIES
+from core.labs.find.functions.source import CATEGORIES, OwnKind
 from core.labs.find.tasks import FIRST_BACKBONE, PROBES, ROUNDS, ProbeSpec
 from core.models.local import SHIPPED
 from core.runs.run import new_id
@@ -33,7 +33,12 @@ def function_options(parser: argparse.ArgumentParser) -> None:
 def add(commands: Any) -> None:
     probe = commands.add_parser("probe", help="let an interpreter loose on a black box whose truth is known")
     function_options(probe)
-    probe.add_argument("--own", metavar="TEXT", default="", help="a formula of x, or Python with a def")
+    probe.add_argument(
+        "--own",
+        metavar="TEXT",
+        default="",
+        help="a formula of x, Python with a def, pairs (a -> b, one a line), or for entities a subject",
+    )
     probe.add_argument("--interpreter", choices=INTERPRETERS, default="aia")
     probe.add_argument("--model", metavar="ID", default=f"local/{SHIPPED}", help="the interpreter's (%(default)s)")
     probe.add_argument("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
@@ -59,6 +64,7 @@ def _probe(given: argparse.Namespace) -> int:
         find_dir=given.find_dir,
         difficulty=given.difficulty,
         own=given.own,
+        own_kind=_kind_of(given.category, given.own),
         interpreter=given.interpreter,
         model=given.model if by_model else "",
         evaluator=given.evaluator,
@@ -76,6 +82,13 @@ def _probe(given: argparse.Namespace) -> int:
         return BAD_INPUT
     lab = entry.labs()["find"]
     return run(lab, spec, new_id(lab.name), given, narrate)
+
+
+def _kind_of(category: str, own: str) -> OwnKind:
+    """What a function of one's own is written as."""
+    if category == "entities":
+        return "concept"
+    return "pairs" if category == "relations" or ("->" in own and "def " not in own) else "code"
 
 
 def narrate(told: Transcript) -> Iterable[tuple[str, str]]:

@@ -189,6 +189,20 @@ def test_the_published_folder_needs_a_function_and_our_own_names_need_no_folder(
         assert "KeyError" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("category", "own", "words"),
+    [
+        ("numeric", "1 -> 2\n2 -> 4", "Truth:   2 pairs that were typed in"),
+        ("relations", "red -> stop", "Truth:   One pair that was typed in"),
+        ("entities", "chess or poetry", "Truth:   It gives values near 1 to words related to chess"),
+        ("strings", "def f(x: str) -> str:\n    return x + x", "Truth:   def f(x: str) -> str:"),
+    ],
+)
+def test_functions_of_ones_own(category: str, own: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["probe", "--category", category, "--own", own, "--model", "control/straight"]) == 0
+    assert words in capsys.readouterr().out
+
+
 def test_a_reader_that_stops_reading_is_no_fault() -> None:
     lines = subprocess.run(
         [f"{sys.executable} -m core find list | head -n 1; echo ${{PIPESTATUS[0]}}"],

@@ -1,7 +1,7 @@
 """What a description claims: intervals where a function behaves otherwise, and outputs that it quotes.
 
-Both are found by the words around numbers, for what people and models write has no form. A claim that is missed is
-worth less than one that nobody made: the audit holds these against the interpreter.
+Both are found by the words around numbers, for what people and models write has no form. To overlook
+a claim does less harm than to read one that nobody made: the audit holds claims against the interpreter.
 """
 
 from __future__ import annotations

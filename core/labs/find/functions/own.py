@@ -106,7 +106,8 @@ class PairsFunction(FindFunction):
         return False
 
     def describe(self) -> str:
-        return f"{len(self.pairs)} pairs that were typed in; other inputs have no value."
+        pairs = "One pair that was" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs that were"
+        return f"{pairs} typed in; other inputs have no value."
 
     def __call__(self, x: str, rng: np.random.Generator) -> str:
         typed = {_input(self.category, key): output for key, output in self.pairs.items()}
