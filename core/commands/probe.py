@@ -115,6 +115,8 @@ def narrate(told: Transcript) -> Iterable[tuple[str, str]]:
             yield "domain", f"Domain:  {now.interpretation.domain_repaired}"
     if now.truth:
         yield "truth", f"Truth:   {now.truth.description}"
+        if now.truth.note:
+            yield "note", f"         {now.truth.note}"
     if told.status is not None:
         yield "verdict", f"\n{verdict(now)}"
         for sentence in missed(now):

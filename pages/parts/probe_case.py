@@ -232,7 +232,8 @@ def _round(case: Case, exchange: Exchange, active: bool) -> None:
     if made:
         first = ", ".join(f"f({probe.input}) = {probe.output}" for probe in made[:3])
         label = f"Round {exchange.round} · {len(made)} {'call' if len(made) == 1 else 'calls'}: {first}"
-        label = plain(label if len(label) < 160 else label[:159] + "…") + (" …" if len(made) > 3 else "")
+        label += " …" if len(made) > 3 else ""
+        label = plain(label if len(label) < 160 else label[:159] + "…")
         icon = ":material/experiment:"
     elif exchange.trouble:
         label, icon = f"Round {exchange.round} · {plain(exchange.trouble[:160])}", ":material/warning:"
