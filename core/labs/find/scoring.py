@@ -30,6 +30,9 @@ RULES: tuple[Rules, ...] = ("paper", "repaired")
 _DRAWS = 20
 """So often a random string function is drawn again, to see how far it agrees with itself."""
 
+_NAMED = 24
+"""So many inputs of a list are named."""
+
 _TRUTH, _HELD_OUT = 10, 11
 """Streams of random numbers: the observations that an estimate is held against, and the points nobody probed."""
 
@@ -261,7 +264,8 @@ def known_inputs(function: FindFunction) -> str:
         return f"This box is a list. It knows {', '.join(words) or 'no word'}; any other word gives 0, however fitting."
     if isinstance(function, RelationFunction) and function.relation:
         inputs = [fact.inputs[0] for fact in function.relation.facts]
-        return f"This box is a list. It knows {', '.join(inputs)}; any other input gives undefined."
+        more = f" and {len(inputs) - _NAMED} more" if len(inputs) > _NAMED else ""
+        return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; any other input gives undefined."
     return ""
 
 
