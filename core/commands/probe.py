@@ -9,9 +9,10 @@ from typing import Any
 
 from core import entry
 from core.commands.running import BAD_INPUT, figure, output_options, run
-from core.labs.find.case import WORDS, case, missed, verdict
+from core.labs.find.case import WORDS, case
 from core.labs.find.functions.source import CATEGORIES, OwnKind
 from core.labs.find.tasks import FIRST_BACKBONE, PROBES, ROUNDS, ProbeSpec
+from core.labs.find.verdict import missed, verdict
 from core.models.local import SHIPPED
 from core.runs.run import new_id
 from core.runs.transcript import Transcript

@@ -9,11 +9,12 @@ from core.charts import PLAIN
 from core.charts import find as charts
 from core.events import Rules
 from core.labs.find import parse
-from core.labs.find.case import HEADLINE, WORDS, Case, missed, solved, verdict
+from core.labs.find.case import HEADLINE, WORDS, Case
 from core.labs.find.functions.base import as_number
 from core.labs.find.module_calls import item
 from core.labs.find.records import Exchange, Probe, UnitTest
 from core.labs.find.tasks import BY_MODEL, NAMES, ProbeSpec
+from core.labs.find.verdict import missed, solved, verdict
 from core.models.errors import NoToolCalls
 from core.runs.transcript import Call
 from pages.parts.calls import details, inspector

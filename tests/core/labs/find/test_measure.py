@@ -11,11 +11,12 @@ import pytest
 
 from core import entry
 from core.events import Event
-from core.labs.find.case import Case, case, missed, verdict
+from core.labs.find.case import Case, case
 from core.labs.find.functions.source import by_id, drawn
 from core.labs.find.measure import LAB
 from core.labs.find.records import Submission, Wish
 from core.labs.find.tasks import ProbeSpec
+from core.labs.find.verdict import missed, verdict
 from core.models import local
 from core.models.catalog import Catalog
 from core.models.replay import Replay
