@@ -73,6 +73,12 @@ def actions(run_id: str, told: Transcript, here: str) -> None:
             icon=":material/replay:",
             query_params={"run": run_id, "replay": "1"},
         )
+        st.page_link(
+            PAGES / "results/case.py",
+            label="Step by step",
+            icon=":material/step:",
+            query_params={"run": run_id, "replay": "step"},
+        )
         with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
             st.caption("Opens this run for anyone who can reach this app.")
             st.code(f"{(st.context.url or '').split('?')[0]}?run={run_id}", language=None, wrap_lines=True)

@@ -1,8 +1,9 @@
-"""Case: one run with everything in it; or the same run played again."""
+"""Case: one run with everything in it; or the same run played again, at its pace or step by step."""
 
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import streamlit as st
 
@@ -37,6 +38,28 @@ def replay(run_id: str) -> None:
         del st.session_state[f"replay-{run_id}"]
         st.query_params.pop("replay")
         st.rerun()
+
+
+def step_through(run_id: str) -> None:
+    """The run as it stood before each of its calls, forwards and back; those made at once are one step."""
+    events, _ = entry.jobs().events(run_id)
+    calls = [n for n, (last, event) in enumerate(pairwise(events), start=1) if event.kind == "asked" != last.kind]
+    ends = [*calls[1:], len(events)]
+    key = f"step-{run_id}"
+    step = min(st.session_state.setdefault(key, 1), len(ends))
+
+    def move(by: int) -> None:
+        st.session_state[key] = step + by
+
+    with st.container(horizontal=True, vertical_alignment="center", key="steps"):
+        st.button("Back", icon=":material/arrow_back:", key="back", disabled=step == 1, on_click=move, args=(-1,))
+        last = step == len(ends)
+        st.button(
+            "Next", icon=":material/arrow_forward:", type="primary", key="next", disabled=last, on_click=move, args=(1,)
+        )
+        st.caption(f"Step {step} of {len(ends)}. No model is asked.")
+    told = transcript(events[: ends[step - 1]])
+    cases.draw(told, run_id, active=told.status is None)
 
 
 def everything(told: Transcript) -> None:
@@ -112,7 +135,9 @@ except NoSuchRun as error:
 
 told = transcript(events, partial)
 title(told, run_id)
-if st.query_params.get("replay") and len(events) > 1:
+if st.query_params.get("replay") == "step" and len(events) > 1:
+    step_through(run_id)
+elif st.query_params.get("replay") and len(events) > 1:
     st.fragment(replay, run_every=0.25)(run_id)
 else:
     actions(run_id, told, here="case")
