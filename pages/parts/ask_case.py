@@ -109,7 +109,7 @@ def _step_questions(case: Case, active: bool) -> None:
     how = (
         "varied from the first question without looking at the explanation"
         if case.spec and case.spec.blind
-        else "written so that the explanation should settle them"
+        else f"written so that the explanation should settle {'it' if len(written) == 1 else 'them'}"
     )
     line = f"{len(written)} {'question' if len(written) == 1 else 'questions'}, {how}."
     if reasons:

@@ -58,6 +58,12 @@ def step_through(run_id: str) -> None:
             "Next", icon=":material/arrow_forward:", type="primary", key="next", disabled=last, on_click=move, args=(1,)
         )
         st.caption(f"Step {step} of {len(ends)}. No model is asked.")
+        st.page_link(
+            PAGES / "results/case.py",
+            label="The whole case",
+            icon=":material/folder_open:",
+            query_params={"run": run_id},
+        )
     told = transcript(events[: ends[step - 1]])
     cases.draw(told, run_id, active=told.status is None)
 
