@@ -93,7 +93,8 @@ def noise_floor(
     At or above 0.1 the function cannot be won by anyone. None where the error is undefined by `rules`.
     """
     best = function.expected(GRID).tolist()
-    values = [nmse(function.observe(GRID, rng), best, rules).value for _ in range(draws)]
+    times = draws if function.is_stochastic else 1
+    values = [nmse(function.observe(GRID, rng), best, rules).value for _ in range(times)]
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 
