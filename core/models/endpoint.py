@@ -13,12 +13,11 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from core.events import Answer, CallFailed, Message, OnText, Request, ToolCall, Usage
+from core.events import Answer, CallFailed, Message, OnText, Request
 from core.models import faults
-from core.models.errors import EmptyAnswer, NoSuchModel, RateLimited
+from core.models.errors import NoSuchModel, RateLimited
+from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
-from core.models.stops import StopCutter
-from core.text.reply import storable
 
 if TYPE_CHECKING:
     import openai
@@ -185,7 +184,7 @@ class Endpoint:
 
         config = self.connection.config
         began = time.monotonic()
-        reply = _Reply(request.sampling.stop)
+        reply = Reply(request.sampling.stop)
         try:
             async with aclosing(_pieces(client, self.model, request, parameters, reply)) as pieces:
                 async for piece in pieces:
@@ -272,104 +271,8 @@ class _Unreadable(Exception):
     """What came is not what the API's description says."""
 
 
-class _Reply:
-    """What has come of an answer so far."""
-
-    def __init__(self, stops: tuple[str, ...]) -> None:
-        self._cutter = StopCutter(stops)
-        self._offsets: list[int] = []
-        self._received = 0
-        self.text = ""
-        self.first: float | None = None
-        self.usage = Usage()
-        self.finish_reason: str | None = None
-        self.logprobs: list[dict[str, Any]] = []
-        self.reasoned = False
-        self._calls: list[dict[str, str]] = []
-        self._place: dict[int, int] = {}
-
-    @property
-    def stopped(self) -> bool:
-        return self._cutter.stopped
-
-    def take(self, part: dict[str, Any]) -> str:
-        """Add one chunk of a stream, or a whole reply; the text that can be shown now."""
-        if isinstance(counted := part.get("usage"), dict):
-            self.usage = Usage(
-                prompt_tokens=counted.get("prompt_tokens"), completion_tokens=counted.get("completion_tokens")
-            )
-        if not part.get("choices"):
-            return ""
-        choice = part["choices"][0]
-        said = choice.get("delta") or choice.get("message") or {}
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        self.reasoned = self.reasoned or bool(said.get("reasoning_content") or said.get("reasoning"))
-        for token in (choice.get("logprobs") or {}).get("content") or []:
-            self._offsets.append(self._received)
-            self._received += len(token["token"])
-            self.logprobs.append(token)
-        for part_of_call in said.get("tool_calls") or []:
-            self._take_call(part_of_call)
-        return self._keep(self._cutter.feed(storable(said.get("content") or said.get("refusal") or "")))
-
-    def end(self) -> str:
-        """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
-        piece = self._keep(self._cutter.rest())
-        if self.stopped:
-            self.finish_reason = "stop"
-            kept = sum(offset < len(self.text) for offset in self._offsets)
-            del self.logprobs[kept:]
-        return piece
-
-    def _take_call(self, part: dict[str, Any]) -> None:
-        """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an
-        old index, or none is given, a server that numbers nothing has begun another call.
-        """
-        index, id = part.get("index"), str(part.get("id") or "")
-        place = self._place.get(index, -1) if index is not None else len(self._calls) - 1
-        if place < 0 or (id and self._calls[place]["id"] not in ("", id)):
-            place = len(self._calls)
-            self._calls.append({"id": "", "name": "", "arguments": ""})
-        if index is not None:
-            self._place[index] = place
-        call, function = self._calls[place], part.get("function") or {}
-        call["id"] = call["id"] or id
-        call["name"] += storable(str(function.get("name") or ""))
-        arguments = function.get("arguments") or ""
-        call["arguments"] += storable(arguments) if isinstance(arguments, str) else json.dumps(arguments)
-
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls asked for. One without an id gets its number: the reply to it must name it."""
-        return tuple(
-            ToolCall(id=call["id"] or f"call-{number}", name=call["name"], arguments=call["arguments"])
-            for number, call in enumerate(self._calls, start=1)
-        )
-
-    @property
-    def everything(self) -> str:
-        return self.text + "".join(call["name"] + call["arguments"] for call in self._calls)
-
-    def _keep(self, piece: str) -> str:
-        self.text += piece
-        return piece
-
-    def failure(self, config: EndpointConfig) -> CallFailed | None:
-        """Why a reply that came to its end is no usable answer; None where it is one."""
-        if self.finish_reason is None:
-            return faults.malformed(config, "it broke off before the answer was whole")
-        if self.finish_reason == "content_filter":
-            return faults.filtered(config)
-        if self.text.strip() or self._calls:
-            return None
-        if self.reasoned and self.finish_reason == "length":
-            hint = "It used all its tokens for thinking. Allow more tokens."
-        else:
-            hint = "Ask again, with other sampling settings or fewer stop sequences, or ask another model."
-        return EmptyAnswer(f"{config.name} answered with nothing but white space.", hint)
-
-
 async def _pieces(
-    client: openai.AsyncOpenAI, model: str, request: Request, parameters: dict[str, Any], reply: _Reply
+    client: openai.AsyncOpenAI, model: str, request: Request, parameters: dict[str, Any], reply: Reply
 ) -> AsyncGenerator[str]:
     """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError and _Unreadable.
 
