@@ -85,7 +85,7 @@ def own_fields(category: str) -> dict[str, object]:
     kinds = {"numeric": ["code", "pairs"], "strings": ["code", "pairs"], "entities": ["concept"]}.get(
         category, ["pairs"]
     )
-    words = {"code": "A formula or Python", "pairs": "Pairs", "concept": "A subject"}
+    words = {"code": "A formula or Python", "pairs": "Pairs"}
     kind = kinds[0]
     if len(kinds) > 1:
         kind = st.segmented_control(

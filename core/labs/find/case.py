@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import TypeVar
 
 from core.events import Frozen, Rules
 from core.labs.find.records import (
@@ -19,7 +17,7 @@ from core.labs.find.records import (
     UnitTest,
 )
 from core.labs.find.tasks import ProbeSpec
-from core.runs.transcript import Transcript
+from core.runs.transcript import Reader, Transcript
 
 Kind = TypeVar("Kind", bound=Frozen)
 
@@ -89,36 +87,25 @@ class Case:
 
 def case(told: Transcript) -> Case:
     """The case that a transcript of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    found = Case(told, None)
+    reader = Reader()
 
-    def read(kind: type[Kind], data: dict[str, Any]) -> list[Kind]:
-        try:
-            return [kind.model_validate(data)]
-        except ValidationError:
-            found.unread += 1
-            return []
+    def every(kind: type[Kind]) -> dict[str, Kind]:
+        read = {item: reader.read(kind, data) for item, data in told.of(kind.__name__.lower()).items()}
+        return {item: one for item, one in read.items() if one is not None}
 
-    if told.started:
-        found.spec = next(iter(read(ProbeSpec, told.started.spec)), None)
-    for event in told.records.values():
-        match event.record:
-            case "probe":
-                found.probes += read(Probe, event.data)
-            case "exchange":
-                found.exchanges.update((one.round, one) for one in read(Exchange, event.data))
-            case "interpretation":
-                found.interpretation = next(iter(read(Interpretation, event.data)), None)
-            case "estimate":
-                found.estimate = next(iter(read(Estimate, event.data)), None)
-            case "prediction":
-                found.predictions += read(Prediction, event.data)
-            case "unittest":
-                found.units.update((event.item, one) for one in read(UnitTest, event.data))
-            case "audit":
-                found.audit = next(iter(read(Audit, event.data)), None)
-            case "truth":
-                found.truth = next(iter(read(Truth, event.data)), None)
-            case _:
-                pass
-    found.probes.sort(key=lambda probe: probe.number)
-    return found
+    def only(kind: type[Kind]) -> Kind | None:
+        return next(iter(every(kind).values()), None)
+
+    return Case(
+        told,
+        reader.read(ProbeSpec, told.started.spec) if told.started else None,
+        probes=sorted(every(Probe).values(), key=lambda probe: probe.number),
+        exchanges={one.round: one for one in every(Exchange).values()},
+        interpretation=only(Interpretation),
+        estimate=only(Estimate),
+        predictions=list(every(Prediction).values()),
+        units=every(UnitTest),
+        audit=only(Audit),
+        truth=only(Truth),
+        unread=reader.unread,
+    )
