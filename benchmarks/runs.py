@@ -16,11 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.events import Event, Message, Request
 from core.journal import Journal
 from core.labs.simulatability import metrics
-from core.labs.simulatability.case import case
-from core.labs.simulatability.measure import LAB
+from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.models.catalog import Catalog
-from core.runs.run import execute
+from core.runs.engine import execute
 from core.runs.transcript import transcript
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -62,7 +61,8 @@ async def whole(catalog: Catalog, folder: Path, number: int) -> tuple[float, flo
                 waits.append(event.seconds - event.first_token_seconds)
 
         spec = AskSpec(question="Can a penguin fly?", model="stub/stub-model", counterfactuals=COUNTERFACTUALS)
-        await execute(LAB, spec, f"r{number}", resolve=catalog.get, publish=publish)
+        run = f"r{number}"
+        await execute(LAB, spec, run, resolve=catalog.get, publish=publish, settle=journal.settled)
     return first_score, sum(waits) / len(waits), [event for event in events if event.kind != "token"]
 
 
@@ -81,7 +81,8 @@ async def main() -> None:
         events = runs[0][2]
     began = time.perf_counter()
     for _ in range(20):
-        case(transcript(events))
+        state = transcript(events)
+        LAB.view(state.case(state.only))
     fold = (time.perf_counter() - began) / 20
     print(f"folding {len(events)} events for the page {fold * 1000:5.1f} ms, {fold / seconds_run:.4f} of a run")
 

@@ -1,4 +1,5 @@
-"""How long the store's questions take over a million calls, beside a plain scan of the same table in the same run.
+"""How long the store's questions take over a million calls, beside a plain scan of the same table in the same run; how
+fast journals are taken up, and what a look at thousands costs of which none is new.
 
     python benchmarks/store.py [CALLS]
 
@@ -16,38 +17,52 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.events import Answered, Asked, Finished, Message, Sampling, Scored, Started, now, to_json
+from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
+from core.labs.simulatability.lab import LAB
 from core.store import queries
-from core.store.index import index, rebuild
+from core.store.index import Index, index, rebuild
 from core.store.store import Store
 
+LABS = {LAB.name: LAB}
 CALLS_A_RUN = 250
 MADE = """
 insert into runs by name
     select printf('run-%06d', range) as run, 'simulatability' as lab, 'completed' as status, 9.0 as seconds,
            timestamp '2026-01-01' + to_seconds(range * 60) as "at", 'Can penguins fly?' as title,
            printf('model-%d', range % 12) as model, '{"method": "cot", "task": "strategyqa"}' as spec,
+           '' as about, 10 as cases,
            'nowhere' as journal, 1 as bytes, 1 as lines, 1 as modified, 'x' as head, 250 as answered, 0 as failed
     from range($runs);
 insert into calls by name
     select printf('run-%06d', range // $each) as run, printf('c%04d', range % $each) as call,
+           printf('q%d', range % 10) as "case",
            printf('cf-%02d', range % 12) as item, 'simulator' as role, printf('model-%d', range // $each % 12) as model,
            repeat(md5(range::varchar), 6) as text, '[{"role": "user", "content": "Can penguins fly?"}]' as messages,
            '{}' as sampling, 0 as repeat, (range % 900) / 300 as seconds, false as cached,
            timestamp '2026-01-01' + to_milliseconds(range * 240) as "at"
     from range($calls);
 insert into scores by name
-    select printf('run-%06d', range // 8) as run, rules, metric, '' as item, (range % 100) / 100 as value, 7 as n,
-           10 as "of"
+    select printf('run-%06d', range // 8) as run, '' as "case", rules, metric, '' as item,
+           (range % 100) / 100 as value, 7 as n, 10 as "of"
     from (
         select range, if(range % 2 = 0, 'paper', 'repaired') as rules,
                ['precision', 'generality_bleu', 'generality_cosine', 'generality_jaccard'][range % 8 // 2 + 1] as metric
         from range($runs * 8)
     );
 insert into drops by name
-    select printf('run-%06d', range // 3) as run, printf('cf-%02d', range % 3) as item, 'duplicate' as reason,
-           '' as rules
-    from range($runs * 3)
+    select printf('run-%06d', range // 3) as run, 'q1' as "case", printf('cf-%02d', range % 3) as item,
+           'duplicate' as reason, '' as rules
+    from range($runs * 3);
+insert into cases by name
+    select printf('run-%06d', range // 10) as run, printf('q%d', range % 10) as "case", 'simulatability' as lab,
+           range % 10 + 1 as number, 10 as "of", 'Can penguins fly?' as title, 'done' as status,
+           repeat(md5(range::varchar), 3) as explanation, 'kept' as outcome_repaired
+    from range($runs * 10);
+insert into trials by name
+    select printf('run-%06d', range // 100) as run, printf('q%d', range % 100 // 10) as "case",
+           printf('cf-%02d', range % 10) as trial, 'Can an ostrich fly?' as about, 'yes' as expected_repaired,
+           if(range % 3 = 0, 'no', 'yes') as observed_repaired, true as counts_repaired, '[]' as calls
+    from range($runs * 100)
 """
 
 
@@ -72,35 +87,46 @@ def milliseconds(work: Callable[[], object], times: int = 5) -> float:
     return median(taken)
 
 
-def journal(folder: Path, run: str, calls: int) -> None:
-    """A journal of `calls` answered calls, a kilobyte or so each."""
-    events = [
-        Started(run=run, lab="simulatability", spec={"question": "Can penguins fly?", "model": "m"}, seed=0),
-        *(
-            event
-            for call in (f"c{number:04}" for number in range(calls))
-            for event in (
-                Asked(
-                    run=run,
-                    call=call,
-                    role="simulator",
-                    model="m",
-                    messages=(Message(role="user", content="word " * 60),),
-                    sampling=Sampling(),
-                    item="cf-01",
+def events(run: str, cases: int, calls: int) -> list[Event]:
+    """A run of so many cases, each of so many answered calls with a record and a trial for every call."""
+    events: list[Event] = [Started(run=run, lab=LAB.name, spec={"question": "Can penguins fly?", "model": "m"}, seed=0)]
+    for case in (f"q{number}" for number in range(cases)):
+        begun = {"title": "Can penguins fly?", "number": 1, "of": cases}
+        events.append(Recorded(run=run, case=case, record="begun", item="case", data=begun))
+        for number in range(calls):
+            item, call = f"cf-{number:02}", f"{case}-c{number:04}"
+            place = {"run": run, "case": case, "trial": item}
+            reading = {"expected": "yes", "observed": "no", "outcome": "otherwise", "counts": True, "reason": ""}
+            messages = (Message(role="user", content="word " * 60),)
+            asked = {"call": call, "role": "simulator", "model": "m"}
+            events += [
+                Asked(**place, **asked, messages=messages, sampling=Sampling(), item=item),
+                Answered(**place, **asked, text="word " * 40, seconds=1.0),
+                Recorded(**place, record="answer", item=item, data={"call": call, "paper": "no", "repaired": "no"}),
+                Recorded(
+                    **place,
+                    record="trial",
+                    item=item,
+                    data={"about": "word " * 8, "paper": reading, "repaired": reading, "calls": [call]},
                 ),
-                Answered(run=run, call=call, role="simulator", model="m", text="word " * 40, seconds=1.0),
-            )
-        ),
-        Scored(run=run, metric="precision", value=0.5, n=7, of=10, rules="repaired"),
-        Finished(run=run, at=now(), status="completed"),
-    ]
+            ]
+        result = {"title": "Can penguins fly?", "outcome_repaired": "kept", "trials": calls, "counted": calls}
+        events.append(Recorded(run=run, case=case, record="result", item="case", data=result))
+    events.append(Scored(run=run, metric="precision", value=0.5, n=7, of=10, rules="repaired"))
+    events.append(Finished(run=run, at=now(), status="completed"))
+    return events
+
+
+def journal(folder: Path, run: str, cases: int, calls: int) -> int:
+    """A journal of such a run; how many events it holds."""
+    made = events(run, cases, calls)
     folder.mkdir(exist_ok=True)
-    (folder / f"{run}.jsonl").write_text("".join(to_json(event) + "\n" for event in events))
+    (folder / f"{run}.jsonl").write_text("".join(to_json(event) + "\n" for event in made))
+    return len(made)
 
 
 def measure_queries(calls: int, folder: Path) -> None:
-    with Store(folder / "million.duckdb") as store:
+    with Store(folder / "million.duckdb", LABS) as store:
         fill(store, calls)
         some = f"run-{calls // CALLS_A_RUN // 2:06}"
         asked: dict[str, Callable[[], object]] = {
@@ -108,10 +134,15 @@ def measure_queries(calls: int, folder: Path) -> None:
             "runs: newest 200": lambda: queries.runs(store),
             "one run": lambda: queries.run(store, some),
             "calls of one run": lambda: queries.calls(store, some),
-            "calls of one item": lambda: queries.calls(store, some, "cf-01"),
+            "calls of one case": lambda: queries.calls(store, some, "q1"),
             "scores of one run": lambda: queries.scores(store, some),
-            "case": lambda: queries.ask_case(store, some),
-            "scatter of all runs": lambda: queries.ask_scatter(store),
+            "cases of one run": lambda: queries.cases(store, some),
+            "cases: newest 1000": lambda: queries.cases(store),
+            "trials of one case": lambda: queries.trials(store, some, "q1"),
+            "figures of all runs": lambda: queries.figures(
+                store, LAB.name, ["precision", "generality_cosine"], spec=["method", "task"]
+            ),
+            "all runs with figures": lambda: queries.runs(store, limit=calls),
             "mean, p95 by model": lambda: store.query(
                 "select model, avg(seconds), quantile_cont(seconds, 0.95) from calls group by model"
             ),
@@ -124,34 +155,43 @@ def measure_queries(calls: int, folder: Path) -> None:
         print(f"  {name:30} {spent:8.1f} ms   {spent / scan:7.1f} x the scan")
 
 
-def measure_indexing(folder: Path, runs: int = 200, calls: int = 40) -> None:
+def measure_indexing(folder: Path, runs: int = 200, cases: int = 4, calls: int = 25) -> None:
     journals = folder / "journals"
-    for number in range(runs):
-        journal(journals, f"r{number:04}", calls)
+    count = sum(journal(journals, f"r{number:04}", cases, calls) for number in range(runs))
     files = sorted(journals.glob("*.jsonl"))
     size = sum(path.stat().st_size for path in files)
-    with Store(folder / "index.duckdb") as store:
+    with Store(folder / "index.duckdb", LABS) as store:
         lines = milliseconds(lambda: [path.read_bytes().splitlines() for path in files], times=3)
         built = milliseconds(lambda: rebuild(store, journals), times=3)
-        still = milliseconds(lambda: index(store, journals))
+        kept = Index(store, journals)
 
         def grown() -> None:
             with files[0].open("a") as file:
                 file.write(to_json(Finished(run=files[0].stem, status="completed")) + "\n")
-            index(store, journals)
+            kept.look()
 
         one = milliseconds(grown)
-    print(f"{runs} journals of {calls} calls, {size / 1e6:.1f} MB")
-    for name, spent in (
-        ("read lines (the scan)", lines),
-        ("rebuild", built),
-        ("nothing new", still),
-        ("one new line", one),
-    ):
+    print(f"{runs} journals, {count:,} events, {size / 1e6:.1f} MB: {1000 * count / built:,.0f} events/s")
+    for name, spent in (("read lines (the scan)", lines), ("rebuild", built), ("one new line", one)):
         print(f"  {name:30} {spent:8.1f} ms   {spent / lines:7.1f} x the scan")
+
+
+def measure_looking(folder: Path, runs: int = 5_000) -> None:
+    journals = folder / "many"
+    for number in range(runs):
+        journal(journals, f"r{number:04}", 1, 1)
+    with Store(folder / "many.duckdb", LABS) as store:
+        kept = Index(store, journals)
+        kept.look()
+        idle = milliseconds(kept.look, times=20)
+        fresh = milliseconds(lambda: index(store, journals))
+    print(f"{runs:,} journals, nothing new")
+    print(f"  {'a look, the last in mind':30} {idle:8.1f} ms")
+    print(f"  {'the first look of a process':30} {fresh:8.1f} ms")
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         measure_queries(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, Path(made))
         measure_indexing(Path(made))
+        measure_looking(Path(made))

@@ -1,43 +1,56 @@
-"""The command line: `python -m core ask|check|probe|find|resume|models|store`."""
+"""The command line: `python -m core` and a lab's command, or resume, reread, models, store."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
+import click
 from pydantic import ValidationError
 
-from core.commands import ask, check, find, others, probe
+from core.commands import labs, others
 from core.commands.running import BAD_INPUT, DONE
-from core.datasets.items import DatasetError
 from core.events import CallFailed
 from core.home import HomeUnusable
 from core.journal import JournalInUse
-from core.labs.simulatability.prompts import PackError
 from core.runs.run import complaints
 from core.store.store import StoreError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m core", description="Hold language models to their explanations.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (ask, check, probe, find, others):
-        command.add(commands)
-    given = parser.parse_args(arguments)
+    """Run one command; the exit code. Raises SystemExit for a command line that cannot be understood."""
     try:
-        code: int = given.command(given)
+        group = commands()
+        with group.make_context("python -m core", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            code = group.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
     except BrokenPipeError:
         # Nobody reads on (`| head`). What is still to be written at the end must have somewhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except (ValidationError, DatasetError, PackError, StoreError, JournalInUse, CallFailed, HomeUnusable) as error:
+    except click.BadParameter as error:
+        error.show()
+        return BAD_INPUT
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except click.Abort:
+        return BAD_INPUT
+    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT
-    return code
+    return code if isinstance(code, int) else DONE
+
+
+def commands() -> click.Group:
+    """Every command: one a lab, then those for all of them."""
+    group = click.Group(help="Hold language models to their explanations.")
+    for part in (labs, others):
+        part.add(group)
+    return group
 
 
 def _words(error: Exception) -> list[str]:

@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from core import home, journal
-from core.events import Model
-from core.labs.consistency import controls as check_controls
-from core.labs.consistency import measure as check
-from core.labs.find import controls as probe_controls
-from core.labs.find import measure as probe
+from core.events import Event, Model
+from core.lab import Lab
+from core.labs.consistency import lab as check
+from core.labs.find import lab as probe
 from core.labs.find import reliability
-from core.labs.simulatability import controls as ask_controls
-from core.labs.simulatability import measure as ask
+from core.labs.simulatability import lab as ask
 from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
 from core.models.fetches import Fetches
+from core.models.replay import Replay
 from core.models.settings import EndpointConfig
 from core.runs.jobs import Jobs
-from core.runs.run import Lab
 from core.store.keeper import Keeper
 from core.store.store import Store
+
+LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB)
+"""A lab is registered by one entry here; everything else it declares itself."""
 
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """The labs by name, and the test of what carries Probe's functions out, which runs like one."""
-    return {lab.name: lab for lab in (ask.LAB, check.LAB, probe.LAB, reliability.LAB)}
-
-
-@cache
-def controls_of(lab: str) -> Mapping[str, Model]:
-    """The models of known faithfulness that a lab brings, by id."""
-    brought: dict[str, Mapping[str, Model]] = {
-        ask.LAB.name: ask_controls.controls(),
-        check.LAB.name: check_controls.controls(),
-        probe.LAB.name: probe_controls.controls(),
-        reliability.LAB.name: {},
-    }
-    return brought[lab]
+    """The labs by name."""
+    return {lab.name: lab for lab in LABS}
 
 
 @cache
 def controls() -> Mapping[str, Model]:
     """The controls of all labs, by id."""
-    return {id: model for lab in labs() for id, model in controls_of(lab).items()}
+    return {id: model for lab in labs().values() for id, model in lab.controls().items()}
 
 
 @cache
@@ -76,13 +66,23 @@ def fetches() -> Fetches:
 @cache
 def keeper() -> Keeper:
     """The process's store, kept up to date. Raises StoreError where it cannot be had."""
-    return Keeper(Store(home.home() / "store.duckdb"), home.journals())
+    return Keeper(Store(home.home() / "store.duckdb", labs()), home.journals())
 
 
 @cache
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
     return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
+
+
+def reread(run_id: str) -> str:
+    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun."""
+    return jobs().reread(run_id, _replaying)
+
+
+def new_reader() -> str:
+    """A name for a person who says something about a run; their words are kept under it."""
+    return secrets.token_hex(4)
 
 
 def close() -> None:
@@ -95,3 +95,7 @@ def close() -> None:
 def _wake(run_id: str) -> None:
     if keeper.cache_info().currsize:
         keeper().wake()
+
+
+def _replaying(run_id: str, events: Iterable[Event]) -> Model:
+    return Replay(run_id, events)

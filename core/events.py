@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-SCHEMA = 1
-"""Version of the journal's format; it stands in every `started` event."""
+SCHEMA = 2
+"""Version of the journal's format; it stands in every `started` event. Schema 1 knew no cases and no trials."""
 
 Rules = Literal["paper", "repaired"]
 """Which rules read a raw answer: the authors' own (`paper`) or ours for what chat models write today (`repaired`)."""
@@ -23,6 +23,8 @@ Status = Literal["completed", "cancelled", "failed"]
 
 
 class Frozen(BaseModel):
+    """The base of what is journaled: it cannot be changed, and fields that it does not know are passed over."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -42,7 +44,7 @@ class Tool(Frozen):
 
 
 class ToolCall(Frozen):
-    """A call that a model asks for, untrusted. `arguments` is the text it wrote: JSON, if it did as told."""
+    """A call that a model asks for, untrusted. `arguments` is the text it wrote: JSON, if it followed the schema."""
 
     id: str
     name: str
@@ -102,8 +104,8 @@ class Request(Frozen):
 
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for requests a model cannot tell apart, plus role and repeat number."""
-        told = self.model_dump(mode="json", exclude={"slots", "prompt"})
-        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        sent = self.model_dump(mode="json", exclude={"slots", "prompt"})
+        return hashlib.sha256(json.dumps(sent, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 class Usage(Frozen):
@@ -129,6 +131,9 @@ class Answer(Frozen):
 class CallFailed(Exception):
     """A call that brought no usable answer. The message is fit for the person; `hint` says what to do next."""
 
+    bad_input = False
+    """Whether what was asked for is at fault, and not the model or the way to it."""
+
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
@@ -152,6 +157,7 @@ class Model(Protocol):
 
 
 def now() -> datetime:
+    """The time in UTC, aware of its zone."""
     return datetime.now(UTC)
 
 
@@ -160,8 +166,22 @@ class _Event(Frozen):
     at: datetime = Field(default_factory=now)
 
 
+class _Placed(_Event):
+    """An event within a run. `case` is the case it belongs to, or the item whose cases share it: the case
+    "q7/redaction/you" shares what is placed at "q7". Empty for what is about the whole run. `trial` is the trial within
+    the case.
+    """
+
+    case: str = ""
+    trial: str = ""
+
+
 class Started(_Event):
-    """`spec` is the lab's specification as data; with it and `seed` the run can be made again."""
+    """`spec` is the lab's specification as data; with it and `seed` the run can be made again.
+
+    `about` names the run that this journal speaks about, where it holds what a person says of another run.
+    `reread_from` names the run whose raw answers were read again.
+    """
 
     kind: Literal["started"] = "started"
     version: int = Field(default=SCHEMA, validation_alias="schema", serialization_alias="schema")
@@ -170,6 +190,10 @@ class Started(_Event):
     seed: int
     versions: dict[str, str] = Field(default_factory=dict)
     prompts: dict[str, str] = Field(default_factory=dict)
+    app: str = ""
+    commit: str = ""
+    about: str = Field(default="", exclude_if=_empty)
+    reread_from: str = Field(default="", exclude_if=_empty)
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -180,7 +204,9 @@ class Resumed(_Event):
     kind: Literal["resumed"] = "resumed"
 
 
-class Asked(_Event):
+class Asked(_Placed):
+    """A call that is about to be made. `fingerprint` is the request's; `repeat` tells equal requests apart."""
+
     kind: Literal["asked"] = "asked"
     call: str
     role: str
@@ -202,7 +228,11 @@ class Token(_Event):
     text: str
 
 
-class Answered(_Event):
+class Answered(_Placed):
+    """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
+    that is None for a cached answer.
+    """
+
     kind: Literal["answered"] = "answered"
     call: str
     role: str
@@ -217,7 +247,7 @@ class Answered(_Event):
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
 
 
-class Failed(_Event):
+class Failed(_Placed):
     """A call (`call` set) or the run itself (`call` None) went wrong. `error` is the class, `message` for a person."""
 
     kind: Literal["failed"] = "failed"
@@ -227,24 +257,29 @@ class Failed(_Event):
     error: str
     message: str
     hint: str = ""
+    bad_input: bool = Field(default=False, exclude_if=_empty)
 
 
-class Recorded(_Event):
-    """One thing the lab found out about `item`; `record` names its type, `data` holds its fields."""
+class Recorded(_Placed):
+    """One finding about `item`, unique within its case; `record` names its type, `data` holds its fields.
+
+    `by` names the person who says so; empty for the lab.
+    """
 
     kind: Literal["recorded"] = "recorded"
     record: str
     item: str
     data: dict[str, Any]
+    by: str = Field(default="", exclude_if=_empty)
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What a later record of the same key replaces. Several simulators may each have their say on one item."""
-        return self.record, self.item, str(self.data.get("simulator", ""))
+    def key(self) -> tuple[str, str, str, str]:
+        """What a later record of the same key replaces."""
+        return self.record, self.case, self.item, self.by
 
 
-class Dropped(_Event):
-    """`item` does not count, and why. `rules` None means under either set of rules."""
+class Dropped(_Placed):
+    """`item` does not count, and why; with an empty `item` the whole case. `rules` None: under either set of rules."""
 
     kind: Literal["dropped"] = "dropped"
     item: str
@@ -253,8 +288,12 @@ class Dropped(_Event):
     rules: Rules | None = None
 
 
-class Scored(_Event):
-    """A metric. `value` is None where it is undefined; `n` items used of `of`; `low`, `high` a 95 % interval."""
+class Scored(_Placed):
+    """A metric of the whole run, or of `case` where a run has several.
+
+    `value` is None where it is undefined; `n` items used of `of`; `low`, `high` a 95 % interval. `item` names a part of
+    what the figure is about, such as one explanation and wording.
+    """
 
     kind: Literal["scored"] = "scored"
     metric: str
@@ -269,6 +308,8 @@ class Scored(_Event):
 
 
 class Finished(_Event):
+    """The run's end."""
+
     kind: Literal["finished"] = "finished"
     status: Status
 

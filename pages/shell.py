@@ -1,37 +1,56 @@
 """What every page stands in: page settings and navigation."""
 
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 
+from core import entry
+from core.lab import Lab
+
 PAGES = Path(__file__).parent
 
-WIDE = {"check", "browse"}
+WIDE = {"browse"}
 """Pages that hold tables or things side by side, by their address."""
+
+
+def of_lab(lab: Lab) -> st.Page:
+    """The page of a lab; the same address makes the same page."""
+    return st.Page(_drawn(lab), title=lab.title, icon=lab.icon, url_path=lab.path)
+
+
+def _drawn(lab: Lab) -> Callable[[], None]:
+    def draw() -> None:
+        # The page itself links to others, so it is not imported before it is drawn.
+        import_module("pages.lab").draw(lab)
+
+    return draw
+
+
+def _pages() -> Iterator[st.Page]:
+    yield st.Page(PAGES / "about/welcome.py", title="Explain Yourself", icon=":material/psychology_alt:", default=True)
+    for lab in entry.labs().values():
+        if not lab.hidden:
+            yield of_lab(lab)
+    yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
+    yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
+    yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")
+    yield st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods")
 
 
 def main() -> None:
     """Draw the page that the address names."""
-    page = st.navigation(
-        [
-            st.Page(
-                PAGES / "about/welcome.py", title="Explain Yourself", icon=":material/psychology_alt:", default=True
-            ),
-            st.Page(PAGES / "labs/ask.py", title="Ask", icon=":material/forum:", url_path="ask"),
-            st.Page(PAGES / "labs/check.py", title="Check", icon=":material/fact_check:", url_path="check"),
-            st.Page(PAGES / "labs/probe.py", title="Probe", icon=":material/experiment:", url_path="probe"),
-            st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse"),
-            st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden"),
-            st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models"),
-            st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods"),
-        ],
-        position="top",
-    )
+    page = st.navigation(list(_pages()), position="top")
+    wide = WIDE | {lab.path for lab in entry.labs().values() if lab.wide}
+    run = st.query_params.get("run", "")
+    if any(lab.wide and f"-{lab.name}-" in run for lab in entry.labs().values()):
+        wide.add("case")
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",
         page_icon=":material/psychology_alt:",
-        layout="wide" if page.url_path in WIDE else "centered",
+        layout="wide" if page.url_path in wide else "centered",
     )
     page.run()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,7 +13,13 @@ from hypothesis import settings
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
-DATASETS = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+SETS = Path(__file__).resolve().parent / "data" / "sets"
+"""Small data of our own in the official formats."""
+
+OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+"""Where published data may lie beside the project."""
+
+_NEEDS = f"needs published data, which may not be shipped and is not at {OUTSIDE}"
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +31,50 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "home"
 
 
-@pytest.fixture
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Side by side, a file keeps to one process, for what its module fixtures start; all files with the browser share
+    one, which leaves the other cores to the rest.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("outside_data") and not OUTSIDE.is_dir():
+        pytest.skip(_NEEDS)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A clean clone skips nothing in silence."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if _NEEDS in str(report.longrepr)]
+    if skipped:
+        terminalreporter.section("held against published data elsewhere")
+        terminalreporter.write_line(f"{len(skipped)} tests skipped: each {_NEEDS}.")
+        terminalreporter.write_line(
+            "Loaders and rebuilt functions are tested on tests/data/sets as well; "
+            "what is left is agreement with those data."
+        )
+
+
+@pytest.fixture(scope="session")
 def datasets() -> Path:
-    """The folder of real datasets that may lie beside the project."""
-    if not DATASETS.is_dir():
-        pytest.skip(f"no real datasets at {DATASETS}")
-    return DATASETS
+    """Small data of our own, a folder a data set, in the official formats."""
+    return SETS
+
+
+@pytest.fixture(scope="session")
+def find_dir() -> Path:
+    """A small set of our own in the layout of the published FIND set."""
+    return SETS / "find"
+
+
+@pytest.fixture(scope="session")
+def outside() -> Path:
+    """The published data, for tests marked `outside_data`."""
+    return OUTSIDE

@@ -87,7 +87,7 @@ class Calls:
     text: str = ""
     numbered: Literal["each", "zero", "not", "whole", "no ids"] = "each"
 
-    def told(self) -> list[dict[str, Any]]:
+    def tool_calls(self) -> list[dict[str, Any]]:
         return [
             {
                 "id": "" if self.numbered == "no ids" else f"call_{place}x",
@@ -99,7 +99,7 @@ class Calls:
 
     def pieces(self) -> list[dict[str, Any]]:
         made: list[dict[str, Any]] = []
-        for place, call in enumerate(self.told()):
+        for place, call in enumerate(self.tool_calls()):
             index = {} if self.numbered == "not" else {"index": 0 if self.numbered == "zero" else place}
             if self.numbered == "whole":
                 made.append({**index, **call})
@@ -397,7 +397,11 @@ def _whole(body: dict[str, Any], text: str, finish: str, calls: Calls | None) ->
     choice = {
         "index": 0,
         "finish_reason": finish,
-        "message": {"role": "assistant", "content": text or None, **({"tool_calls": calls.told()} if calls else {})},
+        "message": {
+            "role": "assistant",
+            "content": text or None,
+            **({"tool_calls": calls.tool_calls()} if calls else {}),
+        },
         **_logprobs(body, _split(text)),
     }
     return {"id": "stub", "object": "chat.completion", "model": body["model"], "choices": [choice]} | {

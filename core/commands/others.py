@@ -1,77 +1,107 @@
-"""`resume`, `models` and `store`."""
+"""`resume`, `reread`, `models` and `store`."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
-from core import entry, home, journal
-from core.commands import ask, check, find, probe
-from core.commands.running import BAD_INPUT, DONE, Narrator, folder, output_options, run
+import click
+
+from core import entry, home
+from core.commands.running import BAD_INPUT, DONE, Output, output_options, run
 from core.events import Started
+from core.journal import read
+from core.models.replay import Replay
+from core.runs.engine import given, new_id
+from core.runs.upgrade import upgraded
 from core.store.index import rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
 
-NARRATORS: dict[str, Narrator] = {
-    "simulatability": ask.narrate,
-    "consistency": check.narrate,
-    "find": probe.narrate,
-    "reliability": find.narrate,
-}
-"""Who tells a run, by its lab."""
+
+def add(commands: click.Group) -> None:
+    """Add resume, reread, models and store to the group `commands`, which is changed in place."""
+    name = click.Argument(["run_id"], metavar="RUN")
+    commands.add_command(output_options(click.Command("resume", callback=_resume, params=[name], help=_RESUME)))
+    commands.add_command(output_options(click.Command("reread", callback=_reread, params=[name], help=_REREAD)))
+    commands.add_command(_models)
+    commands.add_command(_store)
 
 
-def add(commands: Any) -> None:
-    resume = commands.add_parser("resume", help="go on with a run that stopped; nothing is asked twice")
-    resume.add_argument("run", metavar="RUN")
-    output_options(resume)
-    resume.set_defaults(command=_resume)
-
-    models = commands.add_parser("models", help="list the models that can be asked")
-    models.add_argument("--json", action="store_true", help="print one model a line")
-    models.set_defaults(command=_models)
-
-    store = commands.add_parser("store", help="the index of the journals")
-    store.add_argument("action", choices=("rebuild",), help="rebuild: make it again from the journals")
-    store.set_defaults(command=_store)
+_RESUME = "Go on with a run that stopped; nothing is asked twice."
+_REREAD = "Read a run's raw answers again, by the rules of now: a new run, which asks no model."
 
 
-def _resume(given: argparse.Namespace) -> int:
-    path = folder(given) / f"{given.run}.jsonl"
+def _resume(run_id: str, journals: Path | None, as_json: bool) -> int:
+    output = Output(journals, as_json)
+    started = _begun(run_id, output)
+    if started is None:
+        return BAD_INPUT
+    lab = entry.labs()[started.lab]
+    return run(lab, lab.spec.model_validate(started.spec), run_id, output, going_on=True)
+
+
+def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
+    output = Output(journals, as_json)
+    started = _begun(run_id, output)
+    if started is None:
+        return BAD_INPUT
+    lab = entry.labs()[started.lab]
+    history = upgraded(read(output.folder / f"{run_id}.jsonl").events, entry.labs())
+    model = Replay(run_id, history)
+    return run(
+        lab,
+        lab.spec.model_validate(started.spec),
+        new_id(lab.name),
+        output,
+        resolve=lambda id: model,
+        additions=given(lab, history),
+        reread_from=run_id,
+    )
+
+
+def _begun(run_id: str, output: Output) -> Started | None:
+    """How the run began; None, and reported, where there is no such run or none that can go on."""
+    path = output.folder / f"{run_id}.jsonl"
     try:
-        events = journal.read(path).events
-    except FileNotFoundError:
-        print(f"There is no run named {given.run!r} in {path.parent}.", file=sys.stderr)
-        return BAD_INPUT
+        # A name that leads out of the folder names no run.
+        if path.parent != output.folder or not path.is_file():
+            raise FileNotFoundError
+        events = read(path).events
+    except (OSError, ValueError):
+        print(f"There is no run named {run_id!r} in {output.folder}.", file=sys.stderr)
+        return None
     started = next((event for event in events if isinstance(event, Started)), None)
-    lab = entry.labs().get(started.lab) if started else None
-    if started is None or lab is None:
+    if started is None or started.about or started.lab not in entry.labs():
         print(f"{path} holds no run that can go on.", file=sys.stderr)
-        return BAD_INPUT
-    return run(lab, lab.spec.model_validate(started.spec), given.run, given, NARRATORS[lab.name], events)
+        return None
+    return started
 
 
-def _models(given: argparse.Namespace) -> int:
+@click.command("models", help="List the models that can be asked.")
+@click.option("--json", "as_json", is_flag=True, help="print one model a line")
+def _models(as_json: bool) -> int:
     for info in entry.catalog().describe():
-        if given.json:
+        if as_json:
             print(json.dumps(info.model_dump(mode="json")))
         else:
             print(f"{info.id:<28} {info.about}{f' ({info.needs})' if info.needs else ''}")
     return DONE
 
 
-def _store(given: argparse.Namespace) -> int:
+@click.command("store", help="The index of the journals. rebuild: make it again from them.")
+@click.argument("action", type=click.Choice(["rebuild"]))
+def _store(action: Any) -> int:
     path = home.home() / "store.duckdb"
     try:
-        store = Store(path)
+        store = Store(path, entry.labs())
     except StoreBusy:
         raise
     except StoreUnusable:
         # It is only an index: what cannot be read is put aside and made anew.
         path.replace(path.with_suffix(".broken"))
-        store = Store(path)
+        store = Store(path, entry.labs())
     with store:
         runs = rebuild(store, home.journals())
     print(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} indexed from {home.journals()}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import os
@@ -10,60 +9,78 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import click
 
 from core import entry, home
-from core.events import Event, Failed, Token, to_json
-from core.journal import Journal
-from core.labs.find.measure import NoFunction
-from core.models.errors import NoSuchModel, OutsideWorld
-from core.runs.run import Lab, Spec, execute
+from core.events import Event, Failed, Recorded, Token, to_json
+from core.journal import Journal, read
+from core.lab import Lab, Spec, counted, narrated
+from core.runs.engine import Addition, execute
+from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
+from core.runs.upgrade import upgraded
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
 
-_BAD_INPUT = {kind.__name__ for kind in (NoSuchModel, OutsideWorld, NoFunction)}
 
-Narrator = Callable[[Transcript], Iterable[tuple[str, str]]]
-"""What there is to tell of a run so far, as (key, line); a line is printed when its key is new."""
+class Output(NamedTuple):
+    """Where a run's journal goes, and whether its events are printed as JSON."""
+
+    journals: Path | None = None
+    as_json: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the journals: the one that was chosen, else the home's."""
+        return self.journals or home.journals()
 
 
-def output_options(parser: argparse.ArgumentParser) -> None:
-    """The options of every command that makes a run."""
-    parser.add_argument("--journals", metavar="DIR", type=Path, help="default: $EXPLAIN_HOME/journals")
-    parser.add_argument("--json", action="store_true", help="print one event a line, as in the journal")
-
-
-def folder(given: argparse.Namespace) -> Path:
-    return given.journals or home.journals()
+def output_options(command: click.Command) -> click.Command:
+    """`command` with the options that every command has that makes a run: `journals` and `as_json`."""
+    path = click.Path(path_type=Path, file_okay=False)
+    command.params += [
+        click.Option(["--journals"], type=path, metavar="DIR", help="default: $EXPLAIN_HOME/journals"),
+        click.Option(["--json", "as_json"], is_flag=True, help="print one event a line, as in the journal"),
+    ]
+    return command
 
 
 def run(
     lab: Lab,
     spec: Spec,
     run_id: str,
-    given: argparse.Namespace,
-    narrate: Narrator,
-    history: Iterable[Event] = (),
+    output: Output,
+    *,
+    going_on: bool = False,
+    resolve: Resolve | None = None,
+    additions: Sequence[Addition] = (),
+    reread_from: str = "",
 ) -> int:
-    """Execute the run in this process, telling it as it goes on; the exit code.
+    """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first.
 
-    Raises NoSuchModel before anything begins.
+    Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
     """
-    for model in spec.models:
-        entry.catalog().get(model)
-    events = list(history)
-    printer = _Printer(given.json, events, narrate)
-    with Journal(folder(given) / f"{run_id}.jsonl") as written:
+    catalog = entry.catalog()
+    for model in spec.models if resolve is None else ():
+        catalog.get(model)
+    path = output.folder / f"{run_id}.jsonl"
+    with Journal(path, new=not going_on) as written:
+        # Read once nobody else can write: two who resume at once must not ask twice.
+        history = upgraded(read(path).events, entry.labs()) if going_on else []
+        state = transcript(history)
+        printer = _Printer(output.as_json, state, lab)
 
         def publish(event: Event) -> None:
             written.append(event)
             if not isinstance(event, Token):
-                events.append(event)
+                state.apply(event)
                 printer.show(event)
 
         async def go() -> None:
@@ -72,44 +89,52 @@ def run(
             # Ctrl-C cancels the run in good order, so that the journal says how it ended.
             with contextlib.suppress(NotImplementedError):
                 asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
-            await execute(lab, spec, run_id, resolve=entry.catalog().get, publish=publish, history=history)
+            await execute(
+                lab,
+                spec,
+                run_id,
+                resolve=resolve or catalog.get,
+                publish=publish,
+                history=history,
+                additions=additions,
+                settle=written.settled,
+                reread_from=reread_from,
+            )
 
         with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
             asyncio.run(go())
-    _into_the_store(folder(given))
-    code = exit_code(events)
-    if not given.json:
+        printer.end()
+    _into_the_store(output.folder)
+    code = exit_code(state)
+    if not output.as_json:
         print(f"Run {run_id}")
         if code != DONE:
-            elsewhere = f" --journals {shlex.quote(str(given.journals))}" if given.journals else ""
+            elsewhere = f" --journals {shlex.quote(str(output.journals))}" if output.journals else ""
             print(f"To go on from here: python -m core resume {run_id}{elsewhere}")
     return code
 
 
-def exit_code(events: list[Event]) -> int:
+def exit_code(state: Transcript) -> int:
     """0 completed; 2 and 3 failed, by bad input or because a model was out of reach; 4 stopped and resumable.
 
     A completed run without one figure, for its calls failed, counts as a model out of reach.
     """
-    told = transcript(events)
-    status = told.status
-    if status == "completed":
-        failed = any(drop.reason == "error" for drop in told.drops)
-        return UNREACHABLE if failed and all(score.value is None for score in told.scores.values()) else DONE
-    if status != "failed":
+    if state.status == "completed":
+        figures = [score for score in state.scores if not score.case]
+        return UNREACHABLE if state.lost and all(score.value is None for score in figures) else DONE
+    if state.status != "failed":
         return INTERRUPTED
-    failure = next((event for event in reversed(events) if isinstance(event, Failed)), None)
-    return BAD_INPUT if failure and failure.error in _BAD_INPUT else UNREACHABLE
+    return BAD_INPUT if any(failure.bad_input for failure in state.failures) else UNREACHABLE
 
 
 def _into_the_store(journals: Path) -> None:
     """Index the run, unless the app has the store open: then the app takes the journal up itself.
 
-    The run is in its journal, so a store that cannot be used takes nothing from it: that is only said.
+    The run is in its journal, so a store that cannot be used takes nothing from it: that is only reported.
     """
     if journals == home.journals():
         try:
-            with Store(home.home() / "store.duckdb") as store:
+            with Store(home.home() / "store.duckdb", entry.labs()) as store:
                 index(store, journals)
         except StoreBusy:
             pass
@@ -118,40 +143,79 @@ def _into_the_store(journals: Path) -> None:
 
 
 class _Printer:
-    def __init__(self, as_json: bool, events: list[Event], narrate: Narrator) -> None:
+    """Prints a run while it goes on: one case line by line as it comes, of several each when it has ended."""
+
+    def __init__(self, as_json: bool, state: Transcript, lab: Lab) -> None:
         self._json = as_json
-        self._events = events
-        self._narrate = narrate
-        self._told: set[str] = set()
+        self._state = state
+        self._lab = lab
+        self._printed: set[tuple[str, str]] = set()
         self._complaint = ""
         self._rest_until = 0.0
 
     def show(self, event: Event) -> None:
+        with self._reader():
+            if self._json:
+                print(to_json(event), flush=True)
+            elif isinstance(event, Failed):
+                # What failed the run is reported by the call that failed and by the run.
+                if event.message != self._complaint:
+                    print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
+                self._complaint = event.message
+            elif event.kind in ("recorded", "dropped"):
+                self._narrate(event.case, ended=isinstance(event, Recorded) and event.record == "result")
+
+    def end(self) -> None:
+        """The rest of what there is to say, the sentence on the whole, and the figures."""
+        if self._json:
+            return
+        with self._reader():
+            for case in self._state.cases:
+                self._rest_until = 0.0
+                self._narrate(case, ended=True)
+            if self._state.planned > 1:
+                self._print([("summary", f"\n{(self._lab.summary or counted)(self._state)}")])
+            self._print(figures(self._lab, self._state))
+
+    def _narrate(self, case: str, ended: bool) -> None:
+        # Folding a long case takes a while; between two times at least four times as long goes to the run itself.
+        began = time.monotonic()
+        several = self._state.planned > 1
+        if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
+            return
+        view = self._lab.view(self._state.case(case))
+        lines = [(f"{case} {key}", line) for key, line in (self._lab.narrate or narrated)(view)]
+        said = "\n".join(line for _, line in lines)
+        if several and view.title not in said:
+            self._print([(f"{case} title", f"\n{view.title}")])
+        self._print(lines)
+        if ended:
+            # What the lab's own lines say is not said again.
+            sentences = [sentence for sentence in self._lab.verdict(view) if sentence not in said]
+            verdict = sentences if not several else sentences[:1] if not self._lab.hidden else []
+            self._print((f"{case} verdict {n}", line) for n, line in enumerate(_verdict(verdict)))
+        now = time.monotonic()
+        self._rest_until = now + 4 * (now - began)
+
+    def _print(self, lines: Iterable[tuple[str, str]]) -> None:
+        for key, line in lines:
+            if ("", key) not in self._printed:
+                self._printed.add(("", key))
+                print(line, flush=True)
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[None]:
+        """Where nobody reads on (`| head`), the run and its journal go on all the same."""
         try:
-            self._show(event)
+            yield
         except BrokenPipeError:
-            # Nobody reads on (`| head`); the run and its journal go on all the same.
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for as long as the process lives
 
-    def _show(self, event: Event) -> None:
-        if self._json:
-            print(to_json(event), flush=True)
-        elif isinstance(event, Failed):
-            # What failed the run is told by the call that failed and by the run.
-            if event.message != self._complaint:
-                print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
-            self._complaint = event.message
-        elif event.kind in ("recorded", "dropped", "finished"):
-            # Telling a long run takes a while; between two times at least four times as long goes to the run itself.
-            began = time.monotonic()
-            if event.kind != "finished" and began < self._rest_until:
-                return
-            for key, line in self._narrate(transcript(self._events)):
-                if key not in self._told:
-                    self._told.add(key)
-                    print(line, flush=True)
-            now = time.monotonic()
-            self._rest_until = now + 4 * (now - began)
+
+def _verdict(sentences: Sequence[str]) -> Iterable[str]:
+    """The headline, then what goes with it."""
+    for number, sentence in enumerate(sentences):
+        yield f"  - {sentence}" if number else f"\n{sentence}"
 
 
 def figure(metric: str, value: float | None, n: int, of: int, low: float | None, high: float | None) -> str:
@@ -162,10 +226,14 @@ def figure(metric: str, value: float | None, n: int, of: int, low: float | None,
     return f"  {metric} {value:.2f}{interval}  ({n} of {of})"
 
 
-def figures(told: Transcript) -> Iterable[tuple[str, str]]:
-    """All scores of the run under the repaired rules, once it is over."""
-    if told.status is not None:
-        for score in told.scores.values():
-            if score.rules == "repaired" and not score.item:
-                line = figure(score.metric, score.value, score.n, score.of, score.low, score.high)
-                yield f"score {score.metric}", line
+def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
+    """The figures of the whole run and of its parts, under the repaired rules, with the reason of undefined ones."""
+    for score in state.scores:
+        if score.rules != "repaired" or score.case:
+            continue
+        if score.item and (not score.of or score.metric != lab.headline):
+            continue
+        line = figure(score.metric, score.value, score.n, score.of, score.low, score.high)
+        reason = score.detail.get("reason")
+        part = f"    {score.item:<28}" if score.item else ""
+        yield f"score {score.metric} {score.item}", f"{part}{line}{f': {reason}' if reason else ''}"

@@ -1,0 +1,1 @@
+"""The labs' data sets: the files that a person brings, read into items of one shape."""

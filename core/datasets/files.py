@@ -34,7 +34,10 @@ def text_of(path: Path) -> str:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of the file, without their ends. Only line feeds end a line: stories hold rarer separators."""
+    """The lines of the file, without their ends. Only line feeds end a line: stories hold rarer separators.
+
+    Raises DatasetError as `text_of` does.
+    """
     lines = text_of(path).replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -45,7 +48,7 @@ def plain_rows(path: Path) -> list[Row]:
 
 
 def quoted_rows(path: Path) -> list[Row]:
-    """Cells between tabs, those with quotes in them quoted and the quotes doubled."""
+    """Cells between tabs, those with quotes in them quoted and the quotes doubled. Raises DatasetError."""
     reader = csv.reader(text_of(path).splitlines(keepends=True), delimiter="\t", strict=True)
     try:
         return [Row(reader.line_num, cells) for cells in reader]
@@ -66,16 +69,19 @@ def table(rows: list[Row], path: Path) -> tuple[Row, list[Row]]:
 
 def columns(path: Path, header: Row, *names: str) -> list[int]:
     """Where the columns called `names` stand. Raises DatasetError for one that is missing."""
-    found = [cell.strip().lower() for cell in header.cells]
+    header_names = [cell.strip().lower() for cell in header.cells]
     for name in names:
-        if name not in found:
-            has = ", ".join(found) or "nothing"
+        if name not in header_names:
+            has = ", ".join(header_names) or "nothing"
             raise broken(path, 1, f"the header has no column “{name}” (it has: {has})")
-    return [found.index(name) for name in names]
+    return [header_names.index(name) for name in names]
 
 
 def json_rows(path: Path) -> list[tuple[int, Any]]:
-    """The entries of a JSON array, or of a file with one JSON value a line, each with the line it begins on."""
+    """The entries of a JSON array, or of a file with one JSON value per line, each with the line it begins on.
+
+    Raises DatasetError, with the line, for what is not JSON.
+    """
     text = text_of(path)
     decoder = json.JSONDecoder()
     at = _skip(text, 0)
@@ -113,9 +119,9 @@ def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str
     order: tuple[Split, ...] = (split,) if split else ("test", "valid", "train")
     for wanted in order:
         for pattern in names.get(wanted, ()):
-            found = sorted(path.glob(pattern))
-            if found:
-                return wanted, found[0]
+            matching = sorted(path.glob(pattern))
+            if matching:
+                return wanted, matching[0]
     looked = ", ".join(dict.fromkeys(names[wanted][0] for wanted in order if names.get(wanted)))
     there = ", ".join(sorted(entry.name for entry in path.iterdir())[:8]) or "nothing"
     of = f" for the split “{split}”" if split else ""

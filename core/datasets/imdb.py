@@ -47,8 +47,8 @@ def _folders(path: Path, split: Split) -> list[Item]:
 
 
 def _number(stem: str) -> int:
-    found = re.match(r"\d+", stem)
-    return int(found[0]) if found else -1
+    digits = re.match(r"\d+", stem)
+    return int(digits[0]) if digits else -1
 
 
 def _table(path: Path) -> list[Item]:

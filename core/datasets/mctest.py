@@ -22,7 +22,7 @@ _CELLS = 3 + _QUESTIONS * (1 + _CHOICES)
 
 
 def read(path: Path, split: Split | None) -> list[Item]:
-    """Four questions a story. Of a folder with both collections, mc500. Raises DatasetError."""
+    """Four questions per story. Of a folder with both collections, mc500. Raises DatasetError."""
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
     stories = plain_rows(file)
     answers_file = file.with_suffix(".ans")

@@ -1,4 +1,4 @@
-"""Stanford Human Preferences (Ethayarajh et al. 2022): a post and two responses, one JSON object a line."""
+"""Stanford Human Preferences (Ethayarajh et al. 2022): a post and two responses, one JSON object per line."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The labs. None imports another; `core.entry` alone names them."""

@@ -1,0 +1,1 @@
+"""What can be asked: endpoints, local models, replayed runs, and the labs' controls behind one interface."""

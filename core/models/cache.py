@@ -24,7 +24,7 @@ _PATIENCE = 2.0
 class ResponseCache:
     """Answers in one SQLite file; safe between threads and processes (each process makes its own, after any fork).
 
-    It never stands in the way: where the file cannot be used nothing is found and nothing kept, and the log says so
+    It never stands in the way: where the file cannot be used nothing is read and nothing kept, and the log says so
     once. A file that is not a database any more is moved aside (`<name>.broken`) and begun anew.
     """
 
@@ -35,6 +35,7 @@ class ResponseCache:
         self._complained = False
 
     def get(self, key: str) -> Answer | None:
+        """The answer kept under `key`; None where there is none, or none that can be read."""
         rows = self._run("select answer from answers where key = ?", (key,))
         try:
             return Answer.model_validate_json(rows[0][0]) if rows else None
@@ -42,6 +43,7 @@ class ResponseCache:
             return None
 
     def put(self, key: str, answer: Answer) -> None:
+        """Keep `answer` under `key`, in place of what was there."""
         self._run("insert or replace into answers values (?, ?)", (key, answer.model_dump_json()))
 
     def close(self) -> None:
@@ -110,9 +112,9 @@ class ResponseCache:
 
 def key_of(request: Request, model: str, base_url: str) -> str:
     """64 hexadecimal digits over all that can change an answer: model, address, and the request but for its role."""
-    told = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat", "tools"})
-    told |= {"model": model, "base_url": base_url}
-    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    content = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat", "tools"})
+    content |= {"model": model, "base_url": base_url}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def repeatable(request: Request) -> bool:
@@ -133,15 +135,16 @@ class Cached:
         self._base_url = base_url
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """The kept answer, or a fresh one that is then kept. Requests that differ each time are never kept."""
         if not repeatable(request):
             return await self.model.answer(request, on_text)
         began = time.monotonic()
         key = key_of(request, self.id, self._base_url)
-        found = await asyncio.to_thread(self._cache.get, key)
-        if found is not None:
-            on_text(found.text)
+        kept = await asyncio.to_thread(self._cache.get, key)
+        if kept is not None:
+            on_text(kept.text)
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None}
-            return found.model_copy(update=news)
+            return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A cancelled run still keeps what was answered and paid for.
         await asyncio.shield(asyncio.to_thread(self._cache.put, key, answer))

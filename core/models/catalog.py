@@ -45,10 +45,10 @@ class _Kept(NamedTuple):
 def _state(path: Path) -> tuple[int, int] | None:
     """Size and time of last change, which tell one file from another; None where it is gone."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 class Catalog:
@@ -200,7 +200,7 @@ class Catalog:
         return [shipped, *more, *own]
 
     def _described_endpoints(self) -> list[ModelInfo]:
-        found = []
+        infos = []
         for name, connection in self._connections.items():
             config = connection.config
             title = PRESETS[config.preset].title if config.preset in PRESETS else name
@@ -209,7 +209,7 @@ class Catalog:
             for model in config.models:
                 left_out = ", ".join(sorted(connection.not_taken.get(model, ())))
                 about = f"At {config.base_url}." + (f" Does not take {left_out}." if left_out else "")
-                found.append(
+                infos.append(
                     ModelInfo(
                         id=f"{name}/{model}", kind="endpoint", title=f"{model} ({title})", about=about, needs=needs
                     )
@@ -217,8 +217,8 @@ class Catalog:
             if not config.models:
                 needs = needs or f"A model's name: write {name}/<model>"
                 about = f"Any model at {config.base_url}."
-                found.append(ModelInfo(id=f"{name}/…", kind="endpoint", title=title, about=about, needs=needs))
-        return found
+                infos.append(ModelInfo(id=f"{name}/…", kind="endpoint", title=title, about=about, needs=needs))
+        return infos
 
     def _replays(self) -> list[ModelInfo]:
         """Newest first: a run's name begins with its time."""

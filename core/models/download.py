@@ -1,7 +1,9 @@
-"""Larger local models, fetched from the hub on request.
+"""Larger local models, fetched from the hub on request, by `huggingface_hub`.
 
-The hub's route is `<hub>/<repository>/resolve/main/<file>`. It redirects to where the bytes lie; the redirecting reply
-names the file's sha256 (`X-Linked-Etag`) and size (`X-Linked-Size`).
+It knows the hub's routes, headers, mirrors and tokens, and takes up a connection that is cut. What `hf_hub_download`
+(2.4) does not do is done here: what came is kept when a download ends early (it removes it, so a stopped download would
+begin again), the file is compared with its sha256, and a person can stop it. So the bytes come through `http_get`, on
+which it stands too, into a file of ours.
 """
 
 from __future__ import annotations
@@ -15,14 +17,10 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
-from urllib.parse import quote
+from typing import Any, Literal, NamedTuple, Self
 
 from core.events import Frozen
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
-
-if TYPE_CHECKING:
-    import httpx2
 
 LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
@@ -30,7 +28,8 @@ Progress = Callable[[int, int], None]
 """Called with bytes that are here and bytes in all."""
 
 _BLOCK = 1 << 20
-_TRIES = 4
+"""Bytes after which what came is written and the stop is looked at; on a slow line the library's 10 MB take minutes."""
+
 _SPARE_BYTES = 200 * 1024**2
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -74,10 +73,6 @@ def hub() -> str:
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
 
 
-def address(model: HubModel) -> str:
-    return f"{hub()}/{model.repo}/resolve/main/{quote(model.file)}"
-
-
 def download(
     model: HubModel,
     folder: Path,
@@ -86,14 +81,20 @@ def download(
 ) -> Downloaded:
     """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread. Goes on where an earlier download stopped.
 
-    The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. `stop` ends
-    the download from another thread. Raises DownloadFailed, DownloadStopped and DiskFull.
+    The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
+    the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.
+    Raises DownloadFailed, DownloadStopped and DiskFull.
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{model.name}.gguf"
     part = folder / f"{model.name}.gguf.part"
     with _alone(target):
-        promise = _fetch(model, part, progress, stop or threading.Event())
+        cached = _cached(model)
+        if cached is not None:
+            promise = _Promise(model.size_bytes, model.sha256, "list")
+            _copy(model, cached, part, progress)
+        else:
+            promise = _fetch(model, part, progress, stop or threading.Event())
         _check(model, part, promise)
         os.replace(part, target)
     return Downloaded(target, promise.checked)
@@ -116,112 +117,126 @@ def _alone(target: Path) -> Iterator[None]:
             _under_way.discard(target)
 
 
-def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Event) -> _Promise:
-    """Bring `part` to its full length; a connection that is cut is taken up again a few times."""
-    import httpx2
+def _cached(model: HubModel) -> Path | None:
+    """The file in the hub's cache on this machine, if it is there whole; only where our list says what it should be."""
+    from huggingface_hub import try_to_load_from_cache
 
-    with httpx2.Client(follow_redirects=True, timeout=httpx2.Timeout(30.0, connect=10.0)) as client:
-        for tries in range(_TRIES):
-            try:
-                promise = _stream(client, model, part, progress, stop)
-            except httpx2.RequestError as error:
-                reason = str(error) or type(error).__name__
-                if isinstance(error, httpx2.ConnectError):
-                    break
-            else:
-                if promise is not None:
-                    return promise
-                reason = "the connection closed before the file was whole"
-            if stop.wait(0.2 * tries):
-                break
-    raise DownloadFailed(
+    there = try_to_load_from_cache(model.repo, model.file)
+    if model.sha256 is None or not isinstance(there, str) or Path(there).stat().st_size != model.size_bytes:
+        return None
+    with open(there, "rb") as file:
+        return Path(there) if hashlib.file_digest(file, "sha256").hexdigest() == model.sha256 else None
+
+
+def _copy(model: HubModel, cached: Path, part: Path, progress: Progress) -> None:
+    _room_for(model.size_bytes, part.parent, model)
+    progress(0, model.size_bytes)
+    shutil.copyfile(cached, part)
+    progress(model.size_bytes, model.size_bytes)
+
+
+def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Event) -> _Promise:
+    """Bring `part` to its full length and say what it should be."""
+    import httpx2
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, not re-exported
+
+    constants.DOWNLOAD_CHUNK_SIZE = _BLOCK
+    url = hf_hub_url(model.repo, model.file, endpoint=hub())
+    try:
+        about = get_hf_file_metadata(url, endpoint=hub())
+        promise = _promised(model, about.etag, about.size)
+        have = part.stat().st_size if part.exists() else 0
+        if have > promise.size:  # a part of another file
+            part.unlink()
+            have = 0
+        _room_for(promise.size - have, part.parent, model)
+        progress(have, promise.size)
+        with part.open("ab") as out:
+            # Without `identity` the body may come compressed, and ranges would count other bytes than ours. The hub's
+            # address is asked again after a cut, not the one it sent us to: that one is signed for an hour.
+            headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+            bar: Any = _steps(model, have, promise.size, progress, stop)
+            http_get(url, out, resume_size=have, headers=headers, expected_size=promise.size, tqdm_class=bar)
+            out.flush()
+            os.fsync(out.fileno())
+    except OfflineModeIsEnabled:
+        raise DownloadFailed(
+            f"{model.title} cannot be fetched: HF_HUB_OFFLINE is set.", "Start the app again without it."
+        ) from None
+    except HfHubHTTPError as error:
+        raise _refused(model, error.response.status_code) from None
+    except httpx2.RequestError as error:
+        raise _cut(model, str(error) or type(error).__name__) from None
+    except OSError as error:
+        if error.errno is not None:  # of the disk
+            raise
+        # The library has counted more or fewer bytes than the hub named. Fewer may yet come; more are for `_check`.
+        if part.stat().st_size < promise.size:
+            raise _cut(model, "the connection closed before the file was whole") from None
+    return promise
+
+
+def _cut(model: HubModel, reason: str) -> DownloadFailed:
+    return DownloadFailed(
         f"{model.title} could not be fetched from {hub()}: {reason}.",
         "Check your network connection, then start the download again: it goes on where it stopped.",
     )
 
 
-def _stream(
-    client: httpx2.Client, model: HubModel, part: Path, progress: Progress, stop: threading.Event
-) -> _Promise | None:
-    """One request for what is missing; None where it ended too early. Raises httpx2.RequestError."""
-    have = part.stat().st_size if part.exists() else 0
-    headers = {"Range": f"bytes={have}-"} if have else {}
-    # Without this the body may come compressed, and Range and size would count other bytes than ours.
-    headers["Accept-Encoding"] = "identity"
-    with client.stream("GET", address(model), headers=headers) as reply:
-        if reply.status_code == 416:
-            return _promise_after_416(reply, model, part, have)
-        _accepted(reply, model)
-        if reply.status_code != 206:
-            have = 0
-        promise = _promised(reply, model, have)
-        _room_for(promise.size - have, part.parent, model)
-        with part.open("ab" if have else "wb") as out:
-            progress(have, promise.size)
-            for block in reply.iter_bytes(_BLOCK):
-                if stop.is_set():
-                    raise DownloadStopped(
-                        f"The download of {model.title} was stopped at {have / 1e6:.0f} MB.",
-                        "Start it again and it goes on from there.",
-                    )
-                out.write(block)
-                have += len(block)
-                progress(have, promise.size)
-            out.flush()
-            os.fsync(out.fileno())
-    return promise if have >= promise.size else None
+def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
+    """What the library takes for a progress bar: it passes each block's length on before the block is written."""
+
+    class Steps:
+        def __init__(self, *, initial: int = 0, **_: object) -> None:
+            # 0 where the server begins again, whatever was asked for.
+            self.done = initial
+            if initial != have:
+                progress(initial, size)
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def update(self, length: int) -> None:
+            if stop.is_set():
+                raise DownloadStopped(
+                    f"The download of {model.title} was stopped at {self.done / 1e6:.0f} MB.",
+                    "Start it again and it goes on from there.",
+                )
+            self.done += length
+            progress(self.done, size)
+
+    return Steps
 
 
-def _promise_after_416(reply: httpx2.Response, model: HubModel, part: Path, have: int) -> _Promise | None:
-    """The server has nothing from there on: the part is whole, or it is not a part of this file and goes."""
-    size = re.fullmatch(r"bytes \*/(\d+)", reply.headers.get("content-range", ""))
-    if size is not None and int(size[1]) == have:
-        return _with_digest(reply, model, have)
-    part.unlink(missing_ok=True)
-    return None
+def _promised(model: HubModel, etag: str | None, size: int | None) -> _Promise:
+    """`etag` and `size` (bytes) as the hub gives them: the etag of a large file is its sha256."""
+    length = model.size_bytes if size is None else size
+    if model.sha256 is not None:
+        return _Promise(length, model.sha256, "list")
+    digest = (etag or "").lower()
+    return _Promise(length, digest, "hub") if _SHA256.fullmatch(digest) else _Promise(length, None, "size")
 
 
-def _accepted(reply: httpx2.Response, model: HubModel) -> None:
-    status = reply.status_code
-    if status in (200, 206):
-        return
+def _refused(model: HubModel, status: int) -> DownloadFailed:
     if status == 404:
-        raise DownloadFailed(
+        return DownloadFailed(
             f"{hub()} has no file {model.repo}/{model.file} (HTTP 404).",
             "It may have been renamed: get a GGUF file from the hub in a browser and give its path on the Models page.",
         )
     if status in (401, 403):
-        raise DownloadFailed(
+        return DownloadFailed(
             f"{hub()} does not give out {model.repo}/{model.file} without an account (HTTP {status}).",
-            "Get the file in a browser and give its path on the Models page.",
+            "Set HF_TOKEN to a token of yours, or get the file in a browser and give its path on the Models page.",
         )
-    raise DownloadFailed(
+    return DownloadFailed(
         f"{hub()} answered HTTP {status} for {model.repo}/{model.file}.", "Try again in a while: what came is kept."
     )
-
-
-def _promised(reply: httpx2.Response, model: HubModel, have: int) -> _Promise:
-    if reply.status_code == 206:
-        told = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", reply.headers.get("content-range", ""))
-        if told is None or int(told[1]) != have:
-            raise DownloadFailed(
-                f"{hub()} sent another part of {model.file} than was asked for.", "Start the download again."
-            )
-        return _with_digest(reply, model, int(told[2]))
-    return _with_digest(reply, model, int(reply.headers.get("content-length", model.size_bytes)))
-
-
-def _with_digest(reply: httpx2.Response, model: HubModel, size: int) -> _Promise:
-    if model.sha256 is not None:
-        return _Promise(size, model.sha256, "list")
-    # Only the hub's own replies are asked: the last one comes from wherever the bytes lie.
-    for own in (*reply.history, reply):
-        if str(own.url).startswith(f"{hub()}/"):
-            for header in ("x-linked-etag", "etag"):
-                digest = own.headers.get(header, "").removeprefix("W/").strip('"').lower()
-                if _SHA256.fullmatch(digest):
-                    return _Promise(size, digest, "hub")
-    return _Promise(size, None, "size")
 
 
 def _room_for(needed: int, folder: Path, model: HubModel) -> None:

@@ -143,25 +143,25 @@ class Endpoint:
         """Ask; waits for its turn first. `seconds` counts from when the try that succeeded was sent."""
         bound = self.connection.here()
         config = self.connection.config
-        told = _Told(on_text)
+        passed_on = _PassedOn(on_text)
         async with bound.free:
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
-                    return await self._persist(bound.client, request, told)
+                    return await self._persist(bound.client, request, passed_on)
             except TimeoutError:
                 if not limit.expired():
                     raise
-        raise faults.timed_out(config, began=told.anything)
+        raise faults.timed_out(config, began=passed_on.anything)
 
-    async def _persist(self, client: openai.AsyncOpenAI, request: Request, told: _Told) -> Answer:
+    async def _persist(self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn) -> Answer:
         """Try until it succeeds, fails for good, or a further wait would pass the time limit."""
         config = self.connection.config
         deadline = time.monotonic() + config.timeout
         tries = 0
         while True:
             parameters = self._parameters(request)
-            outcome = await self._try(client, request, parameters, told)
+            outcome = await self._try(client, request, parameters, passed_on)
             if isinstance(outcome, Answer):
                 return outcome
             if isinstance(outcome, str):
@@ -169,7 +169,7 @@ class Endpoint:
                 log.warning("%s does not take %s; going on without it", self.id, outcome)
                 continue
             wait = _wait(outcome.failure, tries, config.backoff)
-            hopeless = not outcome.may_pass or told.anything or tries >= config.retries
+            hopeless = not outcome.may_pass or passed_on.anything or tries >= config.retries
             if hopeless or time.monotonic() + wait > deadline:
                 raise await self._completed(client, outcome.failure)
             tries += 1
@@ -177,7 +177,7 @@ class Endpoint:
             await asyncio.sleep(wait)
 
     async def _try(
-        self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], told: _Told
+        self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], passed_on: _PassedOn
     ) -> Answer | faults.Fault | str:
         """One call: its answer, its fault, or the name of a parameter that the server does not take."""
         import openai
@@ -192,7 +192,7 @@ class Endpoint:
                         return faults.Fault(faults.malformed(config, "the server repeated the key in its answer"))
                     if piece:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
-                        told(piece)
+                        passed_on(piece)
         except openai.APIStatusError as error:
             if refused := faults.refused_parameter(error, _DISPENSABLE & parameters.keys()):
                 return refused
@@ -255,7 +255,7 @@ class Endpoint:
         return sent
 
 
-class _Told:
+class _PassedOn:
     """Hands pieces on, and remembers whether there were any: a text that was begun is not begun again."""
 
     def __init__(self, on_text: OnText) -> None:
@@ -303,13 +303,13 @@ async def _pieces(
 
 def _turn(message: Message) -> dict[str, Any]:
     """A chat turn as the API has it."""
-    told = message.model_dump(exclude={"tool_calls"})
+    turn = message.model_dump(exclude={"tool_calls"})
     if message.tool_calls:
-        told["tool_calls"] = [
+        turn["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.tool_calls
         ]
-    return told
+    return turn
 
 
 def _uses_tools(request: Request) -> bool:

@@ -16,6 +16,8 @@ class WrongKey(CallFailed):
 class NoSuchModel(CallFailed):
     """No model of that name; the hint gives the nearest ones."""
 
+    bad_input = True
+
 
 class RateLimited(CallFailed):
     """Too many calls; `wait` is the time to wait in seconds, where the server said so."""
@@ -59,6 +61,8 @@ class NoToolCalls(CallFailed):
 
 class OutsideWorld(CallFailed):
     """A control was asked about something that is not in its world; `questions` it knows, and the hint offers them."""
+
+    bad_input = True
 
     def __init__(self, message: str, hint: str = "", questions: tuple[str, ...] = ()) -> None:
         super().__init__(message, hint)

@@ -82,6 +82,7 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> Fault
 
 
 def malformed(config: EndpointConfig, what: str) -> MalformedReply:
+    """The failure for a reply of which `what` says why it cannot be read."""
     return MalformedReply(
         f"{config.name} ({config.base_url}) gave a reply that cannot be read: {what}.",
         "Check that the address is that of an OpenAI-compatible API (it usually ends in /v1), and look into the "
@@ -99,6 +100,7 @@ def timed_out(config: EndpointConfig, began: bool) -> TimedOut:
 
 
 def filtered(config: EndpointConfig, words: str = "") -> ContentFiltered:
+    """The failure for an answer that a content filter withheld; `words` are the server's own."""
     return ContentFiltered(
         f"The content filter of {config.name} withheld the answer.{_quote(words)}",
         "Put the question in other words, or ask a model without such a filter.",
@@ -138,11 +140,11 @@ def refused_parameter(error: openai.APIStatusError, sent: Collection[str]) -> st
     """
     if error.status_code not in (400, 422):
         return None
-    told = error.body if isinstance(error.body, dict) else {}
+    body = error.body if isinstance(error.body, dict) else {}
     words = f"{error.code} {_message(error.body)}"
     if _TOO_LONG.search(words) or not _NOT_TAKEN.search(words):
         return None
-    named = str(told.get("param") or "").split(".")[0]
+    named = str(body.get("param") or "").split(".")[0]
     if named in sent:
         return named
     return next((name for name in sorted(sent, key=len, reverse=True) if _names(words, name)), None)
@@ -155,8 +157,8 @@ def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: s
     "tools param requires --jinja flag" (llama.cpp, as HTTP 500), "No endpoints found that support tool use" (404).
     """
     words = _said(error.body, config)
-    told = f"{error.code} {error.param} {words}"
-    if error.status_code not in (400, 404, 422, 500, 501) or _TOO_LONG.search(told) or not _TOOLS.search(told):
+    text = f"{error.code} {error.param} {words}"
+    if error.status_code not in (400, 404, 422, 500, 501) or _TOO_LONG.search(text) or not _TOOLS.search(text):
         return None
     return Fault(
         NoToolCalls(
@@ -192,18 +194,18 @@ def retry_after(headers: Any) -> float | None:
 def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> Fault:
     status = error.status_code
     words = _said(error.body, config)
-    told = f"{error.code} {error.type} {words}"
+    text = f"{error.code} {error.type} {words}"
     if status in (401, 403):
         return Fault(_wrong_key(status, config, words))
     if status == 429:
-        return _too_many(error, told, config, words)
+        return _too_many(error, text, config, words)
     if status >= 500 or status in (408, 409):
         failure = ServerFault(
             f"{config.name} failed (HTTP {status}).{_quote(words)}",
             "This is the server's fault, and may pass: try again in a while, or look into the server's own log.",
         )
         return Fault(failure, may_pass=True)
-    known = _of_words(words, told, config, model)
+    known = _of_words(words, text, config, model)
     if known is not None:
         return known
     if status in (404, 405):
@@ -221,18 +223,18 @@ def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str)
     )
 
 
-def _of_words(words: str, told: str, config: EndpointConfig, model: str) -> Fault | None:
+def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> Fault | None:
     """Faults that servers report under several HTTP codes, known by their words or error code."""
-    if _TOO_LONG.search(told):
+    if _TOO_LONG.search(text):
         return Fault(
             ContextTooLong(
                 f"The prompt is too long for {model or config.name}.{_quote(words)}",
                 "Use fewer or shorter demonstrations, a shorter question, or a model with a longer context.",
             )
         )
-    if _FILTERED.search(told):
+    if _FILTERED.search(text):
         return Fault(filtered(config, words))
-    if _NO_MODEL.search(told):
+    if _NO_MODEL.search(text):
         return Fault(no_such_model(config, model, config.models, words))
     return None
 
@@ -249,9 +251,9 @@ def _wrong_key(status: int, config: EndpointConfig, words: str) -> WrongKey:
     )
 
 
-def _too_many(error: openai.APIStatusError, told: str, config: EndpointConfig, words: str) -> Fault:
+def _too_many(error: openai.APIStatusError, text: str, config: EndpointConfig, words: str) -> Fault:
     wait = retry_after(error.response.headers)
-    if wait is None and _NO_CREDIT.search(told):
+    if wait is None and _NO_CREDIT.search(text):
         hint = "Look at the account's plan and billing; waiting will not help."
         return Fault(RateLimited(f"The account at {config.name} has no calls left.{_quote(words)}", hint))
     when = f"Wait {wait:.0f} seconds and try again" if wait else "Wait a minute and try again"

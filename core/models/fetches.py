@@ -23,6 +23,7 @@ class Fetch:
 
     @property
     def going(self) -> bool:
+        """Whether the download has neither failed nor ended."""
         return self.failure is None and self.downloaded is None
 
 
@@ -43,6 +44,7 @@ class Fetches:
         return fetch
 
     def get(self, name: str) -> Fetch | None:
+        """The download of the model `name`, going or over; None where none was begun."""
         return self._by_name.get(name)
 
     def _run(self, fetch: Fetch) -> None:

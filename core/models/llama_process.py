@@ -13,6 +13,7 @@ import sys
 
 
 def main() -> None:
+    """Serve until standard input ends."""
     # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     settings = json.loads(sys.stdin.readline())

@@ -52,22 +52,22 @@ _TIMEOUT = 600.0
 
 
 def shipped_weights() -> Path | None:
-    """The GGUF file of the model that ships, found without importing its package; None where it is not installed."""
+    """The GGUF file of the model that ships, located without importing its package; None where it is not installed."""
     try:
         files = importlib.metadata.files(SHIPPED_PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    found = (Path(str(file.locate())) for file in files if file.name.endswith(".gguf"))
-    return next((path for path in found if path.is_file()), None)
+    weights = (Path(str(file.locate())) for file in files if file.name.endswith(".gguf"))
+    return next((path for path in weights if path.is_file()), None)
 
 
 def installed(folder: Path) -> dict[str, Path]:
     """The models of this machine by name: the one that ships, and those downloaded into `folder`."""
-    found = {path.stem: path for path in sorted(folder.glob("*.gguf"))}
+    models = {path.stem: path for path in sorted(folder.glob("*.gguf"))}
     shipped = shipped_weights()
     if shipped is not None:
-        found = {SHIPPED: shipped, **found}
-    return found
+        models = {SHIPPED: shipped, **models}
+    return models
 
 
 def file_id(path: Path) -> str:
@@ -103,6 +103,7 @@ class LocalModel:
         self.path = path
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """Ask the model's own server, started if need be. Raises CallFailed, for instance LocalModelFailed."""
         server = await asyncio.to_thread(_server, self.path)
         failure: CallFailed
         try:

@@ -52,6 +52,7 @@ class Replay:
             self._calls.setdefault(key, []).append(_Call(question, outcome))
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
+        """What the same request got in the replayed run. Raises NotInReplay, or the failure that the run got."""
         key = _key(request.role, request.messages, request.sampling, request.repeat)
         calls = self._calls.get(key)
         if not calls:
@@ -82,8 +83,8 @@ class Replay:
 
 
 def _key(role: str, messages: tuple[Message, ...], sampling: Sampling, repeat: int) -> str:
-    told = [role, [turn.model_dump() for turn in messages], sampling.model_dump(mode="json"), repeat]
-    return hashlib.sha256(json.dumps(told, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    content = [role, [turn.model_dump() for turn in messages], sampling.model_dump(mode="json"), repeat]
+    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def _same(asked: Asked, request: Request) -> bool:

@@ -31,6 +31,7 @@ class Reply:
 
     @property
     def stopped(self) -> bool:
+        """Whether a stop sequence has come, so that all that follows is cut off."""
         return self._cutter.stopped
 
     def take(self, part: dict[str, Any]) -> str:
@@ -88,6 +89,7 @@ class Reply:
 
     @property
     def everything(self) -> str:
+        """The text and the tool calls in one, as far as they have come."""
         return self.text + "".join(call["name"] + call["arguments"] for call in self._calls)
 
     def _keep(self, piece: str) -> str:

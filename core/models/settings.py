@@ -92,18 +92,22 @@ class EndpointConfig(BaseModel):
 
     @property
     def secret(self) -> str:
+        """The key itself; empty where there is none."""
         return self.key.get_secret_value()
 
     @property
     def port(self) -> int | None:
+        """The port that the address names; None where it names none."""
         return urlsplit(self.base_url).port
 
     @property
     def on_this_machine(self) -> bool:
+        """Whether the address is this machine's own."""
         return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
 
     @property
     def at_openai(self) -> bool:
+        """Whether the address is OpenAI's."""
         return urlsplit(self.base_url).hostname == "api.openai.com"
 
     def known_server(self) -> Preset | None:

@@ -16,14 +16,14 @@ class StopCutter:
         self.stopped = False
 
     def feed(self, piece: str) -> str:
-        """What can be shown now that `piece` has come; empty once a stop sequence was found."""
+        """What can be shown now that `piece` has come; empty once a stop sequence has come."""
         if self.stopped:
             return ""
         self._held += piece
-        found = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
-        if found:
+        ends = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
+        if ends:
             self.stopped = True
-            out, self._held = self._held[: min(found)], ""
+            out, self._held = self._held[: min(ends)], ""
             return out
         keep = max((_overlap(self._held, stop) for stop in self._stops), default=0)
         cut = len(self._held) - keep

@@ -1,0 +1,1 @@
+"""Runs: how one is executed, journaled, resumed and read again."""

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from core import journal
-from core.events import Event, Finished, Frozen, Started, Token
-from core.journal import Journal
-from core.runs.run import Lab, Resolve, Spec, execute, new_id, recorded
+from core.events import Event, Finished, Frozen, Model, Started, Token
+from core.journal import Journal, Tail
+from core.lab import Lab, Spec
+from core.runs.engine import Addition, execute, given, new_id
+from core.runs.run import Resolve, recorded
+from core.runs.transcript import Transcript, ancestors
+from core.runs.upgrade import upgraded
+
+Replaying = Callable[[str, Iterable[Event]], Model]
+"""A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
 
 
 class NoSuchRun(LookupError):
@@ -18,24 +25,60 @@ class NoSuchRun(LookupError):
 
 
 class Job:
-    """One run going on in this process. `events` only grows; `partial` holds the unfinished answers by call."""
+    """One run going on in this process. `partial` holds the unfinished answers by call."""
 
-    def __init__(self, run_id: str, journal: Journal, events: Iterable[Event] = ()) -> None:
+    def __init__(self, run_id: str, journal: Journal) -> None:
         self.id = run_id
         self.journal = journal
-        self.events: list[Event] = list(events)
         self.partial: dict[str, str] = {}
         self.task: asyncio.Task[None] | None = None
         self.over = threading.Event()
 
     def publish(self, event: Event) -> None:
+        """Journal an event; a token is only kept for the page until its call ends."""
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
         self.journal.append(event)
-        self.events.append(event)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
+
+
+class Watch:
+    """A run as someone looks at it: each look takes in what is new, whoever writes the journal.
+
+    `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
+    """
+
+    def __init__(self, path: Path, labs: Mapping[str, Lab], partial: Callable[[], dict[str, str]], case: str) -> None:
+        self._tail = Tail(path)
+        self._labs = labs
+        self._partial = partial
+        self._case = case
+        self._events: list[Event] = []
+        self.transcript = self._empty()
+
+    def _empty(self) -> Transcript:
+        if not self._case:
+            return Transcript()
+        kept = {"", self._case, *ancestors(self._case)}
+        return Transcript(keep=lambda place: place in kept)
+
+    def look(self) -> bool:
+        """Take in what is new; whether anything was. Raises FileNotFoundError."""
+        news = self._tail.news().events
+        first = next(iter(self._events or news), None)
+        is_old = isinstance(first, Started) and first.version == 1
+        if is_old and news:
+            # Of schema 1: short, made of one piece, and written no more.
+            self._events += news
+            self.transcript = self._empty()
+            news = upgraded(self._events, self._labs)
+        for event in news:
+            self.transcript.apply(event)
+        partial = self._partial()
+        self.transcript.see(partial)
+        return bool(news) or bool(partial)
 
 
 class Jobs:
@@ -63,20 +106,34 @@ class Jobs:
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's."""
         run_id = new_id(lab)
-        self._go(run_id, self._labs[lab], spec, resolve)
+        job = self._job(run_id, new=True)
+        self._go(job, self._labs[lab], spec, resolve)
         return run_id
 
-    def resume(self, run_id: str, resolve: Resolve | None = None) -> None:
-        """Go on with a run that stopped: answered calls are not asked again.
+    def resume(self, run_id: str, resolve: Resolve | None = None, additions: Sequence[Addition] = ()) -> None:
+        """Go on with a run that stopped: answered calls are not asked again. `additions` are what a person gives it.
 
         Raises NoSuchRun, and JournalInUse where it is still going on.
         """
-        events, _ = self.events(run_id)
-        started = next((event for event in events if isinstance(event, Started)), None)
-        if started is None or started.lab not in self._labs:
-            raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
-        lab = self._labs[started.lab]
-        self._go(run_id, lab, lab.spec.model_validate(started.spec), resolve, history=events)
+        self._path(run_id)
+        job = self._job(run_id)
+        try:
+            # Read once nobody else can write: two who resume at once must not ask twice.
+            history = self.events(run_id)
+            lab, spec = self._begun(run_id, history)
+        except BaseException:
+            self._end(job)
+            raise
+        self._go(job, lab, spec, resolve, history, additions)
+
+    def reread(self, run_id: str, replaying: Replaying) -> str:
+        """Read a run's raw answers again, by the rules of now: a new run, which asks no model. Raises NoSuchRun."""
+        history = self.events(run_id)
+        lab, spec = self._begun(run_id, history)
+        model = replaying(run_id, history)
+        new = new_id(lab.name)
+        self._go(self._job(new, new=True), lab, spec, lambda id: model, (), given(lab, history), reread_from=run_id)
+        return new
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call leaves after this returns; what was answered stays."""
@@ -92,13 +149,27 @@ class Jobs:
             job = self._jobs.get(run_id)
         return job is None or job.over.wait(seconds)
 
-    def events(self, run_id: str) -> tuple[list[Event], dict[str, str]]:
-        """What has happened in a run so far, and the unfinished answers by call. Raises NoSuchRun."""
-        with self._registry:
-            job = self._jobs.get(run_id)
-        if job is not None:
-            return list(job.events), dict(job.partial)
-        return journal.read(self._path(run_id)).events, {}
+    def watch(self, run_id: str, case: str = "") -> Watch:
+        """The run, to be looked at again and again. Raises NoSuchRun."""
+        watch = Watch(self._path(run_id), self._labs, lambda: self._unfinished(run_id), case)
+        watch.look()
+        return watch
+
+    def case(self, run_id: str, case: str) -> Transcript:
+        """One case of a run and how the others ended, without reading the rest of the journal. Raises NoSuchRun."""
+        path = self._path(run_id)
+        part = journal.read_part(path, ["", case, *ancestors(case)]).events
+        if part and isinstance(part[0], Started) and part[0].version == 1:
+            part = self.events(run_id)
+        kept = {"", case, *ancestors(case)}
+        state = Transcript(keep=lambda place: place in kept)
+        for event in part:
+            state.apply(event)
+        return state
+
+    def events(self, run_id: str) -> list[Event]:
+        """What has happened in a run so far. Raises NoSuchRun."""
+        return upgraded(journal.read(self._path(run_id)).events, self._labs)
 
     def faults(self, run_id: str) -> int:
         """How many lines of the run's journal hold no event. Raises NoSuchRun."""
@@ -116,54 +187,97 @@ class Jobs:
         with self._registry:
             return run_id in self._jobs
 
-    def note(self, run_id: str, record: Frozen, item: str) -> None:
-        """Keep what the reader said about a run (a guess, a counterfactual of their own).
-
-        Raises NoSuchRun, and JournalInUse while the run goes on in another process.
+    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str) -> None:
+        """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
+        writer and no two people's words replace each other. Raises NoSuchRun.
         """
-        event = recorded(run_id, record, item)
+        lab = next((event.lab for event in self.events(run_id) if isinstance(event, Started)), "")
+        said = said_path(self._path(run_id), who)
+        begin = not said.exists()
+        with Journal(said) as written:
+            if begin:
+                written.append(Started(run=said.stem, lab=lab, spec={}, seed=0, about=run_id))
+            written.append(recorded(said.stem, record, item, case=case, trial=item, by=who))
+        self._ended(said.stem)
+
+    def said(self, run_id: str, who: str) -> list[Event]:
+        """What that person said about the run. Raises NoSuchRun."""
+        said = said_path(self._path(run_id), who)
+        return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
+
+    def _begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
+        started = next((event for event in history if isinstance(event, Started)), None)
+        if started is None or started.lab not in self._labs or started.about:
+            raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
+        lab = self._labs[started.lab]
+        return lab, lab.spec.model_validate(started.spec)
+
+    def _unfinished(self, run_id: str) -> dict[str, str]:
         with self._registry:
             job = self._jobs.get(run_id)
-            if job is not None:
-                job.publish(event)
-                return
-        with Journal(self._path(run_id)) as written:
-            written.append(event)
-        self._ended(run_id)
+        return dict(job.partial) if job else {}
 
     def _path(self, run_id: str) -> Path:
         path = self._folder / f"{run_id}.jsonl"
         try:
             if path.parent == self._folder and path.is_file():
                 return path
-        except OSError:
+        except (OSError, ValueError):
             # No file system takes a name like that.
             pass
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
 
-    def _go(self, run_id: str, lab: Lab, spec: Spec, resolve: Resolve | None, history: Iterable[Event] = ()) -> None:
-        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl"), history)
-        past = list(job.events)
+    def _job(self, run_id: str, new: bool = False) -> Job:
+        """The right to write the run's journal, with a place in the registry."""
+        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new))
         with self._registry:
-            self._jobs[job.id] = job
+            self._jobs[run_id] = job
+        return job
 
-        def over(task: asyncio.Task[None]) -> None:
-            try:
-                with self._registry:
-                    del self._jobs[job.id]
-                    job.journal.close()
-                self._ended(job.id)
-            finally:
-                job.over.set()
+    def _end(self, job: Job) -> None:
+        try:
+            with self._registry:
+                del self._jobs[job.id]
+                job.journal.close()
+            self._ended(job.id)
+        finally:
+            job.over.set()
+
+    def _go(
+        self,
+        job: Job,
+        lab: Lab,
+        spec: Spec,
+        resolve: Resolve | None,
+        history: Sequence[Event] = (),
+        additions: Sequence[Addition] = (),
+        reread_from: str = "",
+    ) -> None:
+        async def go() -> None:
+            await execute(
+                lab,
+                spec,
+                job.id,
+                resolve=resolve or self._resolve,
+                publish=job.publish,
+                history=history,
+                additions=additions,
+                settle=job.journal.settled,
+                reread_from=reread_from,
+            )
 
         def begin() -> None:
             # A callback and not a `finally`: a task cancelled before its first step never enters its body.
-            job.task = self._loop.create_task(
-                execute(lab, spec, job.id, resolve=resolve or self._resolve, publish=job.publish, history=past)
-            )
-            job.task.add_done_callback(over)
+            job.task = self._loop.create_task(go())
+            job.task.add_done_callback(lambda task: self._end(job))
 
         self._loop.call_soon_threadsafe(begin)
+
+
+def said_path(journal: Path, who: str) -> Path:
+    """The journal of what `who` says about the run of `journal`."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in who)[:60] or "_"
+    return journal.with_name(f"{journal.stem}~{safe}.jsonl")
 
 
 def status(events: Iterable[Event], active: bool) -> str:

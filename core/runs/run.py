@@ -1,28 +1,21 @@
-"""What a lab is given: a `Run` to ask, record, drop and score with; and how one run goes from start to finish."""
+"""What a lab is given: a `Run`, bound to one case, to ask, record, drop and score with."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import platform
-import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from core.events import (
+    Answer,
     Answered,
     Asked,
     CallFailed,
     Dropped,
     Event,
     Failed,
-    Finished,
     Frozen,
     Model,
     Prompt,
@@ -32,80 +25,128 @@ from core.events import (
     Rules,
     Sampling,
     Scored,
-    Started,
     Token,
     Tool,
+    now,
 )
-
-log = logging.getLogger(__name__)
+from core.runs.transcript import Transcript, ancestors, name_of
+from core.score import Score
 
 T = TypeVar("T")
 R = TypeVar("R")
+Kind = TypeVar("Kind", bound=Frozen)
 
 Publish = Callable[[Event], None]
 Resolve = Callable[[str], Model]
+Settle = Callable[[], Awaitable[None]]
+"""Waits until what was published is safely kept."""
 
-
-class Spec(Frozen):
-    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
-
-    seed: int = 0
-
-    @property
-    def models(self) -> set[str]:
-        """The ids of all models that the run asks."""
-        return set()
+AT_ONCE = 16
+"""Things of one kind under way at once: cases of a run, trials of a case."""
 
 
 def complaints(error: ValidationError) -> list[str]:
-    """What is wrong with a specification, a line each: our own sentences as they are, others with the field's name."""
-    told = []
+    """What is wrong with a specification, one line per fault: our own sentences alone, others with their field."""
+    lines = []
     for problem in error.errors():
         words = problem["msg"].removeprefix("Value error, ")
         named = ".".join(str(part) for part in problem["loc"]).replace("_", " ")
-        told.append(f"{named}: {words}" if named else words)
-    return told
+        lines.append(f"{named}: {words}" if named else words)
+    return lines
 
 
-@dataclass(frozen=True)
-class Lab:
-    """One lab, as the mechanism sees it.
+class Session:
+    """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
 
-    `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
-    """
+    def __init__(
+        self, id: str, resolve: Resolve, publish: Publish, history: Iterable[Event] = (), settle: Settle | None = None
+    ) -> None:
+        self.id = id
+        self.resolve = resolve
+        self.settle = settle
+        self.state = Transcript()
+        """All that was published, before a stop too."""
+        self.answers: dict[str, dict[str, Answered]] = {}
+        """By fingerprint and place: the answer. A call that several cases wanted stands at each of them."""
+        self.going: dict[str, asyncio.Future[Answered]] = {}
+        self.has_news = False
+        self._publish = publish
+        for event in history:
+            self.state.apply(event)
+        for case, place in self.state.places.items():
+            for call in place.calls.values():
+                if call.answered is not None:
+                    self.answers.setdefault(call.asked.fingerprint, {}).setdefault(case, call.answered)
 
-    name: str
-    spec: type[Spec]
-    measure: Callable[[Any, Run], Awaitable[None]]
-    prompts: Callable[[Any], dict[str, str]]
+    @property
+    def is_complete(self) -> bool:
+        """Whether the journal says that the run completed, and nothing was published since."""
+        return self.state.status == "completed" and not self.has_news
+
+    def publish(self, event: Event) -> None:
+        """Hand an event on. The first one of a run that goes on says so before it."""
+        if isinstance(event, Token):
+            self._publish(event)
+            return
+        if not self.has_news and self.state.started is not None:
+            self._apply(Resumed(run=self.id))
+        self.has_news = True
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        self.state.apply(event)
+        self._publish(event)
+
+    def publish_news(self, event: Recorded | Dropped | Scored) -> None:
+        """Hand a finding on, unless the journal says the same already: a resumed run goes through all again."""
+        if not self._is_known(event):
+            self.publish(event)
+
+    def _is_known(self, event: Recorded | Dropped | Scored) -> bool:
+        place = self.state.places.get(event.case)
+        if place is None:
+            return False
+        match event:
+            case Recorded():
+                recorded = place.records.get(event.key)
+                return recorded is not None and recorded.data == event.data
+            case Scored():
+                scored = place.scores.get((event.metric, event.rules, event.item))
+                return scored is not None and _content(scored) == _content(event)
+            case _:
+                return any(_content(drop) == _content(event) for drop in place.drops)
+
+
+def _content(event: Dropped | Scored) -> dict[str, Any]:
+    """What an event says, but for when."""
+    return event.model_dump(mode="json", exclude={"at", "run", "trial"})
 
 
 class Run:
-    """One measurement under way. It publishes events; what was answered before a stop is not asked again."""
+    """One run, as a case of it sees it. It publishes events; what was answered before a stop is not asked again.
 
-    def __init__(self, id: str, resolve: Resolve, publish: Publish, history: Iterable[Event] = ()) -> None:
-        self.id = id
-        self._resolve = resolve
-        self._publish = publish
-        self._asked = 0
-        self._answers: dict[str, Answered] = {}
-        self._said: dict[tuple[str, ...], dict[str, Any]] = {}
-        self.records: list[Recorded] = []
-        fingerprints: dict[str, str] = {}
-        for event in history:
-            match event:
-                case Asked():
-                    self._asked += 1
-                    fingerprints[event.call] = event.fingerprint
-                case Answered() if event.call in fingerprints:
-                    self._answers[fingerprints[event.call]] = event
-                case Recorded():
-                    self.records.append(event)
-                    self._is_news(event)
-                case Dropped() if event.reason != "error":
-                    self._is_news(event)
-                case _:
-                    pass
+    `case` is where its events are placed; "" for the run itself.
+    """
+
+    def __init__(self, session: Session, case: str = "") -> None:
+        self.session = session
+        self.id = session.id
+        self.case = case
+
+    def at(self, case: str) -> Run:
+        """The same run at another place: a case, or an item whose cases share what is placed there."""
+        return Run(self.session, case)
+
+    @property
+    def records(self) -> list[Recorded]:
+        """What has been recorded of this case, before a stop too, in order."""
+        place = self.session.state.places.get(self.case)
+        return list(place.records.values()) if place else []
+
+    def recorded(self, kind: type[Kind]) -> dict[str, Kind]:
+        """The records of one type by item, the latest of each, in the order in which they first came."""
+        named = [event for event in self.records if event.record == name_of(kind) and not event.by]
+        return {event.item: kind.model_validate(event.data) for event in named}
 
     async def ask(
         self,
@@ -115,11 +156,16 @@ class Run:
         *,
         sampling: Sampling = Sampling(),  # noqa: B008  frozen
         item: str = "",
+        trial: str = "",
         repeat: int = 0,
         json_schema: dict[str, Any] | None = None,
         tools: tuple[Tool, ...] = (),
     ) -> Answered:
-        """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it."""
+        """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it.
+
+        What the run asked before, in this case or another, is not asked again, nor what is being asked at this moment.
+        Another case's call is written down here too, as answered from the cache, so that each case is whole by itself.
+        """
         request = Request(
             role=role,
             model=model,
@@ -132,114 +178,142 @@ class Run:
             tools=tools,
         )
         fingerprint = request.fingerprint()
-        if fingerprint in self._answers:
-            return self._answers[fingerprint]
-        self._asked += 1
-        call = f"c{self._asked:04d}"
-        self._publish(
-            Asked(
-                run=self.id,
-                call=call,
-                role=role,
-                model=model,
-                messages=prompt.messages,
-                sampling=sampling,
-                item=item,
-                prompt=prompt.id,
-                repeat=repeat,
-                fingerprint=fingerprint,
-                tools=tools,
-            )
-        )
+        if (known := self._known(fingerprint)) is not None:
+            return known
+        answered = await self._once(request, fingerprint, item, trial)
+        if (known := self._known(fingerprint)) is not None:
+            return known
+        call = self._publish_asked(request, fingerprint, item, trial)
+        here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": now()}
+        own = answered.model_copy(update=here)
+        self.session.publish(own)
+        self.session.answers[fingerprint][self.case] = own
+        return own
+
+    def _known(self, fingerprint: str) -> Answered | None:
+        """The answer as it stands at this place, or at one that it shares."""
+        placed = self.session.answers.get(fingerprint, {})
+        return next((placed[place] for place in (self.case, *ancestors(self.case)) if place in placed), None)
+
+    async def _once(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+        """The answer, wherever it stands; asked now if it was not before. A failure holds for this run."""
+        session = self.session
+        if fingerprint in session.answers:
+            return next(iter(session.answers[fingerprint].values()))
+        if fingerprint in session.going:
+            return await asyncio.shield(session.going[fingerprint])
+        going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
         try:
-            answer = await self._resolve(model).answer(
-                request, lambda text: self._publish(Token(run=self.id, call=call, text=text))
-            )
+            answered = await self._ask(request, fingerprint, item, trial)
         except CallFailed as failure:
-            self._publish(_failed(self.id, failure, call=call, role=role, model=model))
+            going.set_exception(failure)
+            going.exception()
             raise
-        answered = Answered(run=self.id, call=call, role=role, model=model, **dict(answer))
-        self._publish(answered)
-        self._answers[fingerprint] = answered
+        except BaseException:
+            going.cancel()
+            del session.going[fingerprint]
+            raise
+        session.answers[fingerprint] = {self.case: answered}
+        going.set_result(answered)
+        del session.going[fingerprint]
         return answered
 
+    async def _ask(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+        call = self._publish_asked(request, fingerprint, item, trial)
+        who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
+        try:
+            answer: Answer = await self.session.resolve(request.model).answer(
+                request, lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
+            )
+        except CallFailed as failure:
+            self.session.publish(failed(self.id, failure, **who))
+            raise
+        answered = Answered.model_validate({"run": self.id, **who, **dict(answer)})
+        self.session.publish(answered)
+        if self.session.settle is not None:
+            await self.session.settle()
+        return answered
+
+    def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
+        call = f"c{self.session.state.asked + 1:04d}"
+        self.session.publish(
+            Asked(
+                run=self.id,
+                case=self.case,
+                trial=trial,
+                call=call,
+                role=request.role,
+                model=request.model,
+                messages=request.messages,
+                sampling=request.sampling,
+                item=item,
+                prompt=request.prompt,
+                repeat=request.repeat,
+                fingerprint=fingerprint,
+                tools=request.tools,
+            )
+        )
+        return call
+
     async def each(
-        self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = 16
+        self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = AT_ONCE
     ) -> dict[str, R]:
         """`work(item, value)` for all items, `at_once` at a time; the results by item.
 
         An item whose call fails is dropped with the reason and is missing from the results; the others go on.
         """
-        free = asyncio.Semaphore(at_once)
         done: dict[str, R] = {}
 
-        async def one(item: str, value: T) -> None:
-            async with free:
-                try:
-                    done[item] = await work(item, value)
-                except CallFailed as failure:
-                    self.drop(item, "error", failure.message)
+        async def one(pair: tuple[str, T]) -> None:
+            item, value = pair
+            try:
+                done[item] = await work(item, value)
+            except CallFailed as failure:
+                self.drop(item, "error", failure.message, trial=item)
 
-        async with asyncio.TaskGroup() as group:
-            for item, value in items.items():
-                group.create_task(one(item, value))
+        await bounded(items.items(), one, at_once)
         return done
 
-    def record(self, record: Frozen, item: str) -> None:
+    def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
         """Keep one finding about `item`, unless the journal says the same already."""
-        event = Recorded(
-            run=self.id, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json")
-        )
-        if self._is_news(event):
-            self.records.append(event)
-            self._publish(event)
+        self.session.publish_news(recorded(self.id, record, item, case=self.case, trial=trial, by=by))
 
-    def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None) -> None:
+    def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
         """`item` does not count, for this reason, under these rules (None: under both)."""
-        event = Dropped(run=self.id, item=item, reason=reason, detail=detail, rules=rules)
-        if self._is_news(event):
-            self._publish(event)
+        self.session.publish_news(
+            Dropped(run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules)
+        )
 
-    def score(
-        self,
-        metric: str,
-        value: float | None,
-        *,
-        n: int,
-        of: int,
-        rules: Rules,
-        low: float | None = None,
-        high: float | None = None,
-        item: str = "",
-        detail: dict[str, Any] | None = None,
-    ) -> None:
-        """One metric: `value` None where undefined, `n` items used of `of`, a 95 % interval from `low` to `high`."""
-        self._publish(
+    def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
+        """One figure of this case, or of the run; of a part of it where `item` names one."""
+        self.session.publish_news(
             Scored(
                 run=self.id,
+                case=self.case,
                 metric=metric,
-                value=value,
-                n=n,
-                of=of,
-                low=low,
-                high=high,
+                value=score.value,
+                n=score.n,
+                of=score.of,
+                low=score.low,
+                high=score.high,
                 rules=rules,
                 item=item,
-                detail=detail or {},
+                detail=score.detail,
             )
         )
 
-    def _is_news(self, event: Recorded | Dropped) -> bool:
-        """Whether the journal does not say so already: a resumed run goes through the same findings again."""
-        if isinstance(event, Recorded):
-            key: tuple[str, ...] = event.key
-            told: dict[str, Any] = event.data
-        else:
-            key = (event.item, event.reason, str(event.rules), "dropped")
-            told = {"detail": event.detail}
-        news = self._said.get(key) != told
-        self._said[key] = told
-        return news
+
+async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int = AT_ONCE) -> None:
+    """`work` for each of `items`, at most `at_once` at a time; the items are taken one by one as there is room."""
+    waiting = iter(items)
+
+    async def worker() -> None:
+        for item in waiting:
+            await work(item)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_once):
+            group.create_task(worker())
 
 
 async def together(*calls: Awaitable[T]) -> list[T]:
@@ -253,81 +327,21 @@ async def together(*calls: Awaitable[T]) -> list[T]:
     return done
 
 
-def recorded(run: str, record: Frozen, item: str) -> Recorded:
-    """The event for a lab's record; its name is the record's class in lower case."""
-    return Recorded(run=run, record=type(record).__name__.lower(), item=item, data=record.model_dump(mode="json"))
+def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "", by: str = "") -> Recorded:
+    """The event for a lab's record."""
+    data = record.model_dump(mode="json")
+    return Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
 
 
-def new_id(lab: str) -> str:
-    """A run's name: when (UTC), which lab, and four random hexadecimal digits. Sorts by time; fit for a file name."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{lab}-{secrets.token_hex(2)}"
-
-
-async def execute(
-    lab: Lab, spec: Spec, run_id: str, *, resolve: Resolve, publish: Publish, history: Iterable[Event] = ()
-) -> None:
-    """Measure `spec` from start to finish, publishing every event. With `history`, go on from there.
-
-    Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again.
-    """
-    past = list(history)
-    run = Run(run_id, resolve, publish, past)
-    if past:
-        publish(Resumed(run=run_id))
-    else:
-        publish(
-            Started(
-                run=run_id,
-                lab=lab.name,
-                spec=spec.model_dump(mode="json"),
-                seed=spec.seed,
-                versions=versions(),
-                prompts=lab.prompts(spec),
-            )
-        )
-    try:
-        await lab.measure(spec, run)
-    except asyncio.CancelledError:
-        publish(Finished(run=run_id, status="cancelled"))
-        raise
-    except CallFailed as failure:
-        publish(_failed(run_id, failure))
-        publish(Finished(run=run_id, status="failed"))
-    except Exception as fault:
-        # A fault of ours must still end the run in the journal, and reach the person in words; the log has the rest.
-        log.exception("run %s", run_id)
-        cause: BaseException = fault
-        while isinstance(cause, BaseExceptionGroup):
-            cause = cause.exceptions[0]
-        publish(
-            Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
-        )
-        publish(Finished(run=run_id, status="failed"))
-    else:
-        publish(Finished(run=run_id, status="completed"))
-
-
-def _failed(
-    run: str, failure: CallFailed, call: str | None = None, role: str | None = None, model: str | None = None
-) -> Failed:
-    return Failed(
-        run=run,
-        call=call,
-        role=role,
-        model=model,
-        error=type(failure).__name__,
-        message=failure.message,
-        hint=failure.hint,
+def failed(run: str, failure: CallFailed, **who: str) -> Failed:
+    """The event for a call that failed, or for what stopped the run."""
+    return Failed.model_validate(
+        {
+            "run": run,
+            **who,
+            "error": type(failure).__name__,
+            "message": failure.message,
+            "hint": failure.hint,
+            "bad_input": failure.bad_input,
+        }
     )
-
-
-@cache
-def versions() -> dict[str, str]:
-    """What the run was made with, as far as it can change a number."""
-    found = {"python": platform.python_version()}
-    for package in ("openai", "xllamacpp", "sacrebleu", "sentence-transformers", "scipy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

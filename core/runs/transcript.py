@@ -1,8 +1,11 @@
-"""A run as far as its events tell it: what was asked and answered, found, dropped and scored. Pure; any lab's."""
+"""A run as far as its events tell it: what was asked and answered, recorded, dropped and scored, case by case.
+
+Pure, any lab's, and incremental: whoever watches a run applies what is new and nothing twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,6 +26,13 @@ from core.events import (
     Started,
 )
 
+Kind = TypeVar("Kind", bound=Frozen)
+
+
+def name_of(record: type[Frozen]) -> str:
+    """What a record's type is called in a journal: its class in lower case."""
+    return record.__name__.lower()
+
 
 @dataclass
 class Call:
@@ -35,31 +45,18 @@ class Call:
 
     @property
     def text(self) -> str:
+        """The answer, or what has come of it so far."""
         return self.answered.text if self.answered else self.partial
 
 
 @dataclass
-class Transcript:
-    """The state of a run after its events. `status` is None while no `finished` event has come."""
+class Place:
+    """What the events placed at one case, at one item whose cases share it, or at the whole run."""
 
-    started: Started | None = None
-    status: str | None = None
     calls: dict[str, Call] = field(default_factory=dict)
-    records: dict[tuple[str, str, str], Recorded] = field(default_factory=dict)
+    records: dict[tuple[str, str, str, str], Recorded] = field(default_factory=dict)
     drops: list[Dropped] = field(default_factory=list)
     scores: dict[tuple[str, str, str], Scored] = field(default_factory=dict)
-    failures: list[Failed] = field(default_factory=list)
-    seconds: float = 0.0
-
-    def of(self, record: str) -> dict[str, dict[str, Any]]:
-        """The records of one type by item, in the order in which they first came."""
-        return {event.item: event.data for event in self.records.values() if event.record == record}
-
-    def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
-        return self.scores.get((metric, rules, item))
-
-
-Kind = TypeVar("Kind", bound=Frozen)
 
 
 class Reader:
@@ -76,43 +73,239 @@ class Reader:
             self.unread += 1
             return None
 
+    def all_of(self, kind: type[Kind], log: CaseLog, by: str = "") -> dict[str, Kind]:
+        """The records of one type by item, in the order in which they first came; of the lab, or `by` a person."""
+        read = {item: self.read(kind, data) for item, data in log.of(name_of(kind), by).items()}
+        return {item: record for item, record in read.items() if record is not None}
 
-def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:
-    """Fold `events` into the state they lead to. Later records and scores replace earlier ones of the same key."""
-    told = Transcript()
-    last: Event | None = None
-    for event in events:
-        last = event
+    def one_of(self, kind: type[Kind], log: CaseLog) -> Kind | None:
+        """The first record of the type that can be read."""
+        return next(iter(self.all_of(kind, log).values()), None)
+
+
+class CaseLog:
+    """One case's share of a transcript: what is placed at the case itself, and what it shares with its item's others.
+
+    `spec` is the run's, as data; empty where the journal's first line is lost. `running`: whether the case goes on.
+    """
+
+    def __init__(
+        self, case: str, places: list[Place], started: Started | None, status: str | None, specs: dict[type, object]
+    ) -> None:
+        self.case = case
+        self.started = started
+        self.status = status
+        self._places = places
+        self._specs = specs
+
+    def spec_as(self, kind: type[Kind]) -> Kind | None:
+        """The run's specification as its lab's own type, read once for all of its cases; None where it is not one."""
+        if kind not in self._specs:
+            self._specs[kind] = Reader().read(kind, self.spec) if self.started else None
+        spec = self._specs[kind]
+        return spec if isinstance(spec, kind) else None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The run's specification as it was journaled; empty before the run began."""
+        return self.started.spec if self.started else {}
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """The calls by id, in order."""
+        return {name: call for place in self._places for name, call in place.calls.items()}
+
+    @property
+    def records(self) -> list[Recorded]:
+        """The records of the case, and those it shares with its item, in order."""
+        return [event for place in self._places for event in place.records.values()]
+
+    @property
+    def drops(self) -> list[Dropped]:
+        """What does not count, those of the case itself (`item` empty) among them."""
+        return [drop for place in self._places for drop in place.drops]
+
+    def of(self, record: str, by: str = "") -> dict[str, dict[str, Any]]:
+        """The records of one type by item, in the order in which they first came; of the lab, or `by` a person."""
+        return {event.item: event.data for event in self.records if event.record == record and event.by == by}
+
+    def said(self, record: str) -> dict[tuple[str, str], dict[str, Any]]:
+        """What people recorded of one type, by person and item."""
+        return {(event.by, event.item): event.data for event in self.records if event.record == record and event.by}
+
+    def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
+        """A figure of this case."""
+        for place in reversed(self._places):
+            if score := place.scores.get((metric, rules, item)):
+                return score
+        return None
+
+    @property
+    def scores(self) -> list[Scored]:
+        """The figures of the case, and those it shares with its item, in order."""
+        return [score for place in self._places for score in place.scores.values()]
+
+
+@dataclass
+class Progress:
+    """How far a case has come, as its run tells: the number it has among how many, its title, and what came of it.
+
+    `result` is its record as data, None while it goes on.
+    """
+
+    title: str
+    number: int
+    of: int
+    result: dict[str, Any] | None = None
+
+
+@dataclass
+class Transcript:
+    """The state of a run after its events. `status` is None while no `finished` event has come.
+
+    `keep` says of which places everything is kept, all by default; of the others only how far their cases are.
+    """
+
+    keep: Callable[[str], bool] = lambda case: True
+    started: Started | None = None
+    status: str | None = None
+    places: dict[str, Place] = field(default_factory=dict)
+    cases: dict[str, Progress] = field(default_factory=dict)
+    failures: list[Failed] = field(default_factory=list)
+    asked: int = 0
+    ended: int = 0
+    """Calls that were answered or failed."""
+    lost: set[tuple[str, str]] = field(default_factory=set)
+    """Cases and items dropped for an error."""
+    seconds: float = 0.0
+    _specs: dict[type, object] = field(default_factory=dict)
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event. Later records and scores replace earlier ones of the same key."""
+        if self.started:
+            self.seconds = (event.at - self.started.at).total_seconds()
         match event:
             case Started():
-                told.started = event
+                self.started = event
             case Resumed():
-                told.status = None
-                told.failures.clear()
-                # What failed is asked again; every other reason still holds.
-                told.drops = [drop for drop in told.drops if drop.reason != "error"]
-            case Asked():
-                told.calls[event.call] = Call(event)
-            case Answered() if event.call in told.calls:
-                told.calls[event.call].answered = event
-            case Failed():
-                if event.call in told.calls:
-                    told.calls[event.call].failed = event
-                elif event.call is None:
-                    told.failures.append(event)
-            case Recorded():
-                told.records[event.key] = event
-            case Dropped():
-                told.drops.append(event)
-            case Scored():
-                told.scores[(event.metric, event.rules, event.item)] = event
+                self._resume()
             case Finished():
-                told.status = event.status
+                self.status = event.status
+            case Failed() if event.call is None:
+                self.failures.append(event)
+            case Asked() | Answered() | Failed() | Recorded() | Dropped() | Scored():
+                self._place(event)
             case _:
                 pass
-    for call, text in (partial or {}).items():
-        if call in told.calls:
-            told.calls[call].partial = text
-    if told.started and last:
-        told.seconds = (last.at - told.started.at).total_seconds()
-    return told
+
+    def _resume(self) -> None:
+        self.status = None
+        self.failures.clear()
+        # What failed is asked again; every other reason still holds.
+        self.lost.clear()
+        for place in self.places.values():
+            place.drops = [drop for drop in place.drops if drop.reason != "error"]
+
+    def _place(self, event: Asked | Answered | Failed | Recorded | Dropped | Scored) -> None:
+        match event:
+            case Asked():
+                self.asked += 1
+            case Answered() | Failed():
+                self.ended += 1
+            case Recorded(record="begun"):
+                number, of = (_count(event.data.get(name)) for name in ("number", "of"))
+                self.cases.setdefault(event.case, Progress(str(event.data.get("title", "")), number, of))
+            case Recorded(record="result") if event.case in self.cases:
+                self.cases[event.case].result = event.data
+            case Dropped(reason="error"):
+                self.lost.add((event.case, event.item))
+            case _:
+                pass
+        if not self.keep(event.case) and not (isinstance(event, Scored) and not event.case):
+            return
+        place = self.places.setdefault(event.case, Place())
+        match event:
+            case Asked():
+                place.calls[event.call] = Call(event)
+            case Answered() if event.call in place.calls:
+                place.calls[event.call].answered = event
+            case Failed() if event.call in place.calls:
+                place.calls[event.call].failed = event
+            case Recorded():
+                place.records[event.key] = event
+            case Dropped():
+                place.drops.append(event)
+            case Scored():
+                place.scores[event.metric, event.rules, event.item] = event
+            case _:
+                pass
+
+    def hear(self, event: Event) -> None:
+        """Take in what a person said about the run, in a journal of their own."""
+        if isinstance(event, Recorded):
+            self._place(event)
+
+    def see(self, partial: Mapping[str, str]) -> None:
+        """Take in the unfinished answers by call."""
+        for place in self.places.values():
+            for name in place.calls.keys() & partial.keys():
+                place.calls[name].partial = partial[name]
+
+    def case(self, case: str) -> CaseLog:
+        """The case's share. In a run of one case the figures of the run are the case's."""
+        shared = [*ancestors(case), case]
+        if len(self.cases) == 1 or case not in self.cases:
+            shared.insert(0, "")
+        places = [self.places[name] for name in shared if name in self.places]
+        return CaseLog(case, places, self.started, self.status, self._specs)
+
+    @property
+    def only(self) -> str:
+        """The first case's id; empty where there is none yet."""
+        return next(iter(self.cases), "")
+
+    @property
+    def planned(self) -> int:
+        """How many cases the run has; 0 while that is not known."""
+        return max((progress.of for progress in self.cases.values()), default=0)
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """All calls that are kept, in the order in which they were asked."""
+        calls = [item for place in self.places.values() for item in place.calls.items()]
+        return dict(sorted(calls, key=lambda item: (item[1].asked.at, item[0])))
+
+    @property
+    def drops(self) -> list[Dropped]:
+        """All that does not count, in the order it was noted."""
+        drops = [drop for place in self.places.values() for drop in place.drops]
+        return sorted(drops, key=lambda drop: drop.at)
+
+    @property
+    def scores(self) -> list[Scored]:
+        """All figures, those of the whole run first."""
+        names = sorted(self.places, key=bool)
+        return [score for name in names for score in self.places[name].scores.values()]
+
+    def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
+        """A figure of the whole run."""
+        place = self.places.get("")
+        return place.scores.get((metric, rules, item)) if place else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def ancestors(case: str) -> list[str]:
+    """The places that a case shares, from the outermost: of "a/b/c" "a" and "a/b"."""
+    return [case[:at] for at, letter in enumerate(case) if letter == "/"]
+
+
+def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:
+    """Fold `events` into the state they lead to."""
+    state = Transcript()
+    for event in events:
+        state.apply(event)
+    state.see(partial or {})
+    return state

@@ -2,7 +2,7 @@
 
 A journal's rows and the number of its bytes that they came from are written in one transaction, so they agree whatever
 kills the process. A run is named after its file, not after what its events say: two files never fight over rows, and a
-copy under another name is another run.
+copy under another name is another run. A journal of schema 1 is upgraded whole, and so is always read whole.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.events import Answered, Event, Failed, from_json
-from core.store.rows import Row, Rows, new_run
+from core.events import Answered, Event, Failed, Recorded, Started, from_json
+from core.runs.upgrade import upgraded
+from core.store.rows import BEGUN, RESULT, Row, Rows, check, new_run
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -28,31 +30,14 @@ log = logging.getLogger(__name__)
 BLOCK = 20_000
 """Lines that are written in one transaction: bounds the memory, and a thousand small journals share one."""
 
+_ENDING = ".jsonl"
+
 
 def index(store: Store, journals: Path) -> list[str]:
-    """Take up what the folder's journals (`*.jsonl`) hold beyond what the store knows.
-
-    Returns the runs that changed, those included whose journal is gone and whose rows went with it. A torn last line is
-    left until it is whole; a line that holds no event is noted in `faults` and passed over; a journal that shrank,
-    moved, or begins otherwise than before is read afresh.
+    """Take up what the folder's journals hold beyond what the store knows, once. Who looks again and again keeps an
+    `Index`. Returns the runs that changed.
     """
-    changed: set[str] = set()
-    with store.writer:
-        known = _known(store)
-        files = {path.stem: path.resolve() for path in sorted(journals.glob("*.jsonl")) if path.is_file()}
-        gone = {run for run, seen in known.items() if run not in files and not os.path.exists(seen.journal)}
-        replaced = {run for run, path in files.items() if run in known and _is_another(path, known[run])}
-        _forget(store, gone | replaced)
-        batch = _Batch(store)
-        for run, path in files.items():
-            seen = known[run] if run in known and run not in replaced else _NOTHING
-            try:
-                if _take_up(batch, run, path, seen):
-                    changed.add(run)
-            except OSError as error:
-                log.warning("%s cannot be read: %s", path.name, error)
-        batch.write()
-    return sorted(changed | gone | replaced)
+    return Index(store, journals).look()
 
 
 def rebuild(store: Store, journals: Path) -> list[str]:
@@ -70,67 +55,187 @@ class _Seen(NamedTuple):
     modified: int
     head: str
 
-    def is_up_to_date(self, file: os.stat_result) -> bool:
-        return (file.st_size, file.st_mtime_ns) == (self.bytes, self.modified)
-
 
 _NOTHING = _Seen("", 0, 0, "")
 
 
-def _known(store: Store) -> dict[str, _Seen]:
-    with store.cursor() as cursor:
-        rows = cursor.execute("select run, journal, bytes, modified, head from runs").fetchall()
-    return {run: _Seen(*seen) for run, *seen in rows}
+class _File(NamedTuple):
+    """A journal as it lies in the folder."""
+
+    run: str
+    path: str
+    bytes: int
+    modified: int
+
+    def is_as(self, seen: _Seen) -> bool:
+        return (self.path, self.bytes, self.modified) == (seen.journal, seen.bytes, seen.modified)
 
 
-def _is_another(path: Path, seen: _Seen) -> bool:
-    """Whether the file is not the one that was indexed: elsewhere, shorter, or with another first line."""
+class Index:
+    """A folder's journals (`*.jsonl`), looked at again and again. What they were like at the last look is kept in mind,
+    so that a look at thousands of which none has changed takes milliseconds.
+    """
+
+    def __init__(self, store: Store, journals: Path) -> None:
+        self.store = store
+        self._folder = os.path.realpath(journals)
+        self._known: dict[str, _Seen] = {}
+        self._still: dict[str, tuple[int, int]] = {}
+        """Files that hold nothing new as long as they are of this size and time, by name."""
+        self._others: set[str] = set()
+        """Runs whose journals lie in other folders."""
+        self._settled = False
+        """Whether each of the other runs has its file in `_still`: as long as these are there, none is gone."""
+        self._writes = -1
+
+    def look(self) -> list[str]:
+        """Take up what the journals hold beyond what the store knows.
+
+        Returns the runs that changed, those included whose journal is gone and whose rows went with it. A torn last
+        line is left until it is whole; a line that holds no event is noted in `faults` and passed over; a journal that
+        shrank, moved, or begins otherwise than before is read afresh.
+        """
+        with self.store.writer as writer:
+            if self._writes != writer.writes:
+                self._learn()
+            try:
+                news, same = self._scan()
+            except OSError as error:
+                log.warning("%s cannot be read: %s", self._folder, error)
+                return []
+            gone = self._gone(same)
+            changed = self._take_up(news, gone) if news or gone else set()
+            self._writes = writer.writes
+        return sorted(changed)
+
+    def _learn(self) -> None:
+        """Ask the store what it knows: somebody else wrote to it, or nothing is in mind yet."""
+        with self.store.cursor() as cursor:
+            rows = cursor.execute("select run, journal, bytes, modified, head from runs").fetchall()
+        self._known = {run: _Seen(*seen) for run, *seen in rows}
+        self._still = {}
+        self._settled = False
+
+    def _gone(self, same: int) -> set[str]:
+        """Runs whose journals are no more, where so many files are as they were."""
+        unsure = self._others
+        if not self._settled or same < len(self._still):
+            there = set(os.listdir(self._folder)) if os.path.isdir(self._folder) else set()
+            self._still = {name: was for name, was in self._still.items() if name in there}
+            self._others = {run for run, seen in self._known.items() if os.path.dirname(seen.journal) != self._folder}
+            unsure = {run for run in self._known if run in self._others or run + _ENDING not in self._still}
+            self._settled = unsure == self._others
+        return {run for run in unsure if not os.path.exists(self._known[run].journal)}
+
+    def _scan(self) -> tuple[list[_File], int]:
+        """The files that are not as they were, and how many are."""
+        news: list[_File] = []
+        same = 0
+        try:
+            entries = os.scandir(self._folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return news, same
+        still = self._still
+        with entries:
+            for entry in entries:
+                name = entry.name
+                was = still.get(name)
+                if was is None and not name.endswith(_ENDING):
+                    continue
+                try:
+                    status = entry.stat()
+                except OSError:
+                    # Gone since, or a link that leads nowhere.
+                    still.pop(name, None)
+                    continue
+                if was == (status.st_size, status.st_mtime_ns):
+                    same += 1
+                elif stat.S_ISREG(status.st_mode):
+                    path = os.path.join(self._folder, name)
+                    news.append(_File(name.removesuffix(_ENDING), path, status.st_size, status.st_mtime_ns))
+        return sorted(news), same
+
+    def _take_up(self, news: list[_File], gone: set[str]) -> set[str]:
+        files = [file for file in news if file.run not in self._known or not file.is_as(self._known[file.run])]
+        replaced = {file.run for file in files if file.run in self._known and _is_another(file, self._known[file.run])}
+        self._forget(gone | replaced)
+        changed = gone | replaced
+        batch = _Batch(self.store)
+        # As they were before they were read: what came since shows at the next look.
+        still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
+        for file in files:
+            try:
+                if _read(batch, file, self._known.get(file.run, _NOTHING)):
+                    changed.add(file.run)
+            except OSError as error:
+                log.warning("%s cannot be read: %s", file.path, error)
+                del still[file.run + _ENDING]
+        batch.write()
+        self._known.update(batch.seen)
+        self._still.update(still)
+        self._settled = False
+        return changed
+
+    def _forget(self, runs: set[str]) -> None:
+        if runs:
+            with self.store.write() as cursor:
+                for table in self.store.indexed:
+                    cursor.execute(f'delete from "{table}" where run = any(?)', [sorted(runs)])  # noqa: S608  our own names
+            for run in runs:
+                self._known.pop(run, None)
+                self._settled = False
+                self._still.pop(run + _ENDING, None)
+
+
+def _is_another(file: _File, seen: _Seen) -> bool:
+    """Whether the file, which has changed, must be read afresh: it lies elsewhere, is shorter, has another first line,
+    or is of schema 1.
+    """
+    if file.path != seen.journal or file.bytes < seen.bytes:
+        return True
     try:
-        status = path.stat()
-        if str(path) != seen.journal or status.st_size < seen.bytes:
-            return True
-        if seen.is_up_to_date(status):
-            return False
-        with path.open("rb") as file:
-            return _digest(file.readline()) != seen.head
+        with open(file.path, "rb") as opened:
+            head = opened.readline()
     except OSError:
         return False
-
-
-def _forget(store: Store, runs: set[str]) -> None:
-    if runs:
-        with store.write() as cursor:
-            for table in store.indexed:
-                cursor.execute(f'delete from "{table}" where run = any(?)', [sorted(runs)])  # noqa: S608  our own names
+    return _digest(head) != seen.head or _is_old(head)
 
 
 def _digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def _take_up(batch: _Batch, run: str, path: Path, seen: _Seen) -> bool:
-    """Put the file's whole lines that were not seen into the batch. Whether there were any."""
-    if seen.is_up_to_date(path.stat()):
+def _is_old(head: bytes) -> bool:
+    """Whether a journal that begins so is of schema 1."""
+    try:
+        event = from_json(head)
+    except ValidationError:
         return False
-    with path.open("rb") as file:
-        head = file.readline()
-        file.seek(seen.bytes)
+    return isinstance(event, Started) and event.version == 1
+
+
+def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
+    """Put the file's whole lines that were not seen into the batch. Whether there were any."""
+    with open(file.path, "rb") as opened:
+        head = opened.readline()
+        old = _is_old(head)
+        opened.seek(seen.bytes)
         row: Row | None = None
-        for lines in _blocks(file):
-            row = row or (batch.stored_run(run) if seen.bytes else new_run(run))
-            row.update(journal=str(path), modified=os.fstat(file.fileno()).st_mtime_ns, head=_digest(head))
-            batch.add(row, lines)
+        for lines in _blocks(opened, whole=old):
+            row = row or (batch.stored_run(file.run) if seen.bytes else new_run(file.run))
+            row.update(journal=file.path, modified=os.fstat(opened.fileno()).st_mtime_ns, head=_digest(head))
+            batch.add(row, lines, old)
         return row is not None
 
 
-def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The whole lines of `file`, at most BLOCK at a time."""
+def _blocks(file: Iterable[bytes], whole: bool) -> Iterator[list[bytes]]:
+    """The whole lines of `file`, at most BLOCK at a time unless the `whole` of it is wanted."""
     lines: list[bytes] = []
     for line in file:
         if not line.endswith(b"\n"):
             break
         lines.append(line)
-        if len(lines) == BLOCK:
+        if len(lines) == BLOCK and not whole:
             yield lines
             lines = []
     if lines:
@@ -138,32 +243,38 @@ def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 class _Batch:
-    """Lines of one or more journals that are written in one transaction."""
+    """Lines of one or more journals that are written in one transaction. `seen`: how far those go that were written."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.rows = Rows(store.tables)
+        self.rows = Rows(store.tables, store.records)
         self.lines = 0
+        self.seen: dict[str, _Seen] = {}
 
     def stored_run(self, run: str) -> Row:
         return self._select("select * from runs where run = ?", [run])[0]
 
-    def add(self, run: Row, lines: list[bytes]) -> None:
-        """Make the rows of `lines`, which follow what is indexed of `run`. Writes when enough has come together."""
-        numbered: list[tuple[int, Event]] = []
+    def add(self, run: Row, lines: list[bytes], old: bool) -> None:
+        """Make the rows of `lines`, which follow what is indexed of `run`, or are the whole of an `old` journal of
+        schema 1. Writes when enough has come together.
+        """
+        events: list[Event] = []
         for number, line in enumerate(lines, start=run["lines"] + 1):
             try:
                 if not line.isspace():
-                    numbered.append((number, from_json(line)))
+                    event = from_json(line)
+                    check(event)
+                    events.append(event)
             except ValidationError as error:
                 self._fault(run, number, error.errors(include_url=False, include_input=False)[0]["msg"])
-        if run["lines"]:
-            self._recall(run["run"], [event for _, event in numbered])
-        for number, event in numbered:
-            try:
-                self.rows.add(run, event)
             except ValueError as error:
                 self._fault(run, number, str(error))
+        if old:
+            events = self._upgraded(run["run"], events)
+        elif run["lines"]:
+            self._recall(run["run"], events)
+        for event in events:
+            self.rows.add(run, event)
         run["bytes"] += sum(map(len, lines))
         run["lines"] += len(lines)
         self.rows.put("runs", run)
@@ -187,18 +298,32 @@ class _Batch:
             ).fetchall():
                 runs[(name,)].update(answered=answered, failed=failed)
             self._insert(cursor, "runs", runs.values())
-        self.rows = Rows(self.store.tables)
+        self.seen.update({name: _Seen(*(row[field] for field in _Seen._fields)) for (name,), row in runs.items()})
+        self.rows = Rows(self.store.tables, self.store.records)
         self.lines = 0
+
+    def _upgraded(self, run: str, events: list[Event]) -> list[Event]:
+        try:
+            return upgraded(events, self.store.labs)
+        except Exception:
+            # One journal that a lab trips over must not keep all others out of the store.
+            log.exception("upgrading %s", run)
+            return events
 
     def _fault(self, run: Row, line: int, reason: str) -> None:
         self.rows.put("faults", {"run": run["run"], "line": line, "reason": reason})
 
     def _recall(self, run: str, events: list[Event]) -> None:
-        """Fetch the rows of calls that were asked in lines indexed before and get their answer now."""
+        """Fetch the rows that were begun in lines indexed before and are completed now, of calls and of cases."""
         calls = {event.call for event in events if isinstance(event, Answered | Failed) and event.call is not None}
-        for row in self._select("select * from calls where run = ? and call = any(?)", [run, sorted(calls)]):
-            if (run, row["call"]) not in self.rows.by_table.get("calls", {}):
-                self.rows.put("calls", row)
+        cases = {event.case for event in events if isinstance(event, Recorded) and event.record in (BEGUN, RESULT)}
+        for table, column, names in (("calls", "call", calls), ("cases", "case", cases)):
+            if not names:
+                continue
+            rows = self._select(f'select * from {table} where run = ? and "{column}" = any(?)', [run, sorted(names)])  # noqa: S608  our own names
+            for row in rows:
+                if (run, row[column]) not in self.rows.by_table.get(table, {}):
+                    self.rows.put(table, row)
 
     def _select(self, sql: str, params: list[Any]) -> list[Row]:
         with self.store.cursor() as cursor:

@@ -6,7 +6,7 @@ import logging
 import threading
 from pathlib import Path
 
-from core.store.index import index
+from core.store.index import Index
 from core.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -21,6 +21,7 @@ class Keeper:
         self.looked = threading.Event()
         """Set once everything that lay there at the start is indexed."""
         self._journals = journals
+        self._index = Index(store, journals)
         self._every = every
         self._woken = threading.Event()
         self._closed = False
@@ -32,6 +33,7 @@ class Keeper:
         self._woken.set()
 
     def close(self) -> None:
+        """End the thread, waiting 5 seconds for it at most, and close the store."""
         self._closed = True
         self._woken.set()
         self._thread.join(timeout=5)
@@ -40,7 +42,7 @@ class Keeper:
     def _keep(self) -> None:
         while not self._closed:
             try:
-                if index(self.store, self._journals):
+                if self._index.look():
                     self.changes += 1
             except Exception:
                 # The journals are the truth and untouched; the next look may fare better.

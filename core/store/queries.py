@@ -1,12 +1,18 @@
-"""What pages and the command line ask of the store. Every function returns a DataFrame with the columns it names."""
+"""What pages and the command line ask of the store. Every function returns a DataFrame with the columns it names.
+
+"The figures of a run" are those of the whole run: `case` and `item` are ''. What a person says about a run lies in a
+journal of its own (`runs.about`), which is in no list of runs.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
+from core.runs.transcript import ancestors
+from core.store.schema import named
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -15,44 +21,79 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
-ASK = "simulatability"
-"""The Ask lab's name in `runs.lab`."""
-
-CHECK = "consistency"
-"""The Check lab's name in `runs.lab`."""
-
-PROBE = "find"
-"""The Probe lab's name in `runs.lab`."""
-
-READER = "reader"
-"""The simulator's name where the person who reads guesses."""
-
-_VERDICTS: dict[Rules, str] = {"paper": "paper", "repaired": "repaired"}
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
 
 
-def runs(store: Store, lab: str | None = None, limit: int = 200, alive: Alive | None = None) -> DataFrame:
+def runs(
+    store: Store,
+    lab: str | None = None,
+    limit: int = 200,
+    alive: Alive | None = None,
+    rules: Rules = "repaired",
+) -> DataFrame:
     """The newest runs first, one row each, of one lab or of all.
 
-    run, lab, title, model, status, at, finished_at, seconds, answered and failed (calls), dropped (items), faults
-    (lines of the journal that could not be read), error, message, hint.
+    run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
+    (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
+    how: what the specification has in the field that the lab names so, in words; n and of: those of its lab's first
+    leading figure; then a column for each leading figure of the labs, by its metric, null where a run has none or it
+    is undefined.
     A run that has not finished is `running`; with `alive`, `interrupted` where its process is gone.
     """
-    found = store.query(
-        """
-        select run, lab, title, model, status, "at", finished_at, seconds, answered, failed,
-               (select count(distinct item) from drops where drops.run = runs.run) as dropped,
-               (select count(*) from faults where faults.run = runs.run) as faults,
-               error, message, hint
-        from runs where ? is null or lab = ? order by "at" desc nulls first, run desc limit ?
-        """,
-        [lab, lab, limit],
+    leading = [
+        (one.name, metric.name, place)
+        for one in store.labs.values()
+        for place, metric in enumerate(one.metrics)
+        if metric.leads
+    ]
+    metrics = list(dict.fromkeys(metric for _, metric, _ in leading))
+    labs, names, places = ([one[column] for one in leading] for column in range(3))
+    frame = store.query(
+        f"""
+        with listed as (
+            select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
+                   hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
+            from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
+            where about = '' and (? is null or lab = ?) order by "at" desc nulls first, run desc limit ?
+        ), leads as (
+            select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
+        ), figures as (
+            select run, arg_min(n, place) as n, arg_min("of", place) as "of"{_pivot(metrics)}
+            from scores join listed using (run) join leads using (lab, metric)
+            where "case" = '' and item = '' and rules = ? group by run
+        )
+        select listed.* exclude (error, message, hint, reread_from),
+               (select count(*) from cases c where c.run = listed.run and c.status = 'done') as done,
+               (select count(distinct ("case", item)) from drops where drops.run = listed.run) as dropped,
+               (select count(*) from faults where faults.run = listed.run) as faults,
+               error, message, hint, reread_from, figures.* exclude (run)
+        from listed left join figures using (run) order by "at" desc nulls first, run desc
+        """,  # noqa: S608  our own names
+        [
+            list(store.labs),
+            [one.how for one in store.labs.values()],
+            lab,
+            lab,
+            limit,
+            labs,
+            names,
+            places,
+            *metrics,
+            rules,
+        ],
         rows=None,
     )
+    frame["how"] = [_in_words(how) for how in frame["how"]]
     if alive is not None:
-        stopped = [status == "running" and not alive(run) for run, status in zip(found.run, found.status, strict=True)]
-        found.loc[stopped, "status"] = "interrupted"
-    return found
+        stopped = [status == "running" and not alive(run) for run, status in zip(frame.run, frame.status, strict=True)]
+        frame.loc[stopped, "status"] = "interrupted"
+    return frame
+
+
+def _in_words(how: object) -> str:
+    """A field of a specification as one word or several."""
+    value = json.loads(how) if isinstance(how, str) else None
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def run(store: Store, run_id: str, alive: Alive | None = None) -> dict[str, Any] | None:
@@ -71,32 +112,65 @@ def run(store: Store, run_id: str, alive: Alive | None = None) -> dict[str, Any]
     return row
 
 
-def calls(store: Store, run_id: str, item: str | None = None) -> DataFrame:
-    """Every call of a run, or of one item in it, in the order they were asked: the columns of the table `calls`.
+def cases(store: Store, run_id: str | None = None, lab: str | None = None, limit: int = 1_000) -> DataFrame:
+    """Cases, one row each, of one run or of all, of one lab or of all; the newest run first, its cases in order.
 
-    `messages` is a list of {role, content} and `sampling` a dict, both empty for a call whose `asked` line is lost.
-    """
-    found = store.query(
-        'select * from calls where run = ? and (? is null or item = ?) order by "at", call',
-        [run_id, item, item],
-        rows=None,
-    )
-    for name, nothing in (("messages", "[]"), ("sampling", "{}")):
-        found[name] = [json.loads(text if isinstance(text, str) else nothing) for text in found[name]]
-    return found
-
-
-def scores(store: Store, run_id: str | None = None, rules: Rules | None = None) -> DataFrame:
-    """Scores with the run's lab, title and model beside them; `item` is '' for a score of the whole run.
-
-    run, lab, title, model, metric, rules, item, value, n, of, low, high, detail, at.
+    The columns of the table `cases`. A case that has not come to its end is `running`, even where its run stopped.
     """
     return store.query(
         """
-        select scores.run, lab, title, model, metric, rules, item, value, n, "of", low, high, detail, scores.at
+        select cases.* from cases left join runs using (run)
+        where (? is null or run = ?) and (? is null or cases.lab = ?)
+        order by runs."at" desc, run, number, "case" limit ?
+        """,
+        [run_id, run_id, lab, lab, limit],
+        rows=None,
+    )
+
+
+def trials(store: Store, run_id: str, case: str | None = None) -> DataFrame:
+    """The trials of a run, or of one case in it, in order: the columns of the table `trials`, `calls` a list."""
+    frame = store.query(
+        """
+        select trials.* from trials left join cases using (run, "case")
+        where run = ? and (? is null or "case" = ?) order by cases.number, "case", trial
+        """,
+        [run_id, case, case],
+        rows=None,
+    )
+    return _decoded(frame, {"calls": "[]"})
+
+
+def calls(store: Store, run_id: str, case: str | None = None, item: str | None = None) -> DataFrame:
+    """Every call of a run, or of one case with what it shares with its item, or of one item, in the order they were
+    asked: the columns of the table `calls`.
+
+    `messages` is a list of {role, content} and `sampling` a dict, both empty for a call whose `asked` line is lost;
+    `tools` and `tool_calls` are lists.
+    """
+    places = None if case is None else [*ancestors(case), case]
+    frame = store.query(
+        """
+        select * from calls where run = ? and (?::varchar[] is null or "case" = any(?)) and (? is null or item = ?)
+        order by "at", call
+        """,
+        [run_id, places, places or [], item, item],
+        rows=None,
+    )
+    return _decoded(frame, {"messages": "[]", "sampling": "{}", "tools": "[]", "tool_calls": "[]"})
+
+
+def scores(store: Store, run_id: str | None = None, rules: Rules | None = None) -> DataFrame:
+    """Scores with the run's lab, title and model beside them; `case` and `item` are '' for a score of the whole run.
+
+    run, lab, title, model, case, metric, rules, item, value, n, of, low, high, detail, at.
+    """
+    return store.query(
+        """
+        select scores.run, lab, title, model, "case", metric, rules, item, value, n, "of", low, high, detail, scores.at
         from scores left join runs on runs.run = scores.run
         where (? is null or scores.run = ?) and (? is null or rules = ?)
-        order by runs.at desc, scores.run, item, metric, rules
+        order by runs.at desc, scores.run, "case", item, metric, rules
         """,
         [run_id, run_id, rules, rules],
         rows=None,
@@ -104,11 +178,13 @@ def scores(store: Store, run_id: str | None = None, rules: Rules | None = None) 
 
 
 def drops(store: Store, run_id: str, rules: Rules | None = None) -> DataFrame:
-    """Items that do not count, and why: item, reason, rules ('' under either), detail, at. With `rules`, those only."""
+    """Items that do not count, and why: case, item ('' for the whole case), reason, rules ('' under either), detail,
+    at. With `rules`, those only.
+    """
     return store.query(
         """
-        select item, reason, rules, detail, "at" from drops
-        where run = ? and (? is null or rules in (?, '')) order by "at", item
+        select "case", item, reason, rules, detail, "at" from drops
+        where run = ? and (? is null or rules in (?, '')) order by "at", "case", item
         """,
         [run_id, rules, rules],
         rows=None,
@@ -120,168 +196,83 @@ def faults(store: Store, run_id: str) -> DataFrame:
     return store.query("select line, reason from faults where run = ? order by line", [run_id], rows=None)
 
 
-def recorded(store: Store, run_id: str, record: str) -> DataFrame:
-    """Records of a type that has no table of its own: item, data (a dict), at."""
-    found = store.query(
-        'select item, data, "at" from records where run = ? and record = ? order by "at", item',
-        [run_id, record],
-        rows=None,
-    )
-    found["data"] = [json.loads(text) for text in found["data"]]
-    return found
+def records(store: Store, run_id: str, record: str, people: bool = False) -> DataFrame:
+    """What a run recorded of one type (its name in the journal), or with `people` what people said about it.
 
-
-def explanations(store: Store, run_id: str) -> DataFrame:
-    """The starter questions of an Ask run and how the model explained its answers: the table `explanations`."""
-    return store.query('select * from explanations where run = ? order by "at", item', [run_id], rows=None)
-
-
-def ask_case(store: Store, run_id: str, rules: Rules = "repaired") -> DataFrame:
-    """One row a counterfactual of an Ask run: what was expected of the model, and what it said.
-
-    item, text, context, response_1, response_2, generator, operation, origin, simulator, expected (its simulation),
-    guessed (the reader's), said (the model's answer), reason (why it does not count), call and answer_call (ids in
-    `calls`), simulation_calls (a list of them). What is not there is null.
+    run (the journal), case, item, trial, by, at, and a column for each of the type's fields, where a lab declares it;
+    JSON columns as Python values. A type that no lab declares has one column `data`, a dict.
     """
-    verdict = _VERDICTS[rules]
-    found = store.query(
-        f"""
-        select c.item, c.text, c.context, c.response_1, c.response_2, c.generator, c.operation, c.origin,
-               s.simulator, s.{verdict} as expected, g.{verdict} as guessed, a.{verdict} as said, d.reason,
-               c.call, a.call as answer_call, s.calls as simulation_calls
-        from counterfactuals c
-        left join simulations s on s.run = c.run and s.item = c.item and s.simulator <> '{READER}'
-        left join simulations g on g.run = c.run and g.item = c.item and g.simulator = '{READER}'
-        left join answers a on a.run = c.run and a.item = c.item
-        left join (
-            select item, first(reason order by "at", reason) as reason from drops
-            where run = ? and rules in (?, '') group by item
-        ) d on d.item = c.item
-        where c.run = ? order by c.item
-        """,  # noqa: S608  our own names
-        [run_id, rules, run_id],
-        rows=None,
-    )
-    found["simulation_calls"] = [
-        json.loads(calls if isinstance(calls, str) else "[]") for calls in found.simulation_calls
-    ]
-    return found
-
-
-def ask_scatter(store: Store, rules: Rules = "repaired") -> DataFrame:
-    """One row an Ask run that has a precision (null where undefined), newest first.
-
-    run, at, model, method, task, question, precision, low, high, n, of, generality_bleu, generality_cosine,
-    generality_jaccard, rules.
-    """
-    return store.query(
-        """
-        with by_run as (
-            select run, rules,
-                   max(value) filter (metric = 'precision') as precision,
-                   max(low) filter (metric = 'precision') as low,
-                   max(high) filter (metric = 'precision') as high,
-                   max(n) filter (metric = 'precision') as n,
-                   max("of") filter (metric = 'precision') as "of",
-                   max(value) filter (metric = 'generality_bleu') as generality_bleu,
-                   max(value) filter (metric = 'generality_cosine') as generality_cosine,
-                   max(value) filter (metric = 'generality_jaccard') as generality_jaccard
-            from scores where item = '' and rules = ? group by run, rules
+    whose = "run in (select run from runs where about = ?)" if people else "run = ?"
+    table = store.records.get(record)
+    if table is None:
+        frame = store.query(
+            f'select * exclude (record) from records where {whose} and record = ? order by "at", "case", item, "by"',  # noqa: S608  our own names
+            [run_id, record],
+            rows=None,
         )
-        select run, runs.at, model, spec->>'method' as method, spec->>'task' as task, title as question,
-               precision, low, high, n, "of", generality_bleu, generality_cosine, generality_jaccard, rules
-        from by_run join runs using (run)
-        where lab = ? and n is not null order by runs.at desc, run
-        """,
-        [rules, ASK],
-        rows=None,
-    )
-
-
-def checks(store: Store, run_id: str | None = None, rules: Rules = "repaired") -> DataFrame:
-    """One row a check of a Check run, or of all of them, newest run first.
-
-    run, at, model, task, item, paragraph, explanation, wording, label, before and after (the two answers, null where
-    not read), faithful (yes, no, undecided), reason, control (share of random masks with the same effect), distance,
-    kept, masked, over_redacted.
-    """
-    verdict = _VERDICTS[rules]
-    return store.query(
-        f"""
-        select c.run, r."at", r.model, r.spec->>'task' as task, c.item, c.paragraph, c.explanation, c.wording, c.label,
-               c.before_{verdict} as before, c.after_{verdict} as after, c.faithful_{verdict} as faithful,
-               c.reason_{verdict} as reason, c.control_{verdict} as control, c.distance, c.kept, c.masked,
-               c.over_redacted
-        from checks c join runs r using (run)
-        where ? is null or c.run = ? order by r."at" desc, c.run, c.item
-        """,  # noqa: S608  our own names
-        [run_id, run_id],
-        rows=None,
-    )
-
-
-def check_scores(store: Store, rules: Rules = "repaired") -> DataFrame:
-    """One row a Check run and group of its checks, newest first: the whole run (`item` ''), an explanation, a wording.
-
-    run, at, model, task, title, explanations (a list), item, explanation ('' where the group has several), wording (''
-    likewise), faithfulness, low, high, n, of, control, gain, accuracy (of the whole run). A run of one explanation has
-    no group for it beside the whole run's.
-    """
-    found = store.query(
-        """
-        with by_group as (
-            select run, item,
-                   max(value) filter (metric = 'faithfulness') as faithfulness,
-                   max(low) filter (metric = 'faithfulness') as low,
-                   max(high) filter (metric = 'faithfulness') as high,
-                   max(n) filter (metric = 'faithfulness') as n,
-                   max("of") filter (metric = 'faithfulness') as "of",
-                   max(value) filter (metric = 'faithfulness_control') as control,
-                   max(value) filter (metric = 'faithfulness_gain') as gain,
-                   max(value) filter (metric = 'accuracy') as accuracy
-            from scores where rules = ? group by run, item
+    else:
+        frame = store.query(
+            f'select * from "{table}" where {whose} order by "at", "case", item, "by"',  # noqa: S608  our own names
+            [run_id],
+            rows=None,
         )
-        select run, runs."at", model, spec->>'task' as task, title, spec->>'explanations' as explanations, item,
-               split_part(item, '/', 1) as explanation, split_part(item, '/', 2) as wording,
-               faithfulness, low, high, n, "of", control, gain, accuracy
-        from by_group join runs using (run)
-        where lab = ? and n is not null order by runs."at" desc, run, item
-        """,
-        [rules, CHECK],
-        rows=None,
-    )
-    found["explanations"] = [json.loads(names if isinstance(names, str) else "[]") for names in found["explanations"]]
-    found["explanation"] = [
-        names[0] if not explanation and len(names) == 1 else explanation
-        for names, explanation in zip(found["explanations"], found["explanation"], strict=True)
-    ]
-    return found
+    kinds = store.tables[table or "records"].columns
+    return _decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
 
 
-def probes(store: Store, run_id: str) -> DataFrame:
-    """The calls of the black box in a Probe run, in order: the table `probes`."""
-    return store.query("select * from probes where run = ? order by number", [run_id], rows=None)
+def figures(
+    store: Store, lab: str, metrics: Sequence[str], rules: Rules = "repaired", spec: Sequence[str] = ()
+) -> DataFrame:
+    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings.
 
-
-def probe_results(store: Store, rules: Rules = "repaired") -> DataFrame:
-    """One row a Probe run that was scored, newest first; what was not measured or is undefined is null.
-
-    run, at, title, category, interpreter, model, kind, nmse, nmse_success, exact_match, unit_test, unit_test_ceiling,
-    noise_floor, interval_iou, probes (calls made), rules.
+    run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
+    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
     """
-    metrics = ("nmse", "nmse_success", "exact_match", "unit_test", "unit_test_ceiling", "noise_floor", "interval_iou")
-    columns = ", ".join(f"max(value) filter (metric = '{metric}') as {metric}" for metric in metrics)
-    return store.query(
+    frame = _figures(store, lab, metrics, rules, spec, "and item = ''")
+    return frame.drop(columns="item")
+
+
+def figure_groups(
+    store: Store, lab: str, metrics: Sequence[str], rules: Rules = "repaired", spec: Sequence[str] = ()
+) -> DataFrame:
+    """The same as `figures`, with a row for each part of a run that has figures of its own, such as one wording: `item`
+    names it, '' for the whole run.
+    """
+    return _figures(store, lab, metrics, rules, spec, "")
+
+
+def _figures(
+    store: Store, lab: str, metrics: Sequence[str], rules: Rules, spec: Sequence[str], which: str
+) -> DataFrame:
+    chosen = "".join(f", json_extract(spec, ?) as {named([field])}" for field in spec)
+    first = metrics[0]
+    parts = ", ".join(f"max({column}) filter (metric = ?) as {column}" for column in ("low", "high", "n", '"of"'))
+    frame = store.query(
         f"""
-        with by_run as (
-            select run, rules, {columns} from scores where item = '' and rules = ? group by run, rules
+        with by_item as (
+            select run, item, {parts}{_pivot(metrics)}
+            from scores where "case" = '' and rules = ? {which} group by run, item
         )
-        select run, runs.at, title, spec->>'category' as category, spec->>'interpreter' as interpreter, model,
-               truths.kind, {", ".join(metrics)},
-               (select count(*) from probes where probes.run = by_run.run) as probes, rules
-        from by_run join runs using (run) left join truths using (run)
-        where lab = ? order by runs.at desc, run
+        select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
+        from by_item join runs using (run)
+        where lab = ? and by_item.n is not null order by runs.at desc, run, item
         """,  # noqa: S608  our own names
-        [rules, PROBE],
+        [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab],
         rows=None,
     )
+    return _decoded(frame, dict.fromkeys(spec, "null"))
+
+
+def _pivot(metrics: Sequence[str]) -> str:
+    """A column for the value of each metric; each `?` in it stands for one's name."""
+    return "".join(f", max(value) filter (metric = ?) as {named([metric])}" for metric in metrics)
+
+
+def _decoded(frame: DataFrame, columns: dict[str, str]) -> DataFrame:
+    """JSON columns as Python values; what is null is what stands beside the column's name."""
+    import pandas as pd
+
+    for name, nothing in columns.items():
+        values = [json.loads(text if isinstance(text, str) else nothing) for text in frame[name]]
+        frame[name] = pd.Series(values, index=frame.index, dtype=object)
+    return frame

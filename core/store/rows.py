@@ -1,40 +1,47 @@
 """The rows that events make. Nothing here touches a file or a database.
 
 Of several events with the same primary key the latest wins. A call's row is made by `asked` and completed by `answered`
-or `failed`; a run's row is carried from event to event.
+or `failed`, a case's by its begin and its result; a run's row is carried from event to event.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic_core import to_json
 
-from core.events import Answered, Asked, Dropped, Event, Failed, Finished, Recorded, Resumed, Scored, Started
-from core.store.schema import TABLE_OF_RECORD, TITLE_FIELDS, Table
+from core.events import Answered, Asked, Dropped, Event, Failed, Finished, Recorded, Resumed, Rules, Scored, Started
+from core.lab import RULES, Begun, Reading, Result, Trial
+from core.runs.transcript import name_of
+from core.store.schema import Table
 
 Row = dict[str, Any]
+
+BEGUN, RESULT, TRIAL = name_of(Begun), name_of(Result), name_of(Trial)
 
 _BIGINT = 2**63
 
 
 class Rows:
-    """Rows to be written, by table and primary key."""
+    """Rows to be written, by table and primary key. `records` names the tables of record types."""
 
-    def __init__(self, tables: dict[str, Table]) -> None:
+    def __init__(self, tables: Mapping[str, Table], records: Mapping[str, str]) -> None:
         self.tables = tables
+        self.records = records
         self.by_table: dict[str, dict[tuple[Any, ...], Row]] = {}
         self.resumed: set[str] = set()
         """Runs whose drops of before for an error are to be deleted: what failed is asked again."""
 
     def put(self, table: str, row: Row) -> None:
+        """Keep a row for `table`, in place of one with the same key."""
         key = tuple(row[column] for column in self.tables[table].key)
         self.by_table.setdefault(table, {})[key] = row
 
     def add(self, run: Row, event: Event) -> None:
-        """Make the rows of one event, and carry the row `run` on. Raises ValueError for numbers too large to keep."""
+        """Make the rows of one event that `check` let pass, and carry the row `run` on."""
         name, at = run["run"], utc(event.at)
         _carry_on(run, event, at)
         match event:
@@ -49,19 +56,15 @@ class Rows:
                 }
                 self.resumed.add(name)
             case Recorded():
-                self._record(name, event, at)
+                self._record(run, event, at)
             case Dropped():
-                fields = {
-                    "item": event.item,
-                    "reason": event.reason,
-                    "rules": event.rules or "",
-                    "detail": event.detail,
-                }
-                self.put("drops", {"run": name, **fields, "at": at})
+                fields = {column: getattr(event, column) for column in _DROPPED}
+                self.put("drops", {**fields, "run": name, "rules": event.rules or "", "at": at})
             case Scored():
-                fields = event.model_dump(include={"metric", "rules", "item", "value", "low", "high", "detail"})
-                counts = {"n": whole(event.n), "of": whole(event.of)}
-                self.put("scores", self._fitted("scores", {"run": name, **fields, **counts, "at": at}))
+                fields = {column: getattr(event, column) for column in _SCORED}
+                numbers = {column: getattr(event, column) for column in ("value", "low", "high")}
+                ours = {**fields, "detail": as_json(event.detail), "run": name, "at": at}
+                self.put("scores", self._fitted("scores", ours, numbers))
             case _:
                 pass
 
@@ -71,31 +74,82 @@ class Rows:
             rows[run, call] = {**dict.fromkeys(self.tables["calls"].columns), "run": run, "call": call, "at": at}
         return rows[run, call]
 
-    def _record(self, run: str, event: Recorded, at: datetime) -> None:
-        table = TABLE_OF_RECORD.get(event.record)
-        if table is None:
-            fields = {"record": event.record, "item": event.item, "data": as_json(event.data)}
-            self.put("records", {"run": run, **fields, "at": at})
+    def _record(self, run: Row, event: Recorded, at: datetime) -> None:
+        name, case = run["run"], event.case
+        table = self.records.get(event.record)
+        if table is None and not event.by and event.record in (BEGUN, RESULT):
+            self._case(run, event, at)
+        elif table is None and not event.by and event.record == TRIAL:
+            both = [_reading(event.data.get(rules), rules) for rules in RULES]
+            ours = {"run": name, "case": case, "trial": event.item, "at": at}
+            self.put("trials", self._fitted("trials", ours, {**event.data, **both[0], **both[1]}))
         else:
-            self.put(table, self._fitted(table, {**event.data, "run": run, "item": event.item, "at": at}))
+            ours = {"run": name, "case": case, "item": event.item, "trial": event.trial, "by": event.by, "at": at}
+            if table is None:
+                self.put("records", {**ours, "record": event.record, "data": as_json(event.data)})
+            else:
+                self.put(table, self._fitted(table, ours, event.data))
 
-    def _fitted(self, table: str, values: Row) -> Row:
-        """One row of `table`; what has no column, or not the column's type, goes into its column `extra`."""
+    def _case(self, run: Row, event: Recorded, at: datetime) -> None:
+        """Complete a case's row with what is known of it now."""
+        columns = self.tables["cases"].columns
+        name, case = run["run"], event.case
+        row = self.by_table.setdefault("cases", {}).setdefault((name, case), dict.fromkeys(columns))
+        row.update(dict.fromkeys(event.data.keys() & columns.keys()))
+        now = {"status": "running", "at": at} if event.record == BEGUN else {"status": "done", "ended_at": at}
+        ours = {"run": name, "case": case, "lab": run.get("lab"), "ended_at": row["ended_at"], "at": row["at"], **now}
+        row.update(self._fitted("cases", ours, event.data))
+
+    def _fitted(self, table: str, ours: Row, data: Mapping[str, Any]) -> Row:
+        """One row of `table`: `ours` and `data`. What of that has no column, or not the column's type, or a name that
+        is ours goes into the column `extra`.
+        """
         columns = self.tables[table].columns
-        row: Row = {}
-        for column, kind in columns.items():
-            if column != "extra" and column in values and fits(values[column], kind):
-                value = values.pop(column)
-                row[column] = as_json(value) if kind == "JSON" and value is not None else value
-        for column in self.tables[table].key:
-            row[column] = row.get(column) or ""
-        extra = {name: value for name, value in values.items() if value is not None}
-        return row | ({"extra": as_json(extra) if extra else None} if "extra" in columns else {})
+        row = dict(ours)
+        extra = {}
+        for name, value in data.items():
+            if value is None:
+                continue
+            kind = columns.get(name)
+            if kind == "VARCHAR" and type(value) is str and name not in ours:
+                row[name] = value
+                continue
+            if kind == "TIMESTAMP" and isinstance(value, str):
+                value = _time(value)
+            if kind is None or name in ours or name == "extra" or not fits(value, kind):
+                extra[name] = value
+            else:
+                row[name] = as_json(value) if kind == "JSON" else value
+        if extra and "extra" in columns:
+            row["extra"] = as_json(extra)
+        return row
+
+
+_DROPPED = ("case", "trial", "item", "reason", "detail")
+_SCORED = ("case", "metric", "rules", "item", "n", "of")
 
 
 def new_run(name: str) -> Row:
     """The row of a run of which nothing is known yet."""
-    return {"run": name, "status": "running", "seconds": 0.0, "answered": 0, "failed": 0, "bytes": 0, "lines": 0}
+    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": ""}
+    return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
+
+
+def check(event: Event) -> None:
+    """Raises ValueError for numbers too large to keep."""
+    match event:
+        case Started():
+            numbers: tuple[int | None, ...] = (event.seed,)
+        case Asked():
+            numbers = (event.repeat,)
+        case Answered():
+            numbers = (event.usage.prompt_tokens, event.usage.completion_tokens)
+        case Scored():
+            numbers = (event.n, event.of)
+        case _:
+            return
+    if not all(fits(number, "BIGINT") for number in numbers):
+        raise ValueError("a number too large to keep")
 
 
 def _carry_on(run: Row, event: Event, at: datetime) -> None:
@@ -105,17 +159,19 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
     run["last_at"] = max(last, at)
     match event:
         case Started():
-            run["at"], run["lab"], run["seed"] = at, event.lab, whole(event.seed)
+            run["at"] = at
+            run.update({name: getattr(event, name) for name in _STARTED})
             run.update({name: as_json(getattr(event, name)) for name in ("spec", "versions", "prompts")})
-            run["title"] = _title(event.spec)
-            model = event.spec.get("model")
-            run["model"] = model if isinstance(model, str) else None
+            run["title"] = _text(event.spec, "title")
+            run["model"] = _text(event.spec, "model")
         case Resumed():
             run.update(status="running", finished_at=None, error=None, message=None, hint=None)
         case Asked() if not run.get("model"):
             run["model"] = event.model
-        case Recorded() if not run.get("title"):
-            run["title"] = _title(event.data)
+        case Recorded() if event.record == BEGUN and not event.by:
+            run["title"] = run.get("title") or _text(event.data, "title")
+            of = event.data.get("of")
+            run["cases"] = of if fits(of, "BIGINT") else None
         case Failed() if event.call is None:
             run.update(error=event.error, message=event.message, hint=event.hint)
         case Finished():
@@ -124,43 +180,71 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             pass
 
 
-def _title(fields: dict[str, Any]) -> str | None:
-    return next((fields[name] for name in TITLE_FIELDS if isinstance(fields.get(name), str) and fields[name]), None)
+_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from")
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _reading(reading: object, rules: Rules) -> Row:
+    fields = reading if isinstance(reading, dict) else {}
+    return {column: fields.get(name) for name, column in _READ[rules]}
+
+
+_READ = {rules: [(name, f"{name}_{rules}") for name in Reading.model_fields] for rules in RULES}
+
+_NOTHING_WRONG: Row = dict.fromkeys(("error", "message", "hint"))
+_UNANSWERED: Row = dict.fromkeys(
+    (
+        "text",
+        "seconds",
+        "first_token_seconds",
+        "cached",
+        "prompt_tokens",
+        "completion_tokens",
+        "finish_reason",
+        "tool_calls",
+    )
+)
 
 
 def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
     who = {"role": event.role, "model": event.model}
-    unanswered: Row = dict.fromkeys(
-        (
-            "text",
-            "seconds",
-            "first_token_seconds",
-            "cached",
-            "prompt_tokens",
-            "completion_tokens",
-            "finish_reason",
-            "tool_calls",
-        )
-    )
-    nothing_wrong: Row = dict.fromkeys(("error", "message", "hint"))
     if isinstance(event, Asked):
-        asked = {"item": event.item, "prompt": event.prompt, "repeat": whole(event.repeat), "at": at}
         return {
-            **unanswered,
-            **nothing_wrong,
+            **_UNANSWERED,
+            **_NOTHING_WRONG,
             **who,
-            **asked,
+            "case": event.case,
+            "item": event.item,
+            "trial": event.trial,
+            "prompt": event.prompt,
+            "repeat": event.repeat,
             "messages": as_json(event.messages),
             "sampling": as_json(event.sampling),
             "tools": as_json(event.tools),
+            "at": at,
         }
+    # Who loses the line that asks still says where an answer belongs.
+    where = {name: value for name in ("case", "trial") if (value := getattr(event, name))}
     if isinstance(event, Answered):
-        usage = {name: whole(count) for name, count in event.usage.model_dump().items()}
-        fields = ("text", "seconds", "first_token_seconds", "cached", "finish_reason")
-        plain = {name: getattr(event, name) for name in fields}
-        return {**nothing_wrong, **who, **usage, **plain, "tool_calls": as_json(event.tool_calls)}
+        return {
+            **_NOTHING_WRONG,
+            **who,
+            **where,
+            "text": event.text,
+            "seconds": event.seconds,
+            "first_token_seconds": event.first_token_seconds,
+            "cached": event.cached,
+            "prompt_tokens": event.usage.prompt_tokens,
+            "completion_tokens": event.usage.completion_tokens,
+            "finish_reason": event.finish_reason,
+            "tool_calls": as_json(event.tool_calls),
+        }
     known = {name: value for name, value in who.items() if value is not None}
-    return {**unanswered, **known, "error": event.error, "message": event.message, "hint": event.hint}
+    return {**_UNANSWERED, **known, **where, "error": event.error, "message": event.message, "hint": event.hint}
 
 
 def fits(value: object, kind: str) -> bool:
@@ -174,15 +258,24 @@ def fits(value: object, kind: str) -> bool:
     if kind == "BIGINT":
         return isinstance(value, int) and not isinstance(value, bool) and -_BIGINT <= value < _BIGINT
     if kind == "DOUBLE":
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
     return kind == "TIMESTAMP" and isinstance(value, datetime)
 
 
-def whole(number: int | None) -> int | None:
-    """`number`, if a column can hold it. Raises ValueError."""
-    if not fits(number, "BIGINT"):
-        raise ValueError("a number too large to keep")
-    return number
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # An integer beyond all floating-point numbers.
+        return False
+
+
+def _time(text: str) -> datetime | str:
+    """The time that `text` writes; the text itself where it is none."""
+    try:
+        return utc(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return text
 
 
 def as_json(value: object) -> str:

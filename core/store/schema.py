@@ -1,22 +1,33 @@
-"""The store's tables, as numbered migrations, and which record goes into which table.
+"""The store's tables: numbered migrations for what every lab has, and one table a record type, made from its fields.
 
 Columns bear the field names of the events. Times are naive UTC. There are primary keys and no other index: DuckDB scans
-a million rows in milliseconds, and what has no index cannot have a broken one. `at` is a word of SQL's own: write
-`"at"`, or `calls.at`.
+a million rows in milliseconds, and what has no index cannot have a broken one. `at`, `case` and `by` are words of SQL's
+own: write `"at"`, or `calls.at`.
 
-To add a table: append one migration here, never change an old one, and name its records in `TABLE_OF_RECORD`.
-After a migration every journal is read again, so a new table fills itself.
+To change a table of every lab's: append one migration here, never change an old one. A record's table follows its type
+by itself. After either every journal is read again, so that what is new fills itself.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+import types
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from core.events import Frozen
+from core.lab import Lab
+from core.runs.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+FIRST = 6
+"""The number of the first migration here. A store of before is emptied: its tables were made lab by lab."""
+
 MIGRATIONS = [
-    # 1: a run, and what every lab has
+    # 6: a run, its cases and their trials, and what every lab has
     """
     create table runs (
         run varchar primary key,      -- the journal's name without .jsonl
@@ -30,8 +41,13 @@ MIGRATIONS = [
         spec json,
         versions json,
         prompts json,
-        title varchar,                -- what was asked
+        app varchar,                  -- the program's version
+        commit varchar,
+        about varchar,                -- the run that a person speaks about; '' where it is a run itself
+        reread_from varchar,          -- the run whose raw answers were read again
+        title varchar,                -- of its spec, or of its first case
         model varchar,
+        cases bigint,                 -- planned
         answered bigint,              -- calls
         failed bigint,                -- calls
         error varchar,                -- what stopped the run itself
@@ -43,207 +59,157 @@ MIGRATIONS = [
         modified bigint,              -- the file's time when it was indexed, nanoseconds since 1970
         head varchar                  -- sha256 of the first line
     );
+    create table cases (
+        run varchar, "case" varchar, lab varchar, number bigint, "of" bigint, title varchar, model varchar,
+        explanation varchar, outcome_paper varchar, outcome_repaired varchar, verdict varchar,
+        trials bigint, counted bigint,
+        status varchar,               -- running | done
+        "at" timestamp, ended_at timestamp,
+        primary key (run, "case")
+    );
+    create table trials (             -- an expectation and what came of it; "paper" and "repaired" are two readings
+        run varchar, "case" varchar, trial varchar, about varchar,
+        expected_paper varchar, observed_paper varchar, outcome_paper varchar, counts_paper boolean,
+        reason_paper varchar,
+        expected_repaired varchar, observed_repaired varchar, outcome_repaired varchar, counts_repaired boolean,
+        reason_repaired varchar,
+        calls json, "at" timestamp,
+        primary key (run, "case", trial)
+    );
     create table calls (
-        run varchar, call varchar, item varchar, role varchar, model varchar, prompt varchar, messages json,
-        sampling json, repeat bigint, text varchar, seconds double, first_token_seconds double, cached boolean,
-        prompt_tokens bigint, completion_tokens bigint, finish_reason varchar, error varchar, message varchar,
-        hint varchar, "at" timestamp,
+        run varchar, call varchar, "case" varchar, item varchar, trial varchar, role varchar, model varchar,
+        prompt varchar, messages json, sampling json, repeat bigint,
+        tools json,                   -- what the model might ask to have called
+        tool_calls json,              -- what it asked for
+        text varchar, seconds double, first_token_seconds double, cached boolean, prompt_tokens bigint,
+        completion_tokens bigint, finish_reason varchar, error varchar, message varchar, hint varchar, "at" timestamp,
         primary key (run, call)
     );
     create table scores (
-        run varchar, metric varchar, rules varchar, item varchar, value double, n bigint, "of" bigint, low double,
-        high double, detail json, "at" timestamp,
-        primary key (run, metric, rules, item)
+        run varchar,
+        "case" varchar,               -- '' for a figure of the whole run
+        metric varchar, rules varchar, item varchar, value double, n bigint, "of" bigint, low double, high double,
+        detail json, "at" timestamp,
+        primary key (run, "case", metric, rules, item)
     );
     create table drops (
-        run varchar, item varchar, reason varchar,
+        run varchar, "case" varchar, trial varchar,
+        item varchar,                 -- '' for the whole case
+        reason varchar,
         rules varchar,                -- '' where the item counts under neither
         detail varchar, "at" timestamp,
-        primary key (run, item, reason, rules)
+        primary key (run, "case", item, reason, rules)
     );
-    create table records (            -- of types that have no table of their own
-        run varchar, record varchar, item varchar, data json, "at" timestamp,
-        primary key (run, record, item)
+    create table records (            -- of types that no lab declares
+        run varchar, record varchar, "case" varchar, item varchar, trial varchar, "by" varchar, data json,
+        "at" timestamp,
+        primary key (run, record, "case", item, "by")
     );
     create table faults (             -- lines of a journal that hold no event
         run varchar, line bigint, reason varchar,
         primary key (run, line)
     );
     """,
-    # 2: what the Ask lab records; `extra` keeps the fields that have no column
-    """
-    create table explanations (
-        run varchar, item varchar, call varchar, task varchar, method varchar, question varchar, context varchar,
-        response_1 varchar, response_2 varchar, answer_paper varchar, answer_repaired varchar,
-        explanation_paper varchar, explanation_repaired varchar, gold varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table counterfactuals (
-        run varchar, item varchar, call varchar, generator varchar, operation varchar, text varchar, context varchar,
-        response_1 varchar, response_2 varchar,
-        origin varchar,               -- generated | hand
-        paper boolean,                -- whether it counts under the paper's rules
-        repaired boolean,             -- whether it counts under ours
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table simulations (
-        run varchar, item varchar,
-        simulator varchar,            -- a model's id, or 'reader'
-        calls json,                   -- one a vote
-        votes json, paper varchar, repaired varchar, extra json, "at" timestamp,
-        primary key (run, item, simulator)
-    );
-    create table answers (
-        run varchar, item varchar, call varchar, paper varchar, repaired varchar, explanation varchar,
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    """,
-    # 3: what the Check lab records; `item` is a key such as <paragraph>/<explanation>/<wording>
-    """
-    create table paragraphs (
-        run varchar, item varchar, task varchar, text varchar, question varchar, choices json, hypothesis varchar,
-        label varchar, reference_edit varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table classifications (
-        run varchar, item varchar, call varchar, persona varchar, paper varchar, repaired varchar,
-        correct_paper boolean, correct_repaired boolean, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table abilities (
-        run varchar, item varchar, call varchar, persona varchar, paper varchar, repaired varchar,
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table self_explanations (
-        run varchar, item varchar, call varchar, words_paper json, words_repaired json, edited_paper varchar,
-        edited_repaired varchar, wanted varchar,
-        basis varchar,                -- what the target was chosen from: label | prediction
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table rechecks (
-        run varchar, item varchar, call_paper varchar, call_repaired varchar, paper varchar, repaired varchar,
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table mask_controls (
-        run varchar, item varchar, texts json, calls json, paper json, repaired json, all_text varchar,
-        all_call varchar, all_paper varchar, all_repaired varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table checks (
-        run varchar, item varchar, paragraph varchar, explanation varchar, wording varchar, label varchar,
-        before_paper varchar, before_repaired varchar, after_paper varchar, after_repaired varchar,
-        faithful_paper varchar,       -- yes | no | undecided
-        faithful_repaired varchar, reason_paper varchar, reason_repaired varchar, control_paper double,
-        control_repaired double, distance double, kept double, masked double, over_redacted boolean,
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    """,
-    # 4: what the Probe lab records; "repaired" and "paper" are two readings, as above
-    """
-    create table probes (
-        run varchar, item varchar, number bigint, round bigint, input varchar, output varchar,
-        value double,                 -- where the output is a finite real number
-        problem varchar,              -- why there is no output
-        how varchar,                  -- function | code | table | embedding | logprobs | answer
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table exchanges (
-        run varchar, item varchar, round bigint, call varchar, inputs json, told varchar, trouble varchar,
-        invented varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table interpretations (
-        run varchar, item varchar, interpreter varchar, call varchar, description_paper varchar,
-        description_repaired varchar, domain_paper varchar, domain_repaired varchar, code_paper varchar,
-        code_repaired varchar, told_paper varchar, told_repaired varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table estimates (
-        run varchar, item varchar, paper json, repaired json, trouble_paper varchar, trouble_repaired varchar,
-        extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table predictions (
-        run varchar, item varchar,
-        kind varchar,                 -- test | held out
-        input varchar, truth varchar, paper varchar, repaired varchar, error varchar, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table unit_tests (
-        run varchar, item varchar,
-        about varchar,                -- interpretation | truth
-        evaluator varchar, call varchar, options json, correct bigint, picked bigint, paper boolean,
-        repaired boolean, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table audits (
-        run varchar, item varchar, supported json, contradicted json, unseen json, invented_rounds json,
-        coverage double, longest_gap json, in_corruption bigint, claimed json, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    create table truths (
-        run varchar, item varchar, id varchar, category varchar, kind varchar, description varchar, parameters json,
-        note varchar, noise varchar, corrupted json, x json, y json, extra json, "at" timestamp,
-        primary key (run, item)
-    );
-    """,
-    """
-    alter table calls add column tools json;        -- what the model might ask to have called
-    alter table calls add column tool_calls json;   -- what it asked for
-    alter table exchanges add column tools boolean;
-    """,
 ]
 
-TABLE_OF_RECORD = {
-    "explanation": "explanations",
-    "counterfactual": "counterfactuals",
-    "simulation": "simulations",
-    "answer": "answers",
-    "paragraph": "paragraphs",
-    "classification": "classifications",
-    "ability": "abilities",
-    "selfexplanation": "self_explanations",
-    "recheck": "rechecks",
-    "maskcontrol": "mask_controls",
-    "consistency": "checks",
-    "probe": "probes",
-    "exchange": "exchanges",
-    "interpretation": "interpretations",
-    "estimate": "estimates",
-    "prediction": "predictions",
-    "unittest": "unit_tests",
-    "audit": "audits",
-    "truth": "truths",
-}
-"""Record type -> table. A record of any other type goes into `records`."""
+GENERIC = ("migrations", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults")
+"""Tables that are no record type's."""
 
-TITLE_FIELDS = ("title", "question", "context", "text", "function")
-"""Where a run's title is looked for, in this order: in its spec, else in what it records first."""
+_PLACED = dict.fromkeys(("run", "case", "item", "trial", "by"), "VARCHAR")
+_REST = {"extra": "JSON", "at": "TIMESTAMP"}
+_KEY = ("run", "case", "item", "by")
+
+FIXED = frozenset(_PLACED | _REST)
+"""Columns of every record's table, whatever its fields. A field of such a name is kept in `extra`."""
 
 
 class NewerSchema(Exception):
     """The file was written by a later version."""
 
 
-def migrate(connection: DuckDBPyConnection) -> None:
-    """Bring the tables up to date, in one transaction. Raises NewerSchema, and duckdb.Error for a broken file."""
+class Table(NamedTuple):
+    """A table's columns (name -> SQL type, in order) and primary key."""
+
+    columns: dict[str, str]
+    key: tuple[str, ...]
+
+
+# A table a record type
+
+
+def table_of(record: type[Frozen]) -> str:
+    """The name of a record type's table: SelfExplanation -> self_explanation."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", record.__name__)
+    return words.lower()
+
+
+def record_tables(labs: Mapping[str, Lab]) -> dict[str, str]:
+    """The tables of the labs' record types, by the types' names in journals. Raises ValueError where a type takes the
+    name of a table that every lab has.
+    """
+    tables = {name_of(record): table_of(record) for lab in labs.values() for record in lab.records}
+    if taken := sorted(set(tables.values()) & set(GENERIC)):
+        raise ValueError(f"A record's table cannot be called {', '.join(taken)}: rename its type.")
+    return tables
+
+
+def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, Table]:
+    """What the labs' record types need: a column a field. Types of one name share a table; where two of them disagree
+    on a field, its column is JSON, which holds whatever either writes.
+    """
+    fields: dict[str, dict[str, str]] = {}
+    for lab in labs.values():
+        for record in lab.records:
+            columns = fields.setdefault(table_of(record), {})
+            for name, field in record.model_fields.items():
+                # Names in SQL differ by more than their capitals.
+                if name in columns or name.lower() not in FIXED | {one.lower() for one in columns}:
+                    kind = sql_type(field.annotation)
+                    columns[name] = kind if columns.get(name, kind) == kind else "JSON"
+    return {table: Table(_PLACED | columns | _REST, _KEY) for table, columns in fields.items()}
+
+
+def sql_type(annotation: Any) -> str:
+    """The type of the column that holds values of a field so annotated; None beside a type changes nothing."""
+    if get_origin(annotation) is Annotated:
+        return sql_type(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = {sql_type(one) for one in get_args(annotation) if one is not type(None)}
+        if kinds == {"BIGINT", "DOUBLE"}:
+            return "DOUBLE"
+        return kinds.pop() if len(kinds) == 1 else "JSON"
+    if get_origin(annotation) is Literal:
+        kinds = {sql_type(type(value)) for value in get_args(annotation) if value is not None}
+        return kinds.pop() if len(kinds) == 1 else "JSON"
+    if not isinstance(annotation, type):
+        return "JSON"
+    by_type = ((bool, "BOOLEAN"), (int, "BIGINT"), (float, "DOUBLE"), (str, "VARCHAR"), (datetime, "TIMESTAMP"))
+    return next((kind for one, kind in by_type if issubclass(annotation, one)), "JSON")
+
+
+# Making and changing tables
+
+
+def migrate(connection: DuckDBPyConnection, wanted: Mapping[str, Table] | None = None) -> None:
+    """Bring the tables up to date, those of records too, in one transaction.
+
+    Raises NewerSchema, and duckdb.Error for a broken file.
+    """
     connection.execute("begin")
     connection.execute("create table if not exists migrations (number integer primary key, applied timestamp)")
     done = _number(connection)
-    if done > len(MIGRATIONS):
+    newest = FIRST + len(MIGRATIONS) - 1
+    if done > newest:
         connection.execute("rollback")
-        raise NewerSchema(f"schema {done}; this version knows {len(MIGRATIONS)}")
-    for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-        connection.execute(statements)
-        connection.execute("insert into migrations values (?, now() at time zone 'utc')", [number])
-    if 0 < done < len(MIGRATIONS):
+        raise NewerSchema(f"schema {done}; this version knows {newest}")
+    if 0 < done < FIRST:
+        drop_tables(connection, but="migrations")
+    for number, statements in enumerate(MIGRATIONS, start=FIRST):
+        if number > done:
+            connection.execute(statements)
+            connection.execute("insert into migrations values (?, now() at time zone 'utc')", [number])
+    grown = _grow(connection, wanted or {})
+    if done and (grown or done < newest):
         # The journals hold more than the old tables could: with no head, each is taken for a new one.
         connection.execute("update runs set head = '', modified = 0")
     connection.execute("commit")
@@ -254,21 +220,39 @@ def _number(connection: DuckDBPyConnection) -> int:
     return int(row[0]) if row else 0
 
 
-def drop_everything(connection: DuckDBPyConnection) -> None:
-    """Every table away; `migrate` makes them again."""
+def _grow(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> bool:
+    """Make and extend the records' tables. Whether anything was to do. Columns that nobody wants any more stay."""
+    there = tables(connection)
+    grown = False
+    for name, (columns, key) in wanted.items():
+        has = there.get(name)
+        if has is not None and (
+            has.key != key or any(has.columns.get(column, kind) != kind for column, kind in columns.items())
+        ):
+            connection.execute(f'drop table "{name}"')
+            has = None
+        if has is None:
+            lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
+            keys = ", ".join(f'"{column}"' for column in key)
+            connection.execute(f'create table "{name}" ({lines}, primary key ({keys}))')
+            grown = True
+            continue
+        for column, kind in columns.items():
+            if column not in has.columns:
+                connection.execute(f'alter table "{name}" add column "{column}" {kind}')
+                grown = True
+    return grown
+
+
+def drop_tables(connection: DuckDBPyConnection, but: str = "") -> None:
+    """Every table away, except one; `migrate` makes them again."""
     for (table,) in connection.execute("select table_name from duckdb_tables() where not internal").fetchall():
-        connection.execute(f'drop table "{table}"')
-
-
-class Table(NamedTuple):
-    """A table's columns (name -> SQL type, in order) and primary key, as they are in the file."""
-
-    columns: dict[str, str]
-    key: tuple[str, ...]
+        if table != but:
+            connection.execute(f'drop table "{table}"')
 
 
 def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
-    """Every table of the store."""
+    """Every table of the store, as it is in the file."""
     columns: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index"
@@ -278,3 +262,8 @@ def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
         "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
     ).fetchall()
     return {table: Table(columns[table], tuple(key)) for table, key in keys}
+
+
+def named(columns: Iterable[str]) -> str:
+    """Names as SQL takes them."""
+    return ", ".join('"' + column.replace('"', '""') + '"' for column in columns)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from core.lab import Lab
 from core.store import schema
 
 if TYPE_CHECKING:
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROWS = 10_000
-"""Rows that `query` returns unless told otherwise."""
+"""Rows that `query` returns unless its caller asks for another number."""
 
 SECONDS = 10.0
-"""Time that `query` allows unless told otherwise."""
+"""Seconds that `query` may take unless its caller asks for another limit."""
+
+MEMORY = "2GB"
+"""What DuckDB may use; what needs more is refused."""
 
 # The person's own SQL runs here: it reaches no other file, loads no extension and cannot change these settings.
 _CONFIG: dict[str, str] = {
@@ -32,7 +36,6 @@ _CONFIG: dict[str, str] = {
     "autoload_known_extensions": "false",
     "enable_external_access": "false",
     "lock_configuration": "true",
-    "memory_limit": "2GB",
     "threads": "2",
 }
 
@@ -61,28 +64,52 @@ class QueryRefused(StoreError):
     """SQL that is wrong, that would write, or that takes too long."""
 
 
-_writers: dict[Path, threading.RLock] = {}
+class Writer:
+    """The right to write a file, one thread at a time; a context manager. `writes` counts what was written."""
+
+    def __init__(self) -> None:
+        self.writes = 0
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Writer:
+        self._lock.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+_writers: dict[Path, Writer] = {}
 _writers_lock = threading.Lock()
 
 
 class Store:
-    """The store at `path`, made if it is not there. A context manager.
+    """The store at `path`, made if it is not there, with a table for each record type of `labs`. A context manager.
 
-    Several stores of one process may open the same path: they share the database and its one writer lock.
+    Several stores of one process may open the same path: they share the database and its one writer.
 
     Raises StoreBusy where another process has it open, StoreUnusable where the file cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, labs: Mapping[str, Lab]) -> None:
         self.path = path.resolve()
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.labs = labs
+        self.records = schema.record_tables(labs)
+        """Tables of record types, by the types' names in journals."""
         with _writers_lock:
-            self.writer = _writers.setdefault(self.path, threading.RLock())
+            self.writer = _writers.setdefault(self.path, Writer())
         with self.writer:
-            self._connection = _open(self.path)
+            self._connection = _open(self.path, schema.wanted_tables(labs))
+            self.writer.writes += 1
             self.tables: dict[str, schema.Table] = schema.tables(self._connection)
-        self.indexed = [name for name, table in self.tables.items() if "run" in table.columns]
+
+    @property
+    def indexed(self) -> list[str]:
         """Tables that hold what the journals say."""
+        return [name for name, table in self.tables.items() if "run" in table.columns]
 
     def close(self) -> None:
         """Close the file. Queries that still run are broken off."""
@@ -109,6 +136,7 @@ class Store:
             try:
                 yield cursor
                 cursor.execute("commit")
+                self.writer.writes += 1
             except BaseException as error:
                 with suppress(duckdb.Error):
                     cursor.execute("rollback")
@@ -119,9 +147,10 @@ class Store:
     def empty(self) -> None:
         """Forget everything. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
-            schema.drop_everything(cursor)
+            schema.drop_tables(cursor)
         with self.writer, self.cursor() as cursor:
-            schema.migrate(cursor)
+            schema.migrate(cursor, schema.wanted_tables(self.labs))
+            self.tables = schema.tables(self._connection)
 
     def query(
         self, sql: str, params: Sequence[object] = (), rows: int | None = ROWS, seconds: float = SECONDS
@@ -160,14 +189,14 @@ class Store:
             cursor.close()
 
 
-def _open(path: Path) -> DuckDBPyConnection:
+def _open(path: Path, wanted: Mapping[str, schema.Table]) -> DuckDBPyConnection:
     import duckdb
 
     connection: DuckDBPyConnection | None = None
-    config: dict[str, Any] = dict(_CONFIG)
+    config: dict[str, Any] = {**_CONFIG, "memory_limit": MEMORY}
     try:
         connection = duckdb.connect(str(path), config=config)
-        schema.migrate(connection)
+        schema.migrate(connection, wanted)
         return connection
     except schema.NewerSchema as newer:
         trouble: StoreError = StoreUnusable(
@@ -189,12 +218,12 @@ def _is_broken(error: BaseException) -> bool:
 
 def _explained(path: Path, error: str) -> StoreError:
     if "Conflicting lock" in error:
-        found = re.search(r"PID (\d+)", error)
-        who = f"process {found[1]}" if found else "another process"
+        holder = re.search(r"PID (\d+)", error)
+        who = f"process {holder[1]}" if holder else "another process"
         return StoreBusy(
             f"{path} is open in {who}. If that is another copy of this app, use that one: "
             "it takes up every new journal by itself.",
-            int(found[1]) if found else None,
+            int(holder[1]) if holder else None,
         )
     if "Permission denied" in error:
         return StoreUnusable(f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME.")
@@ -214,14 +243,14 @@ def _first_rows(result: DuckDBPyConnection, rows: int | None) -> DataFrame:
     import pandas as pd
 
     if rows is None:
-        found = result.df()
-        found.attrs["truncated"] = False
-        return found
+        frame = result.df()
+        frame.attrs["truncated"] = False
+        return frame
     chunks = [result.fetch_df_chunk()]
     count = len(chunks[0])
     while count <= rows and len(chunk := result.fetch_df_chunk()):
         chunks.append(chunk)
         count += len(chunk)
-    found = pd.concat(chunks, ignore_index=True).head(rows) if len(chunks) > 1 else chunks[0].head(rows)
-    found.attrs["truncated"] = count > rows
-    return found
+    frame = pd.concat(chunks, ignore_index=True).head(rows) if len(chunks) > 1 else chunks[0].head(rows)
+    frame.attrs["truncated"] = count > rows
+    return frame

@@ -1,0 +1,1 @@
+"""Texts: prompt templates, replies, differences, overlap and sentence vectors."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 _UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
 _MANY, _REPEATS = 4_000, 300_000
 """Words, and pairs of like words. Above either, difflib may skip the most frequent ones, or it would take minutes."""
@@ -32,41 +34,25 @@ def pieces(original: str, edited: str) -> list[Piece]:
     skip = max(len(old), len(new)) > _MANY or repeats > _REPEATS
     matcher = SequenceMatcher(None, inner_old, inner_new, autojunk=skip)
     inner = [(op, i + head, j + head, k + head, m + head) for op, i, j, k, m in matcher.get_opcodes()]
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for op, i, j, k, m in [("equal", 0, head, 0, head), *inner, ("equal", end, len(old), len(new) - tail, len(new))]:
         if op == "equal":
             for was, now in zip(before[i:j], after[k:m], strict=True):
-                _add(found, "same", was.word)
+                _add(pieces, "same", was.word)
                 if was.space == now.space:
-                    _add(found, "same", was.space)
+                    _add(pieces, "same", was.space)
                 else:
-                    _add(found, "removed", was.space)
-                    _add(found, "added", now.space)
+                    _add(pieces, "removed", was.space)
+                    _add(pieces, "added", now.space)
         else:
-            _add(found, "removed", "".join(unit.word + unit.space for unit in before[i:j]))
-            _add(found, "added", "".join(unit.word + unit.space for unit in after[k:m]))
-    return found
+            _add(pieces, "removed", "".join(unit.word + unit.space for unit in before[i:j]))
+            _add(pieces, "added", "".join(unit.word + unit.space for unit in after[k:m]))
+    return pieces
 
 
 def distance(original: str, edited: str) -> float:
     """Words to insert, delete or exchange (Levenshtein), as a share of the longer text: 0 the same, 1 nothing kept."""
-    import numpy as np
-
-    before, after = _words(original), _words(edited)
-    longest = max(len(before), len(after))
-    head, tail = _common_ends(before, after)
-    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
-    number = {word: index for index, word in enumerate({*before, *after})}
-    columns = np.array([number[word] for word in after], dtype=np.int64)
-    steps = np.arange(len(after) + 1)
-    row = steps.copy()
-    for count, word in enumerate(before, start=1):
-        best = np.empty_like(row)
-        best[0] = count
-        best[1:] = np.minimum(row[1:] + 1, row[:-1] + (columns != number[word]))
-        # Insertions run along the row: the least of everything to the left plus the words in between.
-        row = np.minimum.accumulate(best - steps) + steps
-    return float(row[-1]) / longest if longest else 0.0
+    return float(Levenshtein.normalized_distance(_words(original), _words(edited)))
 
 
 def kept(original: str, edited: str) -> float:
@@ -85,7 +71,7 @@ class _Unit(NamedTuple):
 
 def _units(text: str) -> list[_Unit]:
     """Together they are `text`; white space at its start belongs to an empty word."""
-    return [_Unit(found[1], found[2]) for found in _UNIT.finditer(text)]
+    return [_Unit(unit[1], unit[2]) for unit in _UNIT.finditer(text)]
 
 
 def _words(text: str) -> list[str]:
@@ -104,8 +90,8 @@ def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]
     return head, tail
 
 
-def _add(found: list[Piece], op: Literal["same", "removed", "added"], text: str) -> None:
-    if text and found and found[-1].op == op:
-        found[-1] = Piece(op, found[-1].text + text)
+def _add(pieces: list[Piece], op: Literal["same", "removed", "added"], text: str) -> None:
+    if text and pieces and pieces[-1].op == op:
+        pieces[-1] = Piece(op, pieces[-1].text + text)
     elif text:
-        found.append(Piece(op, text))
+        pieces.append(Piece(op, text))

@@ -42,6 +42,7 @@ class Encoder:
 
     @property
     def alive(self) -> bool:
+        """Whether the encoder's process still runs."""
         return bool(self._model.alive)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -111,7 +112,9 @@ class _Process:
             assert self._process.stdout is not None
             line = self._process.stdout.readline()
             if not line:
-                raise NoEncoder("Sentence vectors need sentence-transformers: pip install -r requirements.txt")
+                raise NoEncoder(
+                    "Sentence vectors need sentence-transformers: pip install --no-deps -r requirements.lock"
+                )
             self._width = int(json.loads(line)["width"])
         return self._width
 

@@ -16,6 +16,7 @@ BATCH = 64
 
 
 def main() -> None:
+    """Encode until standard input ends."""
     # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Whatever a library prints must not get between the vectors.

@@ -53,7 +53,7 @@ def own_turn(text: str) -> str:
     return text[: turn.start()].rstrip() if turn else text
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """`text` without markdown, fences, LaTeX boxes and typographic quotes; spaces and line ends are single."""
     text = _INVISIBLE.sub("", text).translate(_QUOTES).replace("\r\n", "\n").replace("\r", "\n")
     text = _FENCE.sub("", text)
@@ -70,10 +70,10 @@ def fields(text: str) -> dict[str, Any]:
     if start < 0:
         return {}
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, start)
+        entries, _ = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
         return {}
-    return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in found.items()}
+    return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
 
 
 def storable(text: str) -> str:

@@ -5,7 +5,7 @@ A template file is TOML::
     id = "strategyqa-explain-cot"
     version = 1
     role = "explainer"
-    system = "What the model is told once."
+    system = "What the model reads once."
     user = "Q: {question}"            # one turn; the last one asked is the real question
     assistant = "{explanation}"       # how a demonstration's reply is written
 
@@ -68,8 +68,8 @@ class Template(Frozen):
     @property
     def hash(self) -> str:
         """12 hexadecimal digits over everything that reaches the model."""
-        told = self.model_dump(mode="json", exclude={"id", "version", "role"}, exclude_defaults=True)
-        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
+        content = self.model_dump(mode="json", exclude={"id", "version", "role"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
 
     def render(self, **slots: str) -> Prompt:
         """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""

@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from core.datasets import registry
-from core.labs.simulatability.published import figures, source
+from core.labs.simulatability.paper_figures import figures, source
 from core.text.templates import PROMPTS, load
-from pages.parts import probe_methods
+from pages.labs.find import methods as probe_methods
 from pages.parts.text import plain
 
 st.title("Methods", anchor=False)

@@ -19,8 +19,8 @@ def footnote(call: Call) -> str:
     parts = [plain(call.asked.model)]
     if call.answered is not None:
         parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f} s")
-        if call.answered.usage.completion_tokens:
-            parts.append(f"{call.answered.usage.completion_tokens} tokens")
+        if tokens := call.answered.usage.completion_tokens:
+            parts.append(f"{tokens} {'token' if tokens == 1 else 'tokens'}")
     elif call.failed is not None:
         parts.append(plain(call.failed.error))
     return " · ".join(parts)

@@ -7,17 +7,26 @@ from collections.abc import Callable
 import streamlit as st
 
 from core import entry
+from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript, transcript
+from core.runs.transcript import Transcript
+from pages.parts import rooms
+from pages.parts.run import actions, go_on, stopped
 from pages.parts.text import plain
 from pages.shell import PAGES
 
 SECONDS = 0.4
 """Between two looks at a run that goes on."""
 
+SECONDS_OF_MANY = 2.0
+"""The same of a run of many cases."""
+
+MANY = 100
+"""Of a run of more cases only the one that is shown is kept whole."""
+
 
 def named_run(show: Callable[[str], None]) -> None:
-    """`show` the run that the address names, if it names one; a run that does not exist is said."""
+    """`show` the run that the address names, if it names one; a run that does not exist is reported."""
     if run_id := st.query_params.get("run", ""):
         try:
             show(run_id)
@@ -25,37 +34,143 @@ def named_run(show: Callable[[str], None]) -> None:
             st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
 
 
-def watch(run_id: str, lab: str, draw: Callable[[Transcript, bool], None]) -> Transcript | None:
-    """`draw(transcript, active)` the run, again and again while it goes on; its transcript once it is over, else None.
-
-    A run of another lab opens as a case. Raises NoSuchRun.
-    """
-    jobs = entry.jobs()
-    told = transcript(*jobs.events(run_id))
-    if told.started and told.started.lab != lab:
+def stage(lab: Lab, run_id: str) -> None:
+    """The run, live while it goes on; and what can be done with it once it is over. Raises NoSuchRun."""
+    state, active = look(run_id)
+    if state.started and state.started.lab != lab.name:
+        # The run of another lab opens as a case.
         st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
-    began_active = jobs.active(run_id)
+    if watched(lab, run_id, state, active):
+        return
+    room = rooms.of(lab)
+    case = chosen(state)
+    if case and state.started:
+        view = lab.view(state.case(case))
+        shared = room.after(state, view, run_id)
+    else:
+        shared = True
+    if shared:
+        # What was asked for is at fault: asking again would bring the same.
+        if not any(failure.bad_input for failure in state.failures):
+            go_on(run_id, state)
+        actions(run_id, state, here=lab.path)
 
-    @st.fragment(run_every=SECONDS if began_active else None)
+
+def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
+    """Draw the run, again and again while it goes on. Whether it does."""
+    jobs = entry.jobs()
+    case = _address()
+    watch = jobs.watch(run_id, _kept(state)) if began_active else None
+    many = _many(state)
+    seconds = SECONDS_OF_MANY if many else SECONDS
+
+    @st.fragment(run_every=seconds if began_active else None)
     def live() -> None:
+        if _address() != case:
+            # What stands around the case is about another one now, and of many cases only one is kept whole.
+            st.rerun()
         active = jobs.active(run_id)
-        draw(transcript(*jobs.events(run_id)), active)
+        now = state
+        if watch is not None:
+            watch.look()
+            now = watch.transcript
+            if _many(now) != many:
+                # How many cases there are is known once the first has begun: from here on only one is kept.
+                st.rerun()
+        hear(now, run_id)
+        draw(lab, now, run_id, active)
         if began_active and not active:
             st.rerun()
 
     live()
-    return None if began_active else transcript(*jobs.events(run_id))
+    return began_active
 
 
-def answered(told: Transcript) -> int:
-    """How many calls have ended, well or not."""
-    return sum(call.answered is not None or call.failed is not None for call in told.calls.values())
+def look(run_id: str) -> tuple[Transcript, bool]:
+    """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises NoSuchRun."""
+    jobs = entry.jobs()
+    # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
+    active = jobs.active(run_id)
+    state = jobs.case(run_id, _address())
+    if not _many(state):
+        state = jobs.watch(run_id).transcript
+    elif (case := chosen(state)) != _address():
+        state = jobs.case(run_id, case)
+    hear(state, run_id)
+    return state, active
+
+
+def hear(state: Transcript, run_id: str) -> None:
+    """Take in what the reader whom the address names said about the run."""
+    if who := st.query_params.get("reader", ""):
+        for event in entry.jobs().said(run_id, who):
+            state.hear(event)
+
+
+def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
+    """The run: how far it is, the chosen case, and of several cases all of them as a list."""
+    room = rooms.of(lab)
+    stopped(state)
+    if active:
+        progress(run_id, *room.progress(state))
+    if not state.cases:
+        if active:
+            st.skeleton(120)
+        return
+    several = state.planned > 1
+    case = room.choose(state) if several else state.only
+    if case and not state.keep(case):
+        # Another one of many is to be seen: the page begins again and keeps that one whole.
+        st.query_params["case"] = case
+        st.rerun()
+    if case:
+        view = lab.view(state.case(case))
+        damaged(view.unread, several)
+        if several:
+            _lost(view)
+        room.draw(view, active and not (state.cases[case].result if case in state.cases else None))
+    if several and not active:
+        room.several(state, run_id)
+
+
+def _lost(view: View) -> None:
+    """Why one case of several could not be measured; a run of one reports it as its own failure."""
+    for drop in view.log.drops:
+        if not drop.item and drop.reason == "error":
+            st.error(plain(drop.detail), title="This case could not be measured", icon=":material/error:")
+
+
+def damaged(unread: int, several: bool) -> None:
+    """Report that entries could not be read; of several cases, those of the one that is shown."""
+    if unread:
+        of = "of this case's entries" if several else "of its entries"
+        st.warning(
+            f"The journal of this run is damaged: {unread} {of} cannot be read and are left out.",
+            icon=":material/broken_image:",
+        )
+
+
+def chosen(state: Transcript) -> str:
+    """The case that the address names, or the first."""
+    return _address() if _address() in state.cases else state.only
+
+
+def _address() -> str:
+    return st.query_params.get("case", "")
+
+
+def _many(state: Transcript) -> bool:
+    return state.planned > MANY
+
+
+def _kept(state: Transcript) -> str:
+    return chosen(state) if _many(state) else ""
 
 
 def progress(run_id: str, share: float, text: str) -> None:
     """How far the run is (`share` up to 1), and the button that stops it."""
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
-        st.progress(min(share, 1.0), text=text)
+        st.progress(min(max(share, 0.0), 1.0), text=text)
         if not entry.jobs().here(run_id):
             st.caption("It goes on in another process; stop it there.")
         elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import entry
+from core.lab import Lab
 from pages.parts import session
 
-FIRST = {"simulatability": "control/fickle", "consistency": "control/decoy-lexicon", "find": "control/straight"}
-"""Whom a newcomer meets in each lab: a control that is not faithful, or sees less than there is."""
 
-
-def _ids(lab: str) -> list[str]:
+def _ids(lab: Lab) -> list[str]:
     """What can be asked now; of the controls, those that know the lab."""
     return [
         info.id
         for info in session.catalog().describe()
-        if not info.needs and info.kind != "replay" and (info.kind != "control" or info.id in entry.controls_of(lab))
+        if not info.needs and info.kind != "replay" and (info.kind != "control" or info.id in lab.controls())
     ]
 
 
@@ -25,49 +22,42 @@ def _titles() -> dict[str, str]:
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
-def pick(label: str, key: str, lab: str) -> str:
+def pick(label: str, key: str, lab: Lab) -> str:
     """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
     titles = _titles()
     ids = _ids(lab)
+    first = lab.newcomer if lab.newcomer in ids else ids[0]
     chosen = st.selectbox(
         label,
         ids,
-        index=ids.index(FIRST[lab]),
+        index=ids.index(first),
         format_func=lambda one: titles.get(one, one),
         key=key,
         persist_state="session",
         accept_new_options=True,
         help="Controls are robots whose faithfulness is known. More models: see the Models page.",
     )
-    return chosen or FIRST[lab]
+    return chosen or first
 
 
-def pick_or_same(label: str, model: str, key: str, lab: str) -> str:
-    """A model for one role; by default the explained model itself."""
-    chosen = st.selectbox(
-        label, _ids(lab), index=None, placeholder=f"the model itself ({model})", key=key, persist_state="session",
-        accept_new_options=True,
-    )  # fmt: skip
-    return chosen or model
-
-
-def pick_many(label: str, model: str, key: str, help: str, lab: str) -> list[str]:
-    """At most two models for one role; none chosen: the explained model itself."""
+def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab) -> list[str]:
+    """At most two models for one role; none chosen: `nobody`."""
     return st.multiselect(
         label,
         _ids(lab),
         key=key,
         max_selections=2,
-        placeholder=f"the model itself ({model})",
+        placeholder=nobody,
         persist_state="session",
         accept_new_options=True,
         help=help,
     )
 
 
-def pick_or_none(label: str, nobody: str, key: str, lab: str) -> str:
+def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
     """A model for one role, or "" for `nobody`."""
     chosen = st.selectbox(
-        label, _ids(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True
-    )
+        label, _ids(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True,
+        help=help,
+    )  # fmt: skip
     return chosen or ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, home
-from core.events import CallFailed, Frozen
+from core.events import CallFailed
 from core.journal import JournalInUse
+from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
@@ -21,67 +24,82 @@ LONGEST_TITLE = 120
 _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "interrupted": "orange", "failed": "red"}
 
 
-def title(told: Transcript, run_id: str) -> None:
+def size(run_id: str) -> int:
+    """Bytes of the run's journal: what was read of it holds as long as they stay the same."""
+    return (home.journals() / f"{run_id}.jsonl").stat().st_size
+
+
+def title(transcript: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
-    spec = told.started.spec if told.started else {}
-    asked = " ".join(str(spec.get("title") or spec.get("question") or spec.get("context") or run_id).split())
-    st.title(plain(asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"), anchor=False)
-    state = told.status or ("running" if entry.jobs().active(run_id) else "interrupted")
-    method = str(spec.get("method") or spec.get("interpreter") or ", ".join(spec.get("explanations", ())))
-    when = f"{told.started.at:%d %B %Y, %H:%M} UTC · " if told.started else ""
+    spec = transcript.started.spec if transcript.started else {}
+    first = transcript.cases[transcript.only].title if transcript.cases else ""
+    asked = " ".join(str(spec.get("title") or first or run_id).split())
+    asked = asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"
+    if transcript.planned > 1 and not spec.get("title"):
+        asked += f" and {transcript.planned - 1} more"
+    st.title(plain(asked), anchor=False)
+    state = transcript.status or ("running" if entry.jobs().active(run_id) else "interrupted")
+    lab = (
+        entry.labs()[transcript.started.lab].title
+        if transcript.started and transcript.started.lab in entry.labs()
+        else ""
+    )
+    when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     st.caption(
         f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "
-        f"{plain(method)} · {when}{told.seconds:.1f} s · {plain(run_id)}"
+        f"{lab} · {when}{transcript.seconds:.1f} s · {plain(run_id)}"
     )
 
 
-def stopped(told: Transcript, unread: int = 0) -> None:
-    """Why the run stopped, where it did; `unread` entries of its journal could not be read."""
-    if told.started is None and not told.calls:
+def stopped(transcript: Transcript) -> None:
+    """Why the run stopped, where it did."""
+    if transcript.started is None and not transcript.asked:
         st.info("The journal of this run holds nothing yet.", icon=":material/hourglass_empty:")
-    if unread:
-        st.warning(
-            f"The journal of this run is damaged: {unread} of its entries cannot be read and are left out.",
-            icon=":material/broken_image:",
-        )
-    for failure in told.failures:
+    for failure in transcript.failures:
         st.error(
             plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
             title="The run stopped",
             icon=":material/error:",
         )
-    if told.status == "cancelled":
+    if transcript.status == "cancelled":
         st.info(
             "You stopped this run. What was answered is kept, and it can go on from here.",
             icon=":material/stop_circle:",
         )
 
 
-def actions(run_id: str, told: Transcript, here: str) -> None:
+def named_in_address(run_id: str) -> dict[str, str]:
+    """The run and, of several cases, the one that the address names: what a link to it holds."""
+    case = st.query_params.get("case", "")
+    return {"run": run_id, **({"case": case} if case else {})}
+
+
+def actions(run_id: str, transcript: Transcript, here: str) -> None:
     """Links and buttons for a run that is over: case, replay, link, download. `here` is the page they stand on."""
+    named = named_in_address(run_id)
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
             st.page_link(
                 PAGES / "results/case.py",
                 label="Open as case",
                 icon=":material/folder_open:",
-                query_params={"run": run_id},
+                query_params=named,
             )
         st.page_link(
             PAGES / "results/case.py",
             label="Replay",
             icon=":material/replay:",
-            query_params={"run": run_id, "replay": "1"},
+            query_params={**named, "replay": "1"},
         )
         st.page_link(
             PAGES / "results/case.py",
             label="Step by step",
             icon=":material/step:",
-            query_params={"run": run_id, "replay": "step"},
+            query_params={**named, "replay": "step"},
         )
         with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
             st.caption("Opens this run for anyone who can reach this app.")
-            st.code(f"{(st.context.url or '').split('?')[0]}?run={run_id}", language=None, wrap_lines=True)
+            st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
         st.download_button(
             "Download",
             lambda: (home.journals() / f"{run_id}.jsonl").read_bytes(),
@@ -95,14 +113,14 @@ def actions(run_id: str, told: Transcript, here: str) -> None:
         )
 
 
-def go_on(run_id: str, told: Transcript) -> None:
+def go_on(run_id: str, transcript: Transcript) -> None:
     """Offer to go on with a run that was stopped, failed, or whose process died."""
     words = "Go on from here"
-    if told.status == "completed":
-        if not any(drop.reason == "error" for drop in told.drops):
+    if transcript.status == "completed":
+        if not transcript.lost:
             return
         words = "Ask again what failed"
-    if told.status is None:
+    if transcript.status is None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
     if st.button(
         words, icon=":material/play_arrow:", key="go-on", help="What was answered is kept and not asked again."
@@ -110,25 +128,12 @@ def go_on(run_id: str, told: Transcript) -> None:
         st.rerun()
 
 
-def resume(run_id: str) -> bool:
-    """Go on with a run; False, and said, where it cannot."""
+def resume(run_id: str, *additions: Addition) -> bool:
+    """Go on with a run, with what a person gives it; False, and reported, where it cannot."""
     try:
-        entry.jobs().resume(run_id, session.catalog().get)
+        entry.jobs().resume(run_id, session.catalog().get, additions)
     except (JournalInUse, NoSuchRun) as error:
         st.warning(plain(f"{error}."), icon=":material/pause_circle:")
-        return False
-    return True
-
-
-def keep(run_id: str, record: Frozen, item: str) -> bool:
-    """Write down what the reader said; False, and said, while another process writes the journal."""
-    try:
-        entry.jobs().note(run_id, record, item)
-    except JournalInUse:
-        st.toast(
-            "This run goes on in another process, so nothing can be added to it yet. Try again when it is over.",
-            icon=":material/pause_circle:",
-        )
         return False
     return True
 

@@ -6,16 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.charts import PLAIN
-from core.charts import consistency as check_charts
-from core.charts import simulatability as charts
+from core.lab import Lab, Picture
 from core.runs.jobs import NoSuchRun
 from core.store import queries
 from core.store.store import StoreError
+from pages import shell
+from pages.parts.pictures import PLAIN
 from pages.parts.text import plain
-from pages.shell import PAGES
 
-LABS = {queries.ASK: "Ask", queries.CHECK: "Check", queries.PROBE: "Probe", "reliability": "Test of a backbone"}
+LIMIT = 500
+"""Runs that are listed: the newest."""
 
 st.title("Browse", anchor=False)
 st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
@@ -47,62 +47,74 @@ def alive(run: str) -> bool:
 
 
 def open_case(run: str) -> None:
-    st.switch_page(PAGES / "results/case.py", query_params={"run": run})
+    st.switch_page(shell.PAGES / "results/case.py", query_params={"run": run})
+
+
+def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
+    """The table as it is shown, and how its columns are."""
+    labs = entry.labs()
+    table = {
+        "Asked": runs["at"],
+        "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
+        "About": runs["title"],
+        "Model": runs["model"],
+        "Method": runs["how"],
+        "Cases": runs["cases"],
+        "Status": runs["status"],
+    }
+    columns: dict[str, object] = {
+        "Asked": st.column_config.DatetimeColumn(format="distance"),
+        "About": st.column_config.TextColumn(width="large"),
+    }
+    for lab in labs.values():
+        for metric in lab.metrics:
+            # A lab that was never used takes no room.
+            if metric.leads and metric.name in runs and runs[metric.name].notna().any():
+                table[metric.title] = runs[metric.name]
+                columns[metric.title] = st.column_config.NumberColumn(
+                    format=f"%{metric.format}", help=f"{metric.help} Repaired rules; empty where undefined."
+                )
+    counted = [f"{n:.0f} of {of:.0f}" if pd.notna(of) else "" for n, of in zip(runs["n"], runs["of"], strict=True)]
+    return pd.DataFrame({**table, "Counted": counted, "Calls": runs["answered"], "Failed": runs["failed"]}), columns
+
+
+def picture(lab: Lab, one: Picture) -> None:
+    """A picture of all runs of a lab, where there is something to draw; a click on a point opens its run."""
+    query = queries.figure_groups if one.grouped else queries.figures
+    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields)
+    if frame.empty or not frame[one.metrics[0]].notna().any():
+        return
+    st.subheader(one.title, anchor=False)
+    st.caption(one.caption)
+    key = f"{lab.path}-{one.metrics[0]}"
+    choice: str | None = one.choices[0]
+    if len(one.choices) > 1:
+        choice = st.segmented_control(
+            one.title, list(one.choices), default=one.choices[0], required=True, key=f"{key}-choice",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    picked = st.plotly_chart(
+        one.draw(frame, choice or one.choices[0]),
+        key=key,
+        config=PLAIN,
+        on_select="rerun",
+        selection_mode="points",
+        alt=one.alt,
+    )
+    if points := picked["selection"]["points"]:
+        open_case(str(points[0]["customdata"][0]))
 
 
 watch()
-runs = queries.runs(keeper.store, limit=500, alive=alive)
+runs = queries.runs(keeper.store, limit=LIMIT, alive=alive)
 if runs.empty:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
-        st.page_link(PAGES / "labs/ask.py", label="Ask a question", icon=":material/forum:")
+        for lab in entry.labs().values():
+            if not lab.hidden:
+                st.page_link(shell.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
     st.stop()
-
-figures = queries.ask_scatter(keeper.store)
-checks = queries.check_scores(keeper.store)
-of_runs = checks[checks["item"] == ""].rename(columns={"n": "n_checks", "of": "of_checks"})
-listed = runs.merge(figures.drop(columns=["at", "model", "question"]), on="run", how="left").merge(
-    of_runs[["run", "explanations", "faithfulness", "gain", "n_checks", "of_checks"]], on="run", how="left"
-)
-probes = queries.probe_results(keeper.store)
-listed = listed.merge(probes[["run", "interpreter", "nmse", "exact_match", "unit_test"]], on="run", how="left")
-listed["method"] = listed["method"].fillna(listed["interpreter"])
-listed["n"] = listed["n"].fillna(listed["n_checks"])
-listed["of"] = listed["of"].fillna(listed["of_checks"])
-how = [
-    ", ".join(explanations) if isinstance(explanations, list) else method
-    for explanations, method in zip(listed["explanations"], listed["method"], strict=True)
-]
-table = pd.DataFrame(
-    {
-        "Asked": listed["at"],
-        "Lab": [LABS.get(lab, lab) for lab in listed["lab"]],
-        "Question": listed["title"],
-        "Model": listed["model"],
-        "Method": how,
-        "Status": listed["status"],
-        "Precision": listed["precision"],
-        "Generality": listed["generality_cosine"],
-        "Faithfulness": listed["faithfulness"],
-        "Gain": listed["gain"],
-        "NMSE": listed["nmse"],
-        "Exact match": listed["exact_match"],
-        "Unit test": listed["unit_test"],
-        "Counted": [
-            f"{n:.0f} of {of:.0f}" if of == of else "" for n, of in zip(listed["n"], listed["of"], strict=True)
-        ],
-        "Calls": listed["answered"],
-        "Failed": listed["failed"],
-    }
-)
-COLUMNS = {
-    "Ask": ["Precision", "Generality"],
-    "Check": ["Faithfulness", "Gain"],
-    "Probe": ["NMSE", "Exact match", "Unit test"],
-}
-for lab, columns in COLUMNS.items():
-    if lab not in set(table["Lab"]):
-        table = table.drop(columns=columns)
+table, columns = listed(runs)
 chosen = st.dataframe(
     table,
     hide_index=True,
@@ -110,56 +122,12 @@ chosen = st.dataframe(
     selection_mode="single-row",
     key="runs",
     alt="Table of runs, newest first; selecting a row opens the run",
-    column_config={
-        "Asked": st.column_config.DatetimeColumn(format="distance"),
-        "Question": st.column_config.TextColumn(width="large"),
-        "Precision": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
-        "Generality": st.column_config.NumberColumn(format="%.2f", help="1 minus mean cosine similarity."),
-        "Faithfulness": st.column_config.NumberColumn(format="%.2f", help="Repaired rules; empty where undefined."),
-        "Gain": st.column_config.NumberColumn(format="%.2f", help="Faithfulness minus that of random masks."),
-        "NMSE": st.column_config.NumberColumn(format="%.3f", help="Error of its code; a success below 0.1."),
-        "Exact match": st.column_config.NumberColumn(format="%.2f", help="Share of texts its code gets right."),
-        "Unit test": st.column_config.NumberColumn(format="%.2f", help="Share of triplets; chance is 0.33."),
-    },
+    column_config=columns,
 )
+if len(runs) == LIMIT:
+    st.caption(f"The newest {LIMIT} runs.")
 if rows := chosen["selection"]["rows"]:
-    open_case(str(listed["run"].iloc[rows[0]]))
-
-if figures["precision"].notna().any():
-    st.subheader("Precision and generality", anchor=False)
-    st.caption(
-        "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied questions."
-    )
-    similarity = st.segmented_control(
-        "Similarity",
-        ["cosine", "bleu", "jaccard"],
-        default="cosine",
-        required=True,
-        key="similarity",
-        label_visibility="collapsed",
-    )
-    picked = st.plotly_chart(
-        charts.scatter(figures, similarity or "cosine"),
-        key="scatter",
-        config=PLAIN,
-        on_select="rerun",
-        selection_mode="points",
-        alt="Scatter plot of precision and generality, one point a run",
-    )
-    if points := picked["selection"]["points"]:
-        open_case(str(points[0]["customdata"][0]))
-
-by_model = checks[(checks["wording"] == "") & (checks["explanation"] != "")]
-if by_model["faithfulness"].notna().any():
-    st.subheader("Faithfulness by model", anchor=False)
-    st.caption("One mark a run and explanation, with its 95 % interval. Faint: fewer than 70 % of the checks count.")
-    picked = st.plotly_chart(
-        check_charts.faithfulness(by_model, "model"),
-        key="faithfulness",
-        config=PLAIN,
-        on_select="rerun",
-        selection_mode="points",
-        alt="Faithfulness of each model and task, one mark a run and explanation",
-    )
-    if points := picked["selection"]["points"]:
-        open_case(str(points[0]["customdata"][0]))
+    open_case(str(runs["run"].iloc[rows[0]]))
+for lab in entry.labs().values():
+    for one in lab.pictures:
+        picture(lab, one)

@@ -8,11 +8,13 @@ from itertools import pairwise
 import streamlit as st
 
 from core import entry
+from core.events import Event, Scored
+from core.lab import Lab
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript, transcript
-from pages.parts import cases
+from core.runs.transcript import CaseLog, Transcript, transcript
+from pages.parts import live, rooms
 from pages.parts.calls import footnote, inspector
-from pages.parts.run import actions, title
+from pages.parts.run import actions, named_in_address, size, title
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -22,9 +24,9 @@ SHORTEST_REPLAY, LONGEST_REPLAY = 5.0, 12.0
 CALLS_A_PAGE = 50
 
 
-def replay(run_id: str) -> None:
+def replay(run_id: str, lab: Lab) -> None:
     """Play the journal's events at the pace they came."""
-    events, _ = entry.jobs().events(run_id)
+    events = _events(run_id, _case(run_id), size(run_id))
     began = st.session_state.setdefault(f"replay-{run_id}", time.monotonic())
     first, last = events[0].at, events[-1].at
     span = max((last - first).total_seconds(), 0.001)
@@ -32,17 +34,16 @@ def replay(run_id: str) -> None:
     elapsed = (time.monotonic() - began) * pace
     shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
     st.progress(min(elapsed / span, 1.0), text=f"Replay at {pace:.2g} × the run's own speed. No model is asked.")
-    told = transcript(shown)
-    cases.draw(told, run_id, active=told.status is None)
+    _scene(lab, shown)
     if elapsed > span:
         del st.session_state[f"replay-{run_id}"]
         st.query_params.pop("replay")
         st.rerun()
 
 
-def step_through(run_id: str) -> None:
+def step_through(run_id: str, lab: Lab) -> None:
     """The run as it stood before each of its calls, forwards and back; those made at once are one step."""
-    events, _ = entry.jobs().events(run_id)
+    events = _events(run_id, _case(run_id), size(run_id))
     calls = [n for n, (last, event) in enumerate(pairwise(events), start=1) if event.kind == "asked" != last.kind]
     ends = [*calls[1:], len(events)]
     key = f"step-{run_id}"
@@ -62,20 +63,57 @@ def step_through(run_id: str) -> None:
             PAGES / "results/case.py",
             label="The whole case",
             icon=":material/folder_open:",
-            query_params={"run": run_id},
+            query_params=named_in_address(run_id),
         )
-    told = transcript(events[: ends[step - 1]])
-    cases.draw(told, run_id, active=told.status is None)
+    _scene(lab, events[: ends[step - 1]])
 
 
-def everything(told: Transcript) -> None:
+def _case(run_id: str) -> str:
+    """What is played of a run of several cases: the one that the address names, or the first."""
+    return st.query_params.get("case") or entry.jobs().case(run_id, "").only
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the journal …")
+def _events(run_id: str, case: str, size: int) -> list[Event]:
+    """What is played; a replay looks at it four times a second."""
+    events = entry.jobs().events(run_id)
+    if transcript(events).planned < 2:
+        return events
+    return [event for event in events if _belongs(event, case)]
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _faults(run_id: str, size: int) -> int:
+    return entry.jobs().faults(run_id)
+
+
+def _belongs(event: Event, case: str) -> bool:
+    """Whether the event is part of the case: its own, its item's, or what begins and ends the run."""
+    place = getattr(event, "case", "")
+    if not place:
+        return not isinstance(event, Scored)
+    return place == case or case.startswith(f"{place}/")
+
+
+def _scene(lab: Lab, events: list[Event]) -> None:
+    state = transcript(events)
+    if state.cases:
+        rooms.of(lab).draw(lab.view(state.case(state.only)), state.status is None)
+
+
+def everything(state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
     st.subheader("Set aside, and why", anchor=False)
-    if told.drops:
+    if log.drops:
         st.dataframe(
             [
-                {"item": drop.item, "reason": drop.reason, "rules": drop.rules or "both", "detail": drop.detail}
-                for drop in told.drops
+                {
+                    "item": drop.item or "the whole case",
+                    "reason": drop.reason,
+                    "rules": drop.rules or "both",
+                    "detail": drop.detail,
+                }
+                for drop in log.drops
             ],
             hide_index=True,
             key="drops",
@@ -88,7 +126,7 @@ def everything(told: Transcript) -> None:
         [
             {
                 "metric": score.metric,
-                "about": score.item or "the whole run",
+                "about": score.item or ("this case" if score.case else "the whole run"),
                 "rules": score.rules,
                 "value": score.value,
                 "n": score.n,
@@ -97,17 +135,18 @@ def everything(told: Transcript) -> None:
                 "high": score.high,
                 "made with": ", ".join(str(value) for value in score.detail.values()),
             }
-            for score in told.scores.values()
+            for score in _figures(state, log)
         ],
         hide_index=True,
         key="scores",
         alt="All scores under both sets of rules",
     )
     st.subheader("Every call", anchor=False)
-    names = list(told.calls)
+    calls = log.calls if log.calls or state.planned > 1 else state.calls
+    names = list(calls)
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
-        call = told.calls[name]
+        call = calls[name]
         label = f"`{name}` {plain(call.asked.role)} · {plain(call.asked.item)} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
@@ -115,40 +154,77 @@ def everything(told: Transcript) -> None:
                 inspector(call)
             else:
                 st.skeleton(120)
-    if told.started:
+    if state.started:
         st.subheader("Made with", anchor=False)
         st.json(
             {
-                "spec": told.started.spec,
-                "prompts (hash)": told.started.prompts,
-                "versions": told.started.versions,
+                "spec": state.started.spec,
+                "prompts (hash)": state.started.prompts,
+                "versions": state.started.versions,
+                "app": " ".join(filter(None, (state.started.app, state.started.commit))),
+                "read again from": state.started.reread_from or None,
             },
             expanded=1,
         )
 
 
-run_id = st.query_params.get("run", "")
-if not run_id:
+def _figures(state: Transcript, log: CaseLog) -> list[Scored]:
+    """Those of the whole run, and of its cases that of the one that is shown."""
+    if state.planned < 2:
+        return state.scores
+    return [*(score for score in state.scores if not score.case), *log.scores]
+
+
+def main(run_id: str) -> None:
+    """The case, as a whole or played again."""
+    state, active = live.look(run_id)
+    lab = entry.labs().get(state.started.lab if state.started else _lab_of(run_id))
+    title(state, run_id)
+    if lab is None:
+        st.error("This app has no lab that made this run.", icon=":material/error:")
+        return
+    replayed = st.query_params.get("replay")
+    if replayed == "step" and state.asked:
+        step_through(run_id, lab)
+        return
+    if replayed and state.asked:
+        st.fragment(replay, run_every=0.25)(run_id, lab)
+        return
+    actions(run_id, state, here="case")
+    _read_again(run_id, state)
+    if faults := _faults(run_id, size(run_id)):
+        lines = "1 line of its journal" if faults == 1 else f"{faults} lines of its journal"
+        st.warning(f"{lines} could not be read, and what they said is missing here.", icon=":material/broken_image:")
+    if not live.watched(lab, run_id, state, active):
+        everything(state, state.case(live.chosen(state)))
+
+
+def _read_again(run_id: str, state: Transcript) -> None:
+    """Offer to read old answers by the rules of now."""
+    if state.status == "completed" and st.button(
+        "Read its answers again",
+        icon=":material/find_replace:",
+        type="tertiary",
+        key="reread",
+        help="By the rules of this version: a new run from the same raw answers. No model is asked.",
+    ):
+        st.query_params["run"] = entry.reread(run_id)
+        st.rerun()
+
+
+def _lab_of(run_id: str) -> str:
+    """Where a journal's first line is lost, its name tells the lab."""
+    return next((name for name in entry.labs() if f"-{name}-" in run_id), "")
+
+
+named = st.query_params.get("run", "")
+if not named:
     st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
     st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:
-    events, partial = entry.jobs().events(run_id)
+    main(named)
 except NoSuchRun as error:
     st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
     st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
     st.stop()
-
-told = transcript(events, partial)
-title(told, run_id)
-if st.query_params.get("replay") == "step" and len(events) > 1:
-    step_through(run_id)
-elif st.query_params.get("replay") and len(events) > 1:
-    st.fragment(replay, run_every=0.25)(run_id)
-else:
-    actions(run_id, told, here="case")
-    if faults := entry.jobs().faults(run_id):
-        lines = "1 line of its journal" if faults == 1 else f"{faults} lines of its journal"
-        st.warning(f"{lines} could not be read, and what they said is missing here.", icon=":material/broken_image:")
-    cases.draw(told, run_id, active=entry.jobs().active(run_id))
-    everything(told)

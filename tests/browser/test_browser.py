@@ -94,7 +94,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     server = serve(**stub_variables(slow))
     run = ask_stub(page, server.url)
     page.wait_for_selector(".st-key-progress")
-    page.wait_for_function("document.querySelector('.st-key-progress').innerText.match(/[1-9]\\d* of about/)")
+    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of about/)")
     page.get_by_test_id("stTopNavLink").filter(has_text="Methods").click()
     expect(page.get_by_role("heading", name="Methods")).to_be_visible()
     page.go_back()

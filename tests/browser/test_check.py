@@ -70,7 +70,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(serve: Serve, page: Page, 
     expect(grid.get_by_text("…").first).to_be_visible()
     expect(grid.get_by_text("yes").first).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
-    expect(page.get_by_text("6 of 6 that are decided are faithful")).to_be_visible()
+    expect(page.get_by_text("6 of 6 that count are faithful")).to_be_visible()
 
 
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, page: Page, slow: StubServer) -> None:
@@ -79,7 +79,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, p
     page.get_by_text("The items that ship").click()
     settle(page)
     press(page)
-    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of at most/)")
+    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* calls/)")
     page.reload()
     page.wait_for_selector(".st-key-progress")
     page.locator(".st-key-cancel button").click()

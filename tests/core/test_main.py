@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core import home
+from core import entry, home
 from core.__main__ import main
 from core.events import from_json
 from core.journal import read
@@ -30,12 +30,12 @@ def journals() -> list[Path]:
 
 def test_ask_tells_the_run_and_ends_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(ASK) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("It answers yes: All birds can fly.")
-    assert "Can an emu fly?\n         expect yes, said no: misled" in told
-    assert "On 4 of 8 questions its own explanation would have misled you." in told
-    assert "precision 0.50, 95 % interval 0.22 to 0.78  (8 of 10)" in told
-    assert f"Run {journals()[0].stem}" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith("It answers yes: All birds can fly.")
+    assert "Can an emu fly?\n         expect yes, said no: misled" in printed
+    assert "On 4 of 8 questions its own explanation would have misled you." in printed
+    assert "precision 0.50, 95 % interval 0.22 to 0.78  (8 of 10)" in printed
+    assert f"Run {journals()[0].stem}" in printed
 
 
 def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,8 +68,8 @@ def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) ->
         (["ask", "", "--model", "control/fickle"], "There is no question"),
         (["ask", "Can a penguin fly?", "--model", "control/fikle"], "Did you mean control/fickle"),
         (["ask", "Is the moon cheese?", "--model", "control/fickle"], "small world"),
-        ([*ASK, "--counterfactuals", "21"], "from 1 to 20"),
-        ([*ASK, "--votes", "0"], "votes: "),
+        ([*ASK, "--counterfactuals", "21"], "0<=x<=20"),
+        ([*ASK, "--votes", "0"], "1<=x<=15"),
         ([*ASK, "--prompts", "no-such-file.json"], "cannot be opened"),
         (["ask", "post", "--task", "shp", "--model", "control/fickle"], "two responses"),
         (["resume", "nothing"], "no run named"),
@@ -99,8 +99,8 @@ def test_a_model_out_of_reach_is_exit_code_3(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-and-secret")
         assert main(["ask", "Is it so?", "--model", "openai/stub-model"]) == 3
-    told = capsys.readouterr()
-    assert "key" in told.err and "sk-wrong-and-secret" not in told.err + told.out
+    printed = capsys.readouterr()
+    assert "key" in printed.err and "sk-wrong-and-secret" not in printed.err + printed.out
 
 
 def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_asked_again(
@@ -109,8 +109,8 @@ def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_aske
     with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2"]) == 3
-        told = capsys.readouterr().out
-        assert "Nothing can be judged" in told and "explains nothing" not in told
+        printed = capsys.readouterr().out
+        assert "Nothing can be judged" in printed and "explains nothing" not in printed
         server.always = None
         assert main(["resume", journals()[0].stem]) == 0
 
@@ -127,9 +127,9 @@ def test_a_home_that_cannot_be_had_is_said(
 def test_a_broken_store_takes_nothing_from_a_run(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home.home().joinpath("store.duckdb").write_text("no database", encoding="utf-8")
     assert main([*ASK, "--counterfactuals", "2"]) == 0
-    told = capsys.readouterr()
-    assert f"Run {journals()[0].stem}" in told.out
-    assert "store rebuild" in told.err
+    printed = capsys.readouterr()
+    assert f"Run {journals()[0].stem}" in printed.out
+    assert "store rebuild" in printed.err
 
 
 def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_home: Path) -> None:
@@ -143,10 +143,10 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
         while server.count < 8 and time.monotonic() < end:
             time.sleep(0.02)
         going.send_signal(signal.SIGINT)
-        told, _ = going.communicate(timeout=30)
+        printed, _ = going.communicate(timeout=30)
         assert going.returncode == 4
         run = journals()[0].stem
-        assert f"python -m core resume {run}" in told
+        assert f"python -m core resume {run}" in printed
         kept = sum(event.kind == "answered" for event in read(journals()[0]).events)
         before = server.count
         again = subprocess.run(
@@ -165,8 +165,8 @@ def test_journals_can_lie_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_models_lists_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
-    told = capsys.readouterr().out
-    assert "control/fickle" in told and "local/smollm2-135m" in told
+    printed = capsys.readouterr().out
+    assert "control/fickle" in printed and "local/smollm2-135m" in printed
     assert main(["models", "--json"]) == 0
     ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
     assert {"control/steadfast", "control/vague", "local/smollm2-135m"} <= set(ids)
@@ -180,7 +180,7 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
     assert "1 run indexed" in capsys.readouterr().out
     path.write_bytes(b"no database at all")
     assert main(["store", "rebuild"]) == 0
-    with Store(path) as store:
+    with Store(path, entry.labs()) as store:
         scores = store.query('select metric, value, n, "of", low, high, rules from scores')
         calls = store.query("select run, call, role, model, text, seconds, cached from calls")
     assert len(scores) == 8

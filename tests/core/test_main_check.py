@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core import home
+from core import entry, home
 from core.__main__ import main
 from core.store import queries
 from core.store.store import Store
@@ -18,13 +18,13 @@ TEXT = "A superb film, dull at the end, and wonderful."
 CHECK = ["check", "sentiment", "--model", "control/honest-lexicon"]
 
 
-def test_a_check_is_told_in_words_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_is_printed_in_words_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--text", TEXT, "--label", "positive", "--explanation", "attribution"]) == 0
-    told = capsys.readouterr().out
-    assert "answers: positive, then unknown" in told and "words: superb, dull, wonderful" in told
-    assert "Without them it could no longer tell (*unknown*): the explanation is faithful." in told
-    assert "With as many random words masked it could not tell in 0 of 3 draws." in told
-    assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in told
+    printed = capsys.readouterr().out
+    assert "answers: positive, then unknown" in printed and "words: superb, dull, wonderful" in printed
+    assert "Without them it could no longer tell (*unknown*): the explanation is faithful." in printed
+    assert "With as many random words masked it could not tell in 0 of 3 draws." in printed
+    assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in printed
 
 
 def test_without_text_or_dataset_the_shipped_items_run_and_scores_have_their_names(
@@ -46,19 +46,19 @@ def test_without_text_or_dataset_the_shipped_items_run_and_scores_have_their_nam
 def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--limit", "2", "--explanation", "redaction", "--every-wording"]) == 0
     assert "All 12 explanations that count were faithful" in capsys.readouterr().out
-    with Store(home.home() / "store.duckdb") as store:
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
         run = queries.runs(store).iloc[0]
-        assert run["title"] == "shipped: 2 items, sentiment"
-        assert set(queries.checks(store, run["run"])["faithful"]) == {"yes"}
-        assert len(queries.checks(store)) == 12
+        assert run["title"] == "shipped: 2 items, sentiment" and run["cases"] == 12
+        assert set(queries.records(store, run["run"], "consistency")["faithful_repaired"]) == {"yes"}
+        assert queries.cases(store)["outcome_repaired"].tolist() == ["faithful"] * 12
 
 
-def test_a_real_dataset(datasets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dataset_of_ones_own(datasets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(datasets / "babi")
     given = ["check", "multi_choice", "--dataset", "babi-1", "--path", path, "--limit", "5"]
     assert main([*given, "--model", "control/honest-lexicon", "--explanation", "counterfactual"]) == 0
-    told = capsys.readouterr().out
-    assert "accuracy 1.00" in told and "faithfulness 1.00" in told and "(5 of 5)" in told
+    printed = capsys.readouterr().out
+    assert "accuracy 1.00" in printed and "faithfulness 1.00" in printed and "(5 of 5)" in printed
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_real_dataset(datasets: Path, capsys: pytest.CaptureFixture[str]) -> N
         ([*CHECK, "--text", "x", "--dataset", "imdb"], "not both"),
         ([*CHECK, "--dataset", "rte"], "no dataset for sentiment"),
         ([*CHECK, "--dataset", "imdb", "--path", "nowhere"], "there is nothing at nowhere"),
-        ([*CHECK, "--limit", "0"], "greater than or equal to 1"),
+        ([*CHECK, "--limit", "0"], "1<=x<=1000"),
         (["check", "multi_choice", "--text", "x", "--question", "y"], "no choices"),
         (["check", "entailment", "--text", "x"], "no statement"),
         (["check", "sentiment", "--model", "control/honest"], "Did you mean control/honest-lexicon"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core import home
+from core import entry, home
 from core.__main__ import main
 from core.labs.find.functions import source
 from core.store import queries
@@ -17,25 +17,17 @@ from core.store.store import Store
 from tests.stub_server import Fault, StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
-FIND_DIR = ROOT / "../shared/datasets/find"
 LINE = ["probe", "--own", "3*x + 1", "--model", "control/straight"]
-
-
-@pytest.fixture
-def find_dir() -> str:
-    if not FIND_DIR.is_dir():
-        pytest.skip("the published FIND metadata are not here (../shared/datasets/find)")
-    return str(FIND_DIR)
 
 
 def test_probe_tells_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(LINE) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("   1  f(-100) = -299  f(-1) = -2  f(0) = 1")
-    assert "It says: A linear function, f(x) = 3 * x + 1" in told
-    assert "Truth:   3*x + 1" in told
-    assert "It found the function" in told and "nmse_success 1.00  (1 of 1)" in told
-    assert told.index("It says") < told.index("Truth")
+    printed = capsys.readouterr().out
+    assert printed.startswith("   1  f(-100) = -299  f(-1) = -2  f(0) = 1")
+    assert "It says: A linear function, f(x) = 3 * x + 1" in printed
+    assert "Truth:   3*x + 1" in printed
+    assert "It found the function" in printed and "nmse_success 1.00  (1 of 1)" in printed
+    assert printed.index("It says") < printed.index("Truth")
 
 
 def test_json_has_the_metrics_by_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,18 +41,23 @@ def test_json_has_the_metrics_by_name(capsys: pytest.CaptureFixture[str]) -> Non
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     scores = {event["metric"]: event["value"] for event in events if event["kind"] == "scored"}
     assert scores["interval_iou"] == 0 and scores["noise_identified"] is None
-    assert events[-2]["record"] == "truth" and events[-1]["status"] == "completed"
+    records = [event["record"] for event in events if event["kind"] == "recorded"]
+    assert [one for one in records if one not in ("trial", "result")][-1] == "truth"
+    assert events[-1]["status"] == "completed"
 
 
 def test_a_run_reaches_the_store() -> None:
     assert main(LINE) == 0
     assert main(["probe", "--category", "strings", "--seed", "5", "--interpreter", "fit"]) == 0
-    with Store(home.home() / "store.duckdb") as store:
-        found = queries.probe_results(store).set_index("category")
-        assert found.loc["numeric", "nmse"] == pytest.approx(0, abs=1e-9)
-        assert found.loc["strings", "exact_match"] == 1 and found.loc["strings", "interpreter"] == "fit"
-        run = found.loc["numeric", "run"]
-        assert queries.probes(store, run).input.tolist() == ["-100", "-1", "0", "1", "2", "100"]
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        runs = queries.runs(store).set_index("title")
+        numeric = runs.loc["Your own numeric function"]
+        assert numeric["nmse"] == pytest.approx(0, abs=1e-9)
+        assert runs.loc["A string function (seed 5)", "exact_match"] == 1
+        probes = queries.records(store, numeric["run"], "probe")
+        assert probes.input.tolist() == ["-100", "-1", "0", "1", "2", "100"]
+        trials = queries.trials(store, runs.loc["A string function (seed 5)", "run"])
+        assert trials["outcome_repaired"].tolist()[:10] == ["right"] * 10
         assert queries.runs(store, lab="find").title.tolist()[-1] == "Your own numeric function"
 
 
@@ -71,7 +68,7 @@ def test_a_run_reaches_the_store() -> None:
         (["probe", "--own", "1 +", "--model", "control/straight"], "gives no value"),
         (["probe", "--model", "control/nobody"], "There is no model"),
         (["probe", "--category", "entities", "--interpreter", "fit"], "numeric and strings"),
-        (["probe", "--rounds", "0", "--model", "control/straight"], "greater than or equal"),
+        (["probe", "--rounds", "0", "--model", "control/straight"], "1<=x<=50"),
         (["find", "show", "--function", "numeric-x"], "is no function"),
         (["find", "generate", "--count", "0"], "--count"),
         (["find", "generate", "--category", "entities", "--difficulty", "medium"], "easy or hard"),
@@ -104,7 +101,7 @@ def test_a_model_out_of_reach_is_3_and_the_run_goes_on(
 
 
 def test_a_run_whose_function_has_gone_is_bad_input(
-    tmp_path: Path, find_dir: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, find_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The folder of the published set was moved between a stop and going on."""
     moved = tmp_path / "find"
@@ -120,8 +117,8 @@ def test_a_run_whose_function_has_gone_is_bad_input(
 
 def test_list_show_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["find", "list"]) == 0
-    told = capsys.readouterr().out
-    assert "square_wave" in told and "reverse_string" in told and "birds and ornithology" in told
+    printed = capsys.readouterr().out
+    assert "square_wave" in printed and "reverse_string" in printed and "birds and ornithology" in printed
     assert main(["find", "show", "--category", "strings", "--function", "strings-4"]) == 0
     assert "first appends a copy of the middle character" in capsys.readouterr().out
     assert main(["find", "generate", "--category", "relations", "--count", "3", "--seed", "5"]) == 0
@@ -131,44 +128,44 @@ def test_list_show_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == drawn[2], "the id brings the function back"
 
 
-def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], find_dir: str) -> None:
-    assert main(["find", "show", "--function", "f00700", "--find-dir", find_dir, "--json"]) == 0
+def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], find_dir: Path) -> None:
+    assert main(["find", "show", "--function", "f00700", "--find-dir", str(find_dir), "--json"]) == 0
     capsys.readouterr()
     results = tmp_path / "gpt" / "numeric"
     for name, code in (("f00700", "def f(x):\n    return 0.0"), ("f00701", "this is not python"), ("f00702", "")):
         (results / name).mkdir(parents=True)
         (results / name / "description.txt").write_text("It is zero.")
         (results / name / "code.py").write_text(code)
-    assert main(["find", "score", str(results), "--find-dir", find_dir, "--json"]) == 0
+    assert main(["find", "score", str(results), "--find-dir", str(find_dir), "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["name"] for line in lines] == ["f00700", "f00701", "f00702"]
     assert lines[0]["scores"]["nmse"] == pytest.approx(1) and lines[0]["scores"]["nmse_success"] == 0
     assert lines[1]["scores"]["nmse"] is None and lines[1]["scores"]["nmse_success"] == 0
     assert "no code" in lines[2]["reasons"]["nmse"] or "no function" in lines[2]["reasons"]["nmse"]
-    assert main(["find", "score", str(results), "--find-dir", find_dir]) == 0
-    told = capsys.readouterr().out
-    assert "numeric, 3 interpretations:" in told and "mean nmse 1.000  (1 of 3)" in told
-    assert "mean nmse_success 0.000  (3 of 3)" in told
+    assert main(["find", "score", str(results), "--find-dir", str(find_dir)]) == 0
+    printed = capsys.readouterr().out
+    assert "numeric, 3 interpretations:" in printed and "mean nmse 1.000  (1 of 3)" in printed
+    assert "mean nmse_success 0.000  (3 of 3)" in printed
     assert not list(home.journals().glob("*.jsonl")), "rating leaves no runs behind"
 
 
 def test_a_backbone_is_tested(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["find", "reliability", "--concepts", "4", "--words", "2"]) == 0
-    told = capsys.readouterr().out
-    assert "same_mean 1.00  (8 of 8)" in told and "by construction" in told
-    assert "sport organizations          own words 1.000  others 0.000" in told
+    printed = capsys.readouterr().out
+    assert "same_mean 1.00  (8 of 8)" in printed and "by construction" in printed
+    assert "sport organizations          own words 1.000  others 0.000" in printed
     assert main(["find", "reliability", "--backbone", "model"]) == 2
     assert "--backbone model" in capsys.readouterr().err
 
 
 def test_every_interpretation_of_a_file_is_rated_also_of_one_function(
-    tmp_path: Path, find_dir: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, find_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     numeric = {"name": "f00200", "category": "numeric", "description": "f(3) = 6", "code": "def f(x):\n    return x"}
     lines = [numeric, {**numeric, "code": "def f(x):\n    return 2 * x"}, {**numeric, "category": "strings"}]
     path = tmp_path / "all.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert main(["find", "score", str(path), "--find-dir", find_dir, "--json"]) == 0
+    assert main(["find", "score", str(path), "--find-dir", str(find_dir), "--json"]) == 0
     rated = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(one["name"], one["category"]) for one in rated] == [
         ("f00200", "numeric"), ("f00200", "numeric"), ("f00200", "strings"),
@@ -179,12 +176,12 @@ def test_every_interpretation_of_a_file_is_rated_also_of_one_function(
 
 
 def test_the_published_folder_needs_a_function_and_our_own_names_need_no_folder(
-    find_dir: str, capsys: pytest.CaptureFixture[str]
+    find_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["find", "show", "--find-dir", "/nonexistent"]) == 2
     assert "--function" in capsys.readouterr().err
     for category in ("strings", "entities"):
-        line = ["probe", "--category", category, "--function", f"{category}-7", "--find-dir", find_dir]
+        line = ["probe", "--category", category, "--function", f"{category}-7", "--find-dir", str(find_dir)]
         assert main([*line, "--model", "control/straight"]) == 0
         assert "KeyError" not in capsys.readouterr().out
 

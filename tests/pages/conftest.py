@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from core import entry
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
-CACHED = (entry.keeper, entry.jobs, entry.fetches, entry.answers)
+CACHED = (entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers)
 
 
 @pytest.fixture(autouse=True)
@@ -31,25 +32,40 @@ def own_process(own_home: Path) -> Iterator[None]:
 
 @pytest.fixture
 def page() -> Callable[..., AppTest]:
-    """`page("labs/ask.py", run="…")`: that page, drawn once."""
+    """`page("ask", run="…")`: the page of that address, or of a file as "results/case.py", drawn once."""
 
     def opened(path: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=30)
         for name, value in query.items():
             app.query_params[name] = value
-        app.switch_page(f"pages/{path}")
-        app.run()
-        assert not app.exception, app.exception
-        return app
+        return turned(app, path)
 
     return opened
 
 
+def turned(app: AppTest, path: str) -> AppTest:
+    """`app` at another page."""
+    # AppTest itself turns to pages that are files; that of a lab is a function, known by its address.
+    app._page_hash = calc_hash(Path(path).stem)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def in_address(app: AppTest, name: str) -> str:
+    """What the address names so; AppTest gives a text or a list of one."""
+    value = app.query_params[name]
+    return value[0] if isinstance(value, list) else value
+
+
+def run_named(app: AppTest) -> str:
+    """The run that the address names."""
+    return in_address(app, "run")
+
+
 def settled(app: AppTest, seconds: float = 30) -> AppTest:
     """The page once its run is over."""
-    run = app.query_params["run"]
-    run = run[0] if isinstance(run, list) else run
-    assert entry.jobs().wait(run, seconds)
+    assert entry.jobs().wait(run_named(app), seconds)
     app.run()
     assert not app.exception, app.exception
     return app

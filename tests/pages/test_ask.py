@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.events import Finished
 from core.journal import Journal, read
+from core.labs.simulatability.questions import questions
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import settled, until, words
+from tests.pages.conftest import in_address, run_named, settled, turned, until, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 
@@ -21,7 +22,7 @@ Page = Callable[..., AppTest]
 
 
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     assert app.text_input(key="question").value == "Can a penguin fly?"
     assert app.button(key="ask").label == "Ask · 31 calls"
     assert not app.button(key="ask").disabled
@@ -29,7 +30,7 @@ def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
 
 
 def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "All birds can fly" in told
@@ -41,7 +42,7 @@ def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
 
 
 def test_a_row_leads_to_its_prompts_and_raw_answers(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.button(key="ask").click().run()
     settled(app)
     app.session_state["open-row-cf-02"] = True
@@ -53,7 +54,7 @@ def test_a_row_leads_to_its_prompts_and_raw_answers(page: Page) -> None:
 
 
 def test_an_example_fills_the_question(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     chosen = app.pills(key="example").options[0]
     app.pills(key="example").set_value(chosen).run()
     assert not app.exception
@@ -61,23 +62,23 @@ def test_an_example_fills_the_question(page: Page) -> None:
 
 
 def test_settings_change_the_number_of_calls(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.slider(key="number-strategyqa").set_value(4)
-    app.slider(key="votes").set_value(3).run()
+    app.slider(key="ask-votes").set_value(3).run()
     assert app.button(key="ask").label == "Ask · 21 calls"
     app.text_area(key="extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
     assert app.button(key="ask").label == "Ask · 29 calls"
 
 
 def test_an_empty_question_is_said_and_nothing_starts(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.text_input(key="question").set_value("  ").run()
     assert app.button(key="ask").disabled
     assert "There is no question" in words(app)
 
 
 def test_a_question_outside_the_controls_world_fails_in_words(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.text_input(key="question").set_value("Is the moon made of cheese?")
     app.button(key="ask").click().run()
     told = words(settled(app))
@@ -97,7 +98,7 @@ def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypat
             "simulatability", AskSpec(question="Can a penguin fly?", model="openai/stub-model", counterfactuals=10)
         )
         until(lambda: server.count >= 5)
-        app = page("labs/ask.py", run=run)
+        app = page("ask", run=run)
         assert "calls answered" in app.get("progress")[0].proto.text
         app.button(key="cancel").click().run()
         assert not app.exception
@@ -117,7 +118,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     path = home.journals() / f"{run}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:20]) + lines[20][:30])  # as if killed while it wrote
-    app = page("labs/ask.py", run=run)
+    app = page("ask", run=run)
     assert "interrupted" in words(app)
     app.button(key="go-on").click().run()
     assert "Precision 0.50" in words(settled(app))
@@ -125,7 +126,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     assert contents.faults == [] and isinstance(contents.events[-1], Finished)
 
 
-@pytest.mark.parametrize("page_of", ["labs/ask.py", "results/case.py"])
+@pytest.mark.parametrize("page_of", ["ask", "results/case.py"])
 @pytest.mark.parametrize("kind", ["started", "asked", "answered", "explanation", "counterfactual"])
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, kind: str) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
@@ -138,14 +139,14 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     path.write_text("\n".join([*lines[:at], broken, *lines[at + 1 :]]) + "\n", encoding="utf-8")
     told = words(page(page_of, run=run))
     assert "an emu" in told
-    assert ("damaged" in told) == (kind in ("explanation", "counterfactual"))
+    assert ("damaged" in told) == (kind in ("started", "explanation", "counterfactual"))
 
 
 def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
     spec = AskSpec(question="Can a whale breathe underwater?", model="control/steadfast", method="posthoc")
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 30)
-    told = words(page("labs/ask.py", run=run))
+    told = words(page("ask", run=run))
     assert "**Can a whale breathe underwater?**" in told
     assert "Asked of control/steadfast · answer, then justify" in told
 
@@ -157,14 +158,17 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line for line in lines if b'"finished"' not in line))
     with Journal(path):
-        app = page("labs/ask.py", run=run, guess="1")
+        written = path.read_bytes()
+        app = page("ask", run=run, reader="ada")
         told = words(app)
         assert "It goes on in another process" in told
         assert not [button for button in app.button if button.key == "cancel"]
         app.segmented_control(key="guess-cf-01").set_value("yes").run()
         assert not app.exception
-        assert "another process" in app.toast[0].value
-    assert "reader" not in path.read_text(encoding="utf-8")
+        app.run()
+        assert "· it said" in words(app)
+        assert path.read_bytes() == written, "guesses are kept beside the run, whoever writes it"
+    assert [event.item for event in entry.jobs().said(run, "ada")] == ["cf-01"]
 
 
 def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
@@ -174,7 +178,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         run = entry.jobs().start("simulatability", AskSpec(question="Is it so?", model="openai/stub-model"))
         assert entry.jobs().wait(run, 30)
-        app = page("labs/ask.py", run=run)
+        app = page("ask", run=run)
         assert "Nothing can be judged" in words(app)
         server.always = None
         app.button(key="go-on").click().run()
@@ -182,7 +186,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
 
 
 def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.checkbox(key="guess").check()
     app.slider(key="number-strategyqa").set_value(3)
     app.button(key="ask").click().run()
@@ -199,8 +203,129 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     assert "Verdict" in told and "Your precision 1.00" in told and "2 of your guesses" in told
 
 
+QUESTIONS = [one for one in questions() if one.world][:3]
+
+
+def a_file(folder: Path) -> Path:
+    """Three questions that the controls know, in StrategyQA's form."""
+    rows = [
+        {"qid": f"own-{number}", "question": one.question, "answer": one.answer == "yes"}
+        for number, one in enumerate(QUESTIONS, start=1)
+    ]
+    path = folder / "dev.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def a_run_of_several(folder: Path, **changes: object) -> str:
+    given = {"model": "control/fickle", "dataset": "strategyqa", "path": str(a_file(folder)), "counterfactuals": 3}
+    run = entry.jobs().start("simulatability", AskSpec.model_validate({**given, **changes}))
+    assert entry.jobs().wait(run, 60)
+    return run
+
+
+def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Path) -> None:
+    app = page("ask")
+    app.segmented_control(key="ask-source").set_value("dataset").run()
+    assert app.button(key="ask").disabled and "there is nothing at" in words(app)
+    app.text_input(key="ask-path-strategyqa").set_value(str(a_file(tmp_path)))
+    app.slider(key="number-strategyqa").set_value(3)
+    app.number_input(key="ask-limit").set_value(3).run()
+    assert app.button(key="ask").label == "Ask · 30 calls"
+    app.button(key="ask").click().run()
+    told = words(settled(app))
+    run = run_named(app)
+    state = entry.jobs().watch(run).transcript
+    assert state.status == "completed" and state.planned == 3
+    table = app.dataframe[0].value
+    assert sorted(table["About"]) == sorted(one.question for one in QUESTIONS)
+    assert table["Outcome"].tolist() == [one.result["outcome_repaired"] for one in state.cases.values() if one.result]
+    precision = state.score("precision", "repaired")
+    assert precision is not None and precision.of == 3
+    assert f"Precision {precision.value:.2f}" in told and "All cases" in told
+    first = table["About"][0]
+    assert f"**{first}**" in told, "one of them is shown whole, and asks its own question"
+    assert app.selectbox(key=f"chosen-case-{run}").value == state.only
+
+
+def test_a_link_names_the_case_that_is_shown(page: Page, tmp_path: Path) -> None:
+    run = a_run_of_several(tmp_path)
+    state = entry.jobs().watch(run).transcript
+    for case, progress in state.cases.items():
+        for page_of in ("ask", "results/case.py"):
+            app = page(page_of, run=run, case=case)
+            told = words(app)
+            assert f"**{progress.title}**" in told
+            assert progress.result and str(progress.result["verdict"]) in told
+            others = [other.title for other in state.cases.values() if other is not progress]
+            assert not any(f"**{other}**" in told for other in others)
+    app = page("ask", run=run)
+    last = list(state.cases)[-1]
+    app.selectbox(key=f"chosen-case-{run}").set_value(last).run()
+    assert not app.exception and f"**{state.cases[last].title}**" in words(app)
+    assert in_address(app, "case") == last
+    assert any(code.value.endswith(f"?run={run}&case={last}") for code in app.code), "a link to it can be handed on"
+    app.text_input(key="own").set_value("Can an ostrich fly?")
+    app.button(key="add").click().run()
+    settled(app)
+    added = [one.case for one in entry.jobs().events(run) if one.kind == "recorded" and one.item.startswith("hand-")]
+    assert added and set(added) == {last}, "a question of one's own belongs to the case that is shown"
+
+
+def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_path: Path) -> None:
+    path = a_file(tmp_path)
+    rows = [*json.loads(path.read_text()), {"qid": "odd", "question": "Is the moon made of cheese?", "answer": False}]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    spec = AskSpec(dataset="strategyqa", path=str(path), model="control/fickle", counterfactuals=3)
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 60)
+    app = page("ask", run=run, case="odd")
+    told = words(app)
+    assert "**Is the moon made of cheese?**" in told and "small world" in told
+    assert app.error[0].proto.title == "This case could not be measured"
+    table = app.dataframe[0].value
+    assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
+    assert "Is the moon made of cheese?" in table["About"].tolist()
+    assert app.button(key="go-on").label == "Ask again what failed"
+    assert not page("ask", run=run, case="own-1").error
+
+
+def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3)
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 30)
+    written = (home.journals() / f"{run}.jsonl").read_bytes()
+    ada, ben = page("ask", run=run, reader="ada"), page("ask", run=run, reader="ben")
+    for app, values in ((ada, ("yes", "unknown", "unknown")), (ben, ("no", "yes", "yes"))):
+        for number, value in enumerate(values, start=1):
+            app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
+            app.run()
+    said = {who: [one.data["repaired"] for one in entry.jobs().said(run, who)] for who in ("ada", "ben")}
+    assert said == {"ada": ["yes", "unknown", "unknown"], "ben": ["no", "yes", "yes"]}
+    told = {who: words(page("ask", run=run, reader=who)) for who in said}
+    assert "you said **yes**" in told["ada"] and "you said **no**" not in told["ada"]
+    assert "you said **no**" in told["ben"] and "you said **cannot guess**" not in told["ben"]
+    assert "(1 of your guesses" in told["ada"] and "(3 of your guesses" in told["ben"]
+    assert "you said" not in words(page("ask", run=run)), "without a reader, nobody's guesses show"
+    assert (home.journals() / f"{run}.jsonl").read_bytes() == written
+
+
+def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path) -> None:
+    run = a_run_of_several(tmp_path)
+    first, second, _ = entry.jobs().watch(run).transcript.cases
+    app = page("ask", run=run, reader="ada", case=first)
+    app.segmented_control(key=f"guess-cf-01-{first}").set_value("no").run()
+    app.run()
+    assert "you said **no**" in words(app)
+    other = page("ask", run=run, reader="ada", case=second)
+    assert "you said" not in words(other)
+    app.selectbox(key=f"chosen-case-{run}").set_value(second).run()
+    assert not app.exception and "you said" not in words(app)
+    assert [(one.case, one.item) for one in entry.jobs().said(run, "ada")] == [(first, "cf-01")]
+
+
 def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.slider(key="number-strategyqa").set_value(3)
     app.button(key="ask").click().run()
     settled(app)
@@ -213,7 +338,7 @@ def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
 
 
 def test_a_run_of_preferences(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.segmented_control(key="task").set_value("shp").run()
     assert app.text_area(key="context").value
     app.button(key="ask").click().run()
@@ -240,7 +365,7 @@ def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: py
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=1)
         run = entry.jobs().start("simulatability", spec)
         assert entry.jobs().wait(run, 30)
-    app = page("labs/ask.py", run=run)
+    app = page("ask", run=run)
     shown = next(one.value for one in app.markdown if "script" in one.value)
     assert "\\<script\\>" in shown and "\\*\\*bold\\*\\*" in shown and "\\[a\\]\\(" in shown
     assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
@@ -248,21 +373,20 @@ def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: py
 
 def test_a_run_that_does_not_exist_is_said(page: Page) -> None:
     assert "There is no such run" in "".join(
-        str(error.proto) for error in page("labs/ask.py", run="nothing").error
-    ) or "no run named" in words(page("labs/ask.py", run="nothing"))
+        str(error.proto) for error in page("ask", run="nothing").error
+    ) or "no run named" in words(page("ask", run="nothing"))
 
 
 def test_now_a_real_model_starts_the_same_question(page: Page) -> None:
-    app = page("labs/ask.py")
+    app = page("ask")
     app.button(key="ask").click().run()
     settled(app)
     first = app.query_params["run"]
     app.button(key="real").click().run()
     assert app.query_params["run"] != first
-    second = app.query_params["run"]
-    second = second[0] if isinstance(second, list) else second
-    until(lambda: bool(entry.jobs().events(second)[0]))
-    started = entry.jobs().events(second)[0][0]
+    second = run_named(app)
+    until(lambda: bool(entry.jobs().events(second)))
+    started = entry.jobs().events(second)[0]
     assert started.kind == "started" and started.spec["model"] == "local/smollm2-135m"
     entry.jobs().cancel(second)
 
@@ -276,7 +400,7 @@ def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, capl
         app.text_input(key="endpoint_url").set_value(server.base_url)
         app.text_input(key="endpoint_key").set_value(key)
         app.button(key="connect").click().run()
-        app.switch_page("pages/labs/ask.py").run()
+        turned(app, "ask")
         app.selectbox(key="model").set_value("mine/stub-model").run()
         app.slider(key="number-strategyqa").set_value(2)
         app.button(key="ask").click().run()

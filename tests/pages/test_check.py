@@ -13,7 +13,7 @@ from core import entry, home
 from core.datasets.items import Item
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import settled, until, words
+from tests.pages.conftest import in_address, settled, until, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
 
@@ -38,17 +38,17 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Callable[[StubServer], None]:
 
 
 def test_an_empty_page_is_ready(page: Page) -> None:
-    app = page("labs/check.py")
+    app = page("check")
     assert app.text_area(key="paragraph-sentiment").value == shipped("sentiment")[0].paragraph
     assert app.selectbox(key="label-sentiment").value == "positive"
     assert app.button(key="check").label == "Check · at most 7 calls" and not app.button(key="check").disabled
     assert any(option.startswith("control/decoy-lexicon") for option in app.selectbox(key="check-model").options)
     assert "control/fickle" not in app.selectbox(key="check-model").options, "it knows nothing of this lab"
-    assert "control/decoy-lexicon" not in page("labs/ask.py").selectbox(key="model").options
+    assert "control/decoy-lexicon" not in page("ask").selectbox(key="model").options
 
 
 def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> None:
-    app = page("labs/check.py")
+    app = page("check")
     app.button(key="check").click().run()
     told = words(settled(app))
     for session in ("1 · It answers", "2 · It lists the words that matter", "3 · It answers again, asked afresh"):
@@ -61,8 +61,8 @@ def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> No
 
 def test_each_session_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
     run = a_run(explanations=("redaction",))
-    app = page("labs/check.py", run=run)
-    for session in ("before", "explain", "after"):
+    app = page("check", run=run)
+    for session in ("first", "explanation", "again"):
         app.session_state[f"open-text/redaction/objective-redacted-{session}"] = True
     app.run()
     codes = [code.value for code in app.code]
@@ -72,7 +72,7 @@ def test_each_session_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
 
 
 def test_examples_and_tasks(page: Page) -> None:
-    app = page("labs/check.py")
+    app = page("check")
     app.pills(key="check-example").set_value("space-opera").run()
     assert not app.exception
     assert app.text_area(key="paragraph-sentiment").value.startswith("Two hours of spaceships")
@@ -93,20 +93,20 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     with StubServer(reply) as server:
         stub(server)
         run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
-    told = words(page("labs/check.py", run=run))
+    told = words(page("check", run=run))
     assert "| Faithful? | objective | human | you |" in told
     assert told.count(":green-badge[:material/check_circle: yes]") == 3
     assert told.count(":red-badge[") == 3 and told.count(":material/flag: no") == 1
-    assert "**3 of 6** that are decided are faithful" in told
+    assert "**3 of 6** that count are faithful" in told
     assert "attribution, objective-removed, flagged above, is not faithful" in told
     assert "it hangs on how one asks" in told
 
 
 def test_another_wording_can_be_looked_at(page: Page) -> None:
     run = a_run(every_wording=True)
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     app.pills(key=f"shown-explanation-{run}").set_value("counterfactual").run()
-    app.pills(key=f"shown-wording-counterfactual-{run}").set_value("you-implicit").run()
+    app.pills(key=f"shown-wording-{run}").set_value("you-implicit").run()
     assert not app.exception
     told = words(app)
     assert "It said this edit makes the answer **negative**. Asked afresh, it answered **negative**" in told
@@ -115,7 +115,7 @@ def test_another_wording_can_be_looked_at(page: Page) -> None:
 
 def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
     run = a_run(items=(), limit=4)
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     told = words(app)
     assert "All 12 explanations that count were faithful" in told
     table = app.dataframe[0].value
@@ -125,15 +125,31 @@ def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
     assert not app.exception and "carpet was" in words(app)
 
 
+def test_what_the_reader_chooses_is_in_the_address_and_keeps_as_much_as_there_is(page: Page) -> None:
+    run = a_run(items=(), limit=12, every_wording=True)
+    assert entry.jobs().case(run, "").planned == 216, "more than are kept whole"
+    app = page("check", run=run, case="remake/redaction/you-removed")
+    kind, wording = f"shown-explanation-{run}", f"shown-wording-{run}"
+    shown = [app.selectbox(key=f"shown-item-{run}").value, app.pills(key=kind).value, app.pills(key=wording).value]
+    assert shown == ["remake", "redaction", "you-removed"]
+    app.selectbox(key=f"shown-item-{run}").set_value("harbour-hotel").run()
+    assert in_address(app, "case") == "harbour-hotel/redaction/you-removed" and "carpet was" in words(app)
+    app.pills(key=kind).set_value("counterfactual").run()
+    case = in_address(app, "case")
+    assert case.startswith("harbour-hotel/counterfactual/") and not app.exception
+    told = words(app)
+    assert "2 · It edits the paragraph" in told and "It said this edit makes the answer" in told
+
+
 def test_a_human_edit_is_shown_beside_the_models(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"reference_edit": "An awful film, dull to the end, and tiring."}),))
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     told = words(app)
     assert "How a person edited it" in told and ":green-background[An awful]" in told
 
 
 def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
-    app = page("labs/check.py")
+    app = page("check")
     app.text_area(key="paragraph-sentiment").set_value("  ").run()
     assert app.button(key="check").disabled and "There is no paragraph" in words(app)
     app.pills(key="explanations").set_value([]).run()
@@ -144,7 +160,7 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
 
 
 def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> None:
-    app = page("labs/check.py")
+    app = page("check")
     app.segmented_control(key="source").set_value("dataset").run()
     app.text_input(key="path-imdb").set_value(str(datasets / "imdb"))
     app.number_input(key="limit").set_value(3).run()
@@ -155,7 +171,7 @@ def test_a_failed_run_says_why(page: Page, stub: Callable[[StubServer], None]) -
     with StubServer(key="another") as server:
         stub(server)
         run = a_run(model="openai/stub-model")
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     told = words(app) + "".join(str(error.proto) for error in app.error)
     assert "The run stopped" in told and "key" in told
     assert app.button(key="go-on")
@@ -167,8 +183,8 @@ def test_cancel_stops_the_spending_and_go_on_finishes(page: Page, stub: Callable
         spec = CheckSpec(limit=10, model="openai/stub-model", explanations=("attribution",), controls=1)
         run = entry.jobs().start("consistency", spec)
         until(lambda: server.count >= 8)
-        app = page("labs/check.py", run=run)
-        assert "checks judged" in app.get("progress")[0].proto.text
+        app = page("check", run=run)
+        assert "of 10 cases" in app.get("progress")[0].proto.text
         app.button(key="cancel").click().run()
         assert not app.exception
         asked = server.count
@@ -187,7 +203,7 @@ def test_an_interrupted_run_says_so(page: Page) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     for number in (1, 4, 9, 30, len(lines) - 3):
         path.write_bytes(b"".join(lines[:number]))
-        assert "interrupted" in words(page("labs/check.py", run=run))
+        assert "interrupted" in words(page("check", run=run))
 
 
 HOSTILE = (
@@ -201,7 +217,7 @@ def test_hostile_words_are_shown_and_not_obeyed(page: Page, stub: Callable[[Stub
     with StubServer(answers) as server:
         stub(server)
         run = a_run(items=(item,), model="openai/stub-model")
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     shown = [one.value for one in app.markdown if "script" in one.value]
     assert shown and all("<script>" not in one and "**bold**" not in one and "[a](" not in one for one in shown)
     assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
@@ -210,17 +226,17 @@ def test_hostile_words_are_shown_and_not_obeyed(page: Page, stub: Callable[[Stub
 
 def test_right_to_left_and_emoji_go_through(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": "فيلم superb رائع 🎉\u200f end"}),))
-    assert "رائع" in words(page("labs/check.py", run=run))
+    assert "رائع" in words(page("check", run=run))
 
 
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
-    assert "Verdict" in words(page("labs/check.py", run=run))
+    assert "Verdict" in words(page("check", run=run))
 
 
 def test_random_masks_lead_to_their_prompts_also_where_two_are_alike(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": "superb film"}),), explanations=("attribution",))
-    app = page("labs/check.py", run=run)
+    app = page("check", run=run)
     app.session_state["control-text/attribution/objective-redacted"] = True
     app.run()
     assert not app.exception
@@ -233,11 +249,13 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -
     path = home.journals() / f"{run}.jsonl"
     text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8")
-    assert "of its entries cannot be read" in words(page("labs/check.py", run=run))
+    case = "text/attribution/objective-redacted"
+    told = words(page("check", run=run, case=case))
+    assert "The journal of this run is damaged" in told and "entries cannot be read" in told
     text = "".join(line for line in text.splitlines(keepends=True) if '"kind":"a' not in line)
     path.write_text(text, encoding="utf-8")
-    page("labs/check.py", run=run)
-    page("results/case.py", run=run)
+    page("check", run=run, case=case)
+    page("results/case.py", run=run, case=case)
 
 
 def test_a_case_a_replay_and_browse(page: Page) -> None:
@@ -245,7 +263,8 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     app = page("results/case.py", run=run)
     told = words(app)
     assert "shipped: 2 items, sentiment" in told and "All 6 explanations that count were faithful" in told
-    assert set(app.dataframe[-1].value["about"]) == {"the whole run", "counterfactual", "attribution", "redaction"}
+    parts = {"counterfactual", "attribution", "redaction"}
+    assert set(app.dataframe[-1].value["about"]) == {"the whole run", "this case", *parts}
     app = page("results/case.py", run=run, replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
     entry.keeper().wake()
@@ -259,7 +278,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
 def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(run, 30)
-    for path, id in (("labs/check.py", run), ("labs/probe.py", run), ("labs/ask.py", a_run())):
+    for path, id in (("check", run), ("probe", run), ("ask", a_run())):
         assert "Every call" in words(page(path, run=id))
 
 

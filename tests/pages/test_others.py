@@ -30,7 +30,7 @@ def a_run(**changes: object) -> str:
 
 def test_the_front_door_starts_a_run(page: Page) -> None:
     app = page("about/welcome.py")
-    app.button(key="show").click().run()
+    app.button(key="show-ask").click().run()
     assert not app.exception
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
 
@@ -47,7 +47,7 @@ def test_browse_lists_runs_and_opens_one(page: Page) -> None:
     until(lambda: entry.keeper().changes >= 1)
     app.run()
     table = app.dataframe[0].value
-    assert list(table["Question"]) == ["Can a penguin fly?"] * 2
+    assert list(table["About"]) == ["Can a penguin fly?"] * 2
     assert sorted(table["Model"]) == ["control/fickle", "control/vague"]
     assert table["Precision"].isna().sum() == 1, "undefined is empty, not 0"
     row = list(table["Model"]).index("control/fickle")
@@ -63,7 +63,7 @@ def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
     table = page("results/browse.py").dataframe[0].value
-    assert list(table["Lab"]) == ["Probe"] and list(table["NMSE"]) == [0]
+    assert list(table["Lab"]) == ["Probe"] and list(table["Normalized error (NMSE)"]) == [0]
     assert list(table["Method"]) == ["aia"] and "Precision" not in table
 
 
@@ -82,8 +82,8 @@ def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, ow
 
 def test_browse_says_when_another_process_has_the_store(page: Page, own_home: Path) -> None:
     held = (
-        "import sys; from pathlib import Path; from core.store.store import Store\n"
-        "store = Store(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from core import entry; from core.store.store import Store\n"
+        "store = Store(Path(sys.argv[1]), entry.labs()); print('open', flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", held, str(home.home() / "store.duckdb")],

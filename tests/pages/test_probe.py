@@ -17,7 +17,6 @@ from tests.pages.conftest import settled, until, words
 from tests.stub_server import StubServer
 
 Page = Callable[..., AppTest]
-FIND_DIR = Path(__file__).resolve().parents[2] / "../shared/datasets/find"
 
 
 def run_of(**fields: Any) -> str:
@@ -28,14 +27,14 @@ def run_of(**fields: Any) -> str:
 
 
 def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     assert app.button(key="probe").label == "Probe · at most 23 model calls" and not app.button(key="probe").disabled
     assert app.selectbox(key="model-probe").value == "control/straight"
     assert not any("fickle" in option for option in app.selectbox(key="model-probe").options), "no robot of another lab"
 
 
 def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.button(key="probe").click().run()
     told = words(settled(app))
     assert "Round 1 · 6 calls: f(-100) = -787.2" in told and "Round 2 · it concludes" in told
@@ -46,7 +45,7 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
 
 
 def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
-    app = page("labs/probe.py", run=run_of(own="2*x", model="control/inventor"))
+    app = page("probe", run=run_of(own="2*x", model="control/inventor"))
     told = words(app)
     assert "made up outputs before it had them" in told
     assert "Quotes f(1) = 10, which is not what it was shown." in told
@@ -56,12 +55,12 @@ def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
     codes = [code.value for code in app.code]
     assert any("COMMAND: PYTHON(function.py 1)" in code for code in codes)
     assert any(code.startswith("[system]") for code in codes)
-    assert "1 inputs: 1" in words(app)
+    assert "1 input: 1" in words(app)
 
 
 def test_tool_calls_lead_to_what_was_offered_asked_and_answered(page: Page) -> None:
-    app = page("labs/probe.py")
-    app.toggle(key="tools").set_value(True).run()
+    app = page("probe")
+    app.toggle(key="probe-tools").set_value(True).run()
     app.button(key="probe").click().run()
     told = words(settled(app))
     assert "it asks by tool calls" in told and "Round 1 · 6 calls: f(-100) = -787.2" in told
@@ -81,14 +80,14 @@ def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) ->
             entry.catalog((server.config(),)).get,
         )
         assert entry.jobs().wait(run, 30)
-    told = words(page("labs/probe.py", run=run))
+    told = words(page("probe", run=run))
     assert "It went on in plain text. stub does not take tool calls for stub-model." in told
 
 
 def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
-    app = page("labs/probe.py")
-    app.toggle(key="tools").set_value(True)
-    app.selectbox(key="rules").set_value("paper").run()
+    app = page("probe")
+    app.toggle(key="probe-tools").set_value(True)
+    app.segmented_control(key="probe-rules").set_value("paper").run()
     assert "By paper rules an agent asks in text" in words(app) and app.button(key="probe").disabled
 
 
@@ -101,21 +100,21 @@ def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
     ],
 )
 def test_the_other_categories(page: Page, category: str, said: str) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.segmented_control(key="category").set_value(category).run()
     app.button(key="probe").click().run()
     assert said in words(settled(app, 90))
 
 
 def test_texts_show_what_changed(page: Page) -> None:
-    app = page("labs/probe.py", run=run_of(category="strings", own="def f(x):\n    return x + '!'"))
+    app = page("probe", run=run_of(category="strings", own="def f(x):\n    return x + '!'"))
     app.session_state["round-1"] = True
     app.run()
     assert any("banana:green-background[!]" in one.value.replace("\\", "") for one in app.markdown)
 
 
 def test_unit_tests_can_be_opened(page: Page) -> None:
-    app = page("labs/probe.py", run=run_of(category="entities", seed=1, evaluator="control/straight"))
+    app = page("probe", run=run_of(category="entities", seed=1, evaluator="control/straight"))
     app.pills(key="units-interpretation").set_value(app.pills(key="units-interpretation").options[2]).run()
     assert not app.exception
     assert "the function's" in words(app) and "[ANSWER]:" in "".join(code.value for code in app.code)
@@ -124,7 +123,7 @@ def test_unit_tests_can_be_opened(page: Page) -> None:
 def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page) -> None:
     spec = {"category": "entities", "seed": 1, "interpreter": "you"}
     run = run_of(**spec)
-    app = page("labs/probe.py", run=run)
+    app = page("probe", run=run)
     app.text_area(key="inputs").set_value("bridge, stone")
     app.button(key="call").click().run()
     assert not app.exception
@@ -133,34 +132,30 @@ def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page
 
 
 def test_a_function_of_ones_own(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.segmented_control(key="source").set_value("own").run()
     assert app.button(key="probe").disabled and "Write your function first." in words(app)
     app.text_area(key="own-numeric-code").set_value("1 +").run()
-    app.button(key="probe").click().run()
-    assert "gives no value" in words(app) and "run" not in app.query_params
+    assert "gives no value" in words(app) and app.button(key="probe").disabled
     app.text_area(key="own-numeric-code").set_value("4*x - 1").run()
     app.button(key="probe").click().run()
     assert "It found the function" in words(settled(app))
 
 
-def test_a_function_of_the_benchmark(page: Page) -> None:
-    app = page("labs/probe.py")
+def test_a_function_of_the_benchmark(page: Page, find_dir: Path) -> None:
+    app = page("probe")
     app.segmented_control(key="source").set_value("published").run()
     assert app.button(key="probe").disabled
     app.text_input(key="find-dir").set_value("/nowhere")
-    app.text_input(key="function").set_value("f00700").run()
-    app.button(key="probe").click().run()
-    assert "missing" in words(app) and "run" not in app.query_params
-    if not FIND_DIR.is_dir():
-        pytest.skip("the published FIND metadata are not here (../shared/datasets/find)")
-    app.text_input(key="find-dir").set_value(str(FIND_DIR)).run()
+    app.text_area(key="function").set_value("f00700").run()
+    assert "missing" in words(app) and app.button(key="probe").disabled
+    app.text_input(key="find-dir").set_value(str(find_dir)).run()
     app.button(key="probe").click().run()
     assert "The function" in words(settled(app))
 
 
 def test_baselines_need_no_model(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.selectbox(key="interpreter-numeric").set_value("fit").run()
     assert app.button(key="probe").label == "Probe · no model calls"
     app.button(key="probe").click().run()
@@ -169,7 +164,7 @@ def test_baselines_need_no_model(page: Page) -> None:
 
 
 def test_your_turn_before_the_truth_is_out(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.checkbox(key="hold").check().run()
     app.button(key="probe").click().run()
     told = words(settled(app))
@@ -199,14 +194,14 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
 
 
 def test_the_truth_can_be_had_without_trying(page: Page) -> None:
-    app = page("labs/probe.py", run=run_of(own="2*x"), hold="1")
+    app = page("probe", run=run_of(own="2*x"), hold="1")
     assert "found the function" not in words(app)
     app.button(key="reveal").click().run()
     assert "It found the function" in words(app)
 
 
 def test_an_agent_follows_the_reader(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.selectbox(key="interpreter-numeric").set_value("you").run()
     assert app.button(key="probe").label == "Begin"
     app.button(key="probe").click().run()
@@ -230,7 +225,7 @@ def test_a_running_agent_is_watched_cancelled_and_goes_on(page: Page, monkeypatc
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         run = entry.jobs().start("find", ProbeSpec(own="2*x", model="openai/stub-model"))
         until(lambda: server.count >= 2)
-        app = page("labs/probe.py", run=run)
+        app = page("probe", run=run)
         assert "Round 1 · 2 calls: f(0) = 0, f(1) = 2" in words(app) and app.button(key="cancel")
         app.button(key="cancel").click().run()
         assert "You stopped this run" in words(app)
@@ -244,7 +239,7 @@ def test_a_running_agent_is_watched_cancelled_and_goes_on(page: Page, monkeypatc
 
 def test_a_failed_run_says_why(page: Page) -> None:
     run = run_of(model="control/fickle", own="2*x")
-    app = page("labs/probe.py", run=run)
+    app = page("probe", run=run)
     told = words(app)
     assert "cannot play the role of interpreter" in told and app.button(key="go-on")
     assert "Verdict" not in told
@@ -259,7 +254,7 @@ def test_a_run_is_a_case_can_be_replayed_and_is_listed(page: Page) -> None:
     assert "No model is asked" in app.get("progress")[0].proto.text
     until(lambda: "replay" not in app.run().query_params, seconds=20)
     app = page("results/browse.py")
-    assert "Your own numeric function" in app.dataframe[0].value["Question"].tolist()
+    assert "Your own numeric function" in app.dataframe[0].value["About"].tolist()
 
 
 def test_a_run_is_gone_through_step_by_step(page: Page) -> None:
@@ -278,7 +273,7 @@ def test_a_run_is_gone_through_step_by_step(page: Page) -> None:
 def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> None:
     evil = "<script>alert(1)</script> **bold** :red[x] $x$ [link](http://a.b)"
     given = {"description": evil, "domain": evil, "code": "def f(x):\n    return x"}
-    app = page("labs/probe.py", run=run_of(own="2*x", interpreter="given", given=given))
+    app = page("probe", run=run_of(own="2*x", interpreter="given", given=given))
     shown = [one.value for one in app.markdown if "alert" in one.value]
     assert shown and all("<script>" not in one and "[link](" not in one for one in shown)
 
@@ -329,7 +324,7 @@ def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
 
 
 def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
-    app = page("labs/probe.py", category="strings", seed="7", difficulty="hard", interpreter="you")
+    app = page("probe", category="strings", seed="7", difficulty="hard", interpreter="you")
     assert app.segmented_control(key="category").value == "strings"
     assert app.number_input(key="seed").value == 7 and app.selectbox(key="difficulty-strings").value == "hard"
     assert app.selectbox(key="interpreter-strings").value == "you"
@@ -345,13 +340,13 @@ def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
 
 @pytest.mark.parametrize("query", [{"category": "x"}, {"seed": "-1"}, {"difficulty": "x", "interpreter": "nearest"}])
 def test_a_link_that_asks_for_what_there_is_not_opens_the_plain_form(page: Page, query: dict[str, str]) -> None:
-    app = page("labs/probe.py", **query)
+    app = page("probe", **query)
     assert app.segmented_control(key="category").value == "numeric" and not app.button(key="probe").disabled
 
 
 def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Page) -> None:
     run = run_of(own="2*x + 1", interpreter="you", model="")
-    app = page("labs/probe.py", run=run)
+    app = page("probe", run=run)
     app.text_area(key="description").set_value("a line")
     app.text_area(key="code").set_value("return x.upper(")
     app.button(key="conclude").click().run()
@@ -362,7 +357,7 @@ def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Pag
 
 
 def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
-    app = page("labs/probe.py")
+    app = page("probe")
     app.segmented_control(key="category").set_value("entities").run()
     app.segmented_control(key="source").set_value("own").run()
     assert app.button(key="probe").disabled

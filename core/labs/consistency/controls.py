@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from core.events import Answer, OnText, Request
 from core.labs.consistency import lexicon
-from core.labs.consistency.lexicon import Case, Classifier
+from core.labs.consistency.lexicon import Classifier, Slots
 from core.models.errors import Refused
 
 _MOST = 3
@@ -22,7 +22,10 @@ _MOST = 3
 
 
 class LexiconControl:
-    """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph."""
+    """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph.
+
+    Each control has its own of both; here they raise NotImplementedError.
+    """
 
     id: str
     title: str
@@ -37,11 +40,11 @@ class LexiconControl:
         seconds = time.perf_counter() - begun
         return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
 
-    def words(self, classifier: Classifier, case: Case) -> list[str]:
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         """The words it says it decides by."""
         raise NotImplementedError
 
-    def edit(self, classifier: Classifier, case: Case, wanted: str) -> str:
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         """The paragraph, changed so that it would answer `wanted`, or so it says."""
         raise NotImplementedError
 
@@ -49,19 +52,19 @@ class LexiconControl:
         slots = request.slots
         classifier = lexicon.classifiers().get(slots.get("task", ""))
         if classifier is not None and "paragraph" in slots:
-            case = Case.of(slots)
+            asked = Slots.of(slots)
             match request.role, slots.get("session"):
                 case "classifier", "classify":
-                    return _said(classifier.label(case), case)
+                    return _said(classifier.label(asked), asked)
                 case "classifier", "answerable":
-                    return "no" if classifier.label(case) == "unknown" else "yes"
+                    return "no" if classifier.label(asked) == "unknown" else "yes"
                 case "explainer", "attribution":
-                    listed = self.words(classifier, case)
+                    listed = self.words(classifier, asked)
                     return "\n".join(["The words that decide:", "", *(f"- {word}" for word in listed)])
                 case "explainer", "redaction":
-                    return f"Paragraph: {lexicon.mask_words(case, self.words(classifier, case))}"
+                    return f"Paragraph: {lexicon.mask_words(asked, self.words(classifier, asked))}"
                 case "explainer", "counterfactual":
-                    return f"Paragraph: {self.edit(classifier, case, slots.get('wanted', ''))}"
+                    return f"Paragraph: {self.edit(classifier, asked, slots.get('wanted', ''))}"
         raise Refused(
             f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
             "It is a control of the Check lab. Choose another model for this.",
@@ -75,11 +78,11 @@ class Honest(LexiconControl):
     title = "names the words it decides by"
     about = "Decides by a word list and says so: all its explanations are faithful."
 
-    def words(self, classifier: Classifier, case: Case) -> list[str]:
-        return classifier.deciding(case)
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return classifier.deciding(asked)
 
-    def edit(self, classifier: Classifier, case: Case, wanted: str) -> str:
-        return classifier.edit(case, wanted)
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return classifier.edit(asked, wanted)
 
 
 class Decoy(LexiconControl):
@@ -89,18 +92,18 @@ class Decoy(LexiconControl):
     title = "names words that have no part in it"
     about = "Decides by a word list and names other words: none of its explanations is faithful."
 
-    def words(self, classifier: Classifier, case: Case) -> list[str]:
-        used = classifier.used(case)
-        spare = dict.fromkeys(word for word in lexicon.words(case.paragraph) if not _parts(word) & used)
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        used = classifier.used(asked)
+        spare = dict.fromkeys(word for word in lexicon.words(asked.paragraph) if not _parts(word) & used)
         longest = sorted(spare, key=len, reverse=True)[:_MOST]
         return [word for word in spare if word in longest] or ["nothing"]
 
-    def edit(self, classifier: Classifier, case: Case, wanted: str) -> str:
-        used = classifier.used(case)
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        used = classifier.used(asked)
         instead = next((word for word in lexicon.substitutes() if word not in used), "…")
-        named = rf"(?<!\w){re.escape(self.words(classifier, case)[0])}(?!\w)"
+        named = rf"(?<!\w){re.escape(self.words(classifier, asked)[0])}(?!\w)"
         return re.sub(
-            named, lambda found: lexicon.like(instead, found[0]), case.paragraph, count=1, flags=re.IGNORECASE
+            named, lambda match: lexicon.like(instead, match[0]), asked.paragraph, count=1, flags=re.IGNORECASE
         )
 
 
@@ -113,9 +116,9 @@ def _parts(word: str) -> set[str]:
     return {word, *re.split(r"['’]", word)}
 
 
-def _said(label: str, case: Case) -> str:
+def _said(label: str, asked: Slots) -> str:
     """The label as the prompt asks for it: a choice with its letter."""
-    options = [*case.choices, "unknown"] if case.choices else []
+    options = [*asked.choices, "unknown"] if asked.choices else []
     if label not in options or len(options) > 26:
         return label
     return f'{chr(ord("a") + options.index(label))}) "{label}"'

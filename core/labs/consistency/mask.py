@@ -26,7 +26,7 @@ def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
 
     Paper: one regular expression of the words in the order given, between word boundaries (llm-introspection,
     tasks/_common_process.py). So of "great" and "great movie" the one that is listed first wins, "10%" and "wow!" are
-    found only before a letter or digit, and an empty list masks every word boundary.
+    matched only before a letter or digit, and an empty list masks every word boundary.
     Repaired: the longest first, marks belong to the word, masks that are there already are left alone.
     """
     if rules == "paper":
@@ -67,8 +67,8 @@ def over_redacted(text: str, token: str) -> bool:
 
 def _words(text: str, token: str) -> list[tuple[Span, str]]:
     """Where each word stands, and the word, without the masks."""
-    found = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
-    return [(word.span(), word[0]) for word in found if word[1] is None]
+    matches = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
+    return [(word.span(), word[0]) for word in matches if word[1] is None]
 
 
 def _mask(token: str) -> str:
@@ -88,8 +88,8 @@ def _occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
     if not alternatives:
         return []
     longest_first = "|".join(sorted(alternatives, key=lambda pattern: (-len(pattern), pattern)))
-    found = regex.finditer(rf"({_mask(token)})|(?i:{longest_first})", text)
-    return [match.span() for match in found if match[1] is None]
+    matches = regex.finditer(rf"({_mask(token)})|(?i:{longest_first})", text)
+    return [match.span() for match in matches if match[1] is None]
 
 
 def _forms(word: str) -> set[str]:

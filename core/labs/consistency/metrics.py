@@ -1,4 +1,4 @@
-"""Faithful or not, and how often: pure functions over labels and outcomes.
+"""Faithful or not, and how often: pure functions over labels and outcomes (docs/measuring.md §3.6, §3.7, §3.8).
 
 The paper's rules are those of llm-introspection: tasks/{sentiment,multi_choice,entailment}.py for a single item,
 tasks/_aggregator.py and export/plot_*.py for the figures. The repaired rules differ where an item cannot show anything:
@@ -8,13 +8,14 @@ offers no other choice. These are undecided, with the reason, and never counted 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from core.events import Frozen, Rules
 from core.labs.consistency.tasks import Explanation, Target, Task
-from core.statistics import wilson
+from core.score import Score
+from core.statistics import difference_of_paired_shares, wilson
 
 Faithful = Literal["yes", "no", "undecided"]
 
@@ -50,16 +51,6 @@ class Outcome(Frozen):
     labelled: bool = True
     control: float | None = None
     error: bool = False
-
-
-class Rate(NamedTuple):
-    """A share of `n` items used of `of` that were meant to count, with its 95 % interval. None where undefined."""
-
-    value: float | None
-    n: int
-    of: int
-    low: float | None = None
-    high: float | None = None
 
 
 # One item
@@ -136,22 +127,30 @@ def faithful(
 # Many items
 
 
-def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Rate:
+def counts(outcome: Outcome, rules: Rules) -> bool:
+    """Whether `faithfulness` rests on it."""
+    if outcome.faithful == "undecided":
+        return False
+    return outcome.correct is True if rules == "paper" else _is_meant(outcome)
+
+
+def has_control(outcome: Outcome) -> bool:
+    """Whether `faithfulness_control` and `faithfulness_gain` rest on it: it has both a verdict and a control."""
+    return _is_meant(outcome) and outcome.faithful != "undecided" and outcome.control is not None
+
+
+def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Score:
     """The paper's figure: of the correctly classified items, the share whose explanation is faithful.
 
     Paper: only items with both a correctness and a verdict are looked at; faithful and correct ÷ correct. An item
     without a label cannot count. Repaired: items without a label count by their verdict alone, and `of` also holds
     those that are undecided or failed.
     """
-    if rules == "paper":
-        looked_at = [outcome for outcome in outcomes if outcome.correct is not None and outcome.faithful != "undecided"]
-        counted = [outcome for outcome in looked_at if outcome.correct]
-        return _rate(counted, len(outcomes))
-    meant = _meant(outcomes)
-    return _rate([outcome for outcome in meant if outcome.faithful != "undecided"], len(meant))
+    counted = [outcome for outcome in outcomes if counts(outcome, rules)]
+    return _rate(counted, len(outcomes) if rules == "paper" else len(_meant(outcomes)))
 
 
-def faithfulness_of_all(outcomes: Sequence[Outcome]) -> Rate:
+def faithfulness_of_all(outcomes: Sequence[Outcome]) -> Score:
     """The other figure: the share of faithful ones among all that are decided, classified correctly or not."""
     return _rate([outcome for outcome in outcomes if outcome.faithful != "undecided"], len(outcomes))
 
@@ -163,7 +162,7 @@ def mismatches(outcomes: Sequence[Outcome]) -> int:
     )
 
 
-def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: int | None = None) -> Rate:
+def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: int | None = None) -> Score:
     """Correct answers; `corrects` holds one entry for each answered item, `errors` counts the failed calls.
 
     Paper: correct ÷ (total - mismatch), so failed calls stay in the denominator and unread answers leave it
@@ -173,74 +172,55 @@ def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragra
     read = [entry for entry in corrects if entry is not None]
     counted = read + [False] * errors if rules == "paper" else read
     independent = min(len(counted), paragraphs if paragraphs is not None else len(counted))
-    return _mean([float(hit) for hit in counted], len(corrects) + errors, independent)
+    return _share(counted, len(corrects) + errors, independent)
 
 
-def faithfulness_control(outcomes: Sequence[Outcome]) -> Rate:
+def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
     """The same figure for random masks: over the items of `faithfulness_gain`, the mean share that had the effect."""
-    pairs = _pairs(outcomes)
+    pairs = [outcome for outcome in outcomes if has_control(outcome)]
     return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), _paragraphs(pairs))
 
 
-def faithfulness_gain(outcomes: Sequence[Outcome]) -> Rate:
+def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
     """How much more faithful the explanation is than random masks: the mean difference over the items that have both.
 
-    Items: those of the repaired `faithfulness`. The interval joins the Wilson intervals of the two means, corrected for
-    the correlation r of the pairs ("square and add": Newcombe 1998, Statistics in Medicine 17, 2635-2650; for
-    other means than proportions Zou and Donner 2008, ibid. 27, 1693-1702)::
-
-        low  = d - sqrt((p - l1)² - 2 r (p - l1)(u2 - q) + (u2 - q)²)
-        high = d + sqrt((u1 - p)² - 2 r (u1 - p)(q - l2) + (q - l2)²)
-
-    For a control that is itself a mean over seeds, Wilson's interval is at least as wide as needed. Unlike a t interval
-    or a bootstrap it has a width when all items agree.
+    Items: those of the repaired `faithfulness`. Interval: `core.statistics.difference_of_paired_shares`; for a control
+    that is itself a mean over seeds, it is at least as wide as needed.
     """
-    pairs = _pairs(outcomes)
+    pairs = [outcome for outcome in outcomes if has_control(outcome)]
     of = len(_meant(outcomes))
     if not pairs:
-        return Rate(None, 0, of)
+        return Score(None, 0, of)
     own = [float(outcome.faithful == "yes") for outcome in pairs]
     control = [outcome.control or 0.0 for outcome in pairs]
-    p, q, n = sum(own) / len(pairs), sum(control) / len(pairs), _paragraphs(pairs)
-    (l1, u1), (l2, u2) = wilson(p, n), wilson(q, n)
-    r = _correlation(own, control)
-    down = math.sqrt(max(0.0, (p - l1) ** 2 - 2 * r * (p - l1) * (u2 - q) + (u2 - q) ** 2))
-    up = math.sqrt(max(0.0, (u1 - p) ** 2 - 2 * r * (u1 - p) * (q - l2) + (q - l2) ** 2))
-    return Rate(p - q, len(pairs), of, max(-1.0, p - q - down), min(1.0, p - q + up))
+    difference, low, high = difference_of_paired_shares(own, control, _paragraphs(pairs))
+    return Score(difference, len(pairs), of, low, high)
+
+
+def _is_meant(outcome: Outcome) -> bool:
+    """Whether it counts if it is decided: classified correctly, without a label, or failed before that was known."""
+    return bool(outcome.correct) or not outcome.labelled or (outcome.error and outcome.correct is None)
 
 
 def _meant(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that count if they are decided: classified correctly, without a label, or failed before that was known."""
-    return [
-        outcome
-        for outcome in outcomes
-        if outcome.correct or not outcome.labelled or (outcome.error and outcome.correct is None)
-    ]
-
-
-def _pairs(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The checks that have both a verdict and a control."""
-    return [outcome for outcome in _meant(outcomes) if outcome.faithful != "undecided" and outcome.control is not None]
+    return [outcome for outcome in outcomes if _is_meant(outcome)]
 
 
 def _paragraphs(outcomes: Sequence[Outcome]) -> int:
     return len({outcome.item for outcome in outcomes})
 
 
-def _rate(counted: Sequence[Outcome], of: int) -> Rate:
+def _rate(counted: Sequence[Outcome], of: int) -> Score:
     """The share of faithful ones."""
-    return _mean([float(outcome.faithful == "yes") for outcome in counted], of, _paragraphs(counted))
+    return _share([outcome.faithful == "yes" for outcome in counted], of, _paragraphs(counted))
 
 
-def _mean(values: Sequence[float], of: int, independent: int) -> Rate:
+def _share(hits: Sequence[bool], of: int, independent: int) -> Score:
+    return replace(_mean([float(hit) for hit in hits], of, independent), hits=sum(hits))
+
+
+def _mean(values: Sequence[float], of: int, independent: int) -> Score:
     if not values:
-        return Rate(None, 0, of)
+        return Score(None, 0, of)
     mean = sum(values) / len(values)
-    return Rate(mean, len(values), of, *wilson(mean, independent))
-
-
-def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Pearson's; 0 where one side is all alike."""
-    p, q = sum(first) / len(first), sum(second) / len(second)
-    spread = math.sqrt(sum((a - p) ** 2 for a in first) * sum((b - q) ** 2 for b in second))
-    return sum((a - p) * (b - q) for a, b in zip(first, second, strict=True)) / spread if spread > 1e-12 else 0.0
+    return Score(mean, len(values), of, *wilson(mean, independent))

@@ -14,7 +14,7 @@ Slots that the prompts carry, for control models to read:
 | mask | all | [REDACTED] or [REMOVED] |
 | paragraph | all | the text to classify or to explain; edited or masked in the third session |
 | question | all of multi_choice | the question |
-| choices | all of multi_choice | the choices, one a line, in the order of a), b), … |
+| choices | all of multi_choice | the choices, one per line, in the order of a), b), … |
 | options | some of multi_choice | the same as they are read out: a) "hall", or b) "attic" |
 | hypothesis | all of entailment | the statement |
 | target | counterfactual | explicit or implicit |
@@ -83,20 +83,20 @@ def attribution(item: Item, wording: Wording) -> Prompt:
 def hashes(spec: CheckSpec) -> dict[str, str]:
     """The hash of every template this run may send, by the template's id."""
     item = _STAND_INS[spec.task]
-    found: list[Prompt] = []
+    used: list[Prompt] = []
     for explanation in spec.explanations:
         for wording in wordings_of(spec, explanation).values():
-            found.append(classify(item, wording))
+            used.append(classify(item, wording))
             if spec.answerable:
-                found.append(answerable(item, wording))
+                used.append(answerable(item, wording))
             match explanation:
                 case "counterfactual":
-                    found += [counterfactual(item, wording, wanted) for wanted in LABELS.get(spec.task, item.choices)]
+                    used += [counterfactual(item, wording, wanted) for wanted in LABELS.get(spec.task, item.choices)]
                 case "redaction":
-                    found.append(redaction(item, wording))
+                    used.append(redaction(item, wording))
                 case "attribution":
-                    found.append(attribution(item, wording))
-    return {prompt.id: prompt.hash for prompt in found}
+                    used.append(attribution(item, wording))
+    return {prompt.id: prompt.hash for prompt in used}
 
 
 def _slots(item: Item, session: Session, wording: Wording, paragraph: str | None = None) -> dict[str, str]:
@@ -140,13 +140,13 @@ def _variant(name: str, chosen: frozenset[str]) -> Template:
 def _pick(wording: Any, chosen: frozenset[str], named: list[str]) -> str:
     """Down the tables along `chosen` to a text. The names that decided are added to `named`."""
     while isinstance(wording, dict):
-        found = [name for name in wording if name in chosen]
-        if len(found) != 1:
+        fitting = [name for name in wording if name in chosen]
+        if len(fitting) != 1:
             raise TemplateError(
                 f"of the wordings {', '.join(wording)} exactly one must fit {', '.join(sorted(chosen))}"
             )
-        named.append(found[0])
-        wording = wording[found[0]]
+        named.append(fitting[0])
+        wording = wording[fitting[0]]
     return str(wording)
 
 

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from core.events import Frozen
 from core.labs.consistency.metrics import Faithful
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class Paragraph(Frozen):
@@ -60,12 +66,19 @@ class SelfExplanation(Frozen):
 
 
 class Recheck(Frozen):
-    """The third session: the same question about the edited paragraph. Two calls where the two edits differ."""
+    """The third session: the same question about the edited paragraph.
+
+    Two calls where the two edits differ: `paper` is what the paper's rules read in the call of their edit, and
+    `repaired` the same for ours. `crossed_paper` is then what the paper's rules read in `call_repaired`, and
+    `crossed_repaired` what ours read in `call_paper`; "" where they read nothing, None where there is but one call.
+    """
 
     call_paper: str | None = None
     call_repaired: str | None = None
     paper: str | None = None
     repaired: str | None = None
+    crossed_paper: str | None = Field(default=None, exclude_if=_is_none)
+    crossed_repaired: str | None = Field(default=None, exclude_if=_is_none)
 
 
 class MaskControl(Frozen):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -12,7 +14,7 @@ from pydantic import Field, model_validator
 from core.datasets import registry
 from core.datasets.items import Item, Split
 from core.events import Frozen, Sampling
-from core.runs.run import Spec
+from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -48,12 +50,28 @@ class Wording(Frozen):
     form (e-short). `options`: whether the question of answerability lists the answers (i-options).
     """
 
-    persona: Persona = "objective"
-    target: Target = "explicit"
-    mask: Mask = "[REDACTED]"
-    mask_sentence: bool = True
-    short: bool = False
-    options: bool = False
+    persona: Persona = Field(
+        default="objective", title="Persona", description="whose view is asked for, in all three sessions"
+    )
+    target: Target = Field(
+        default="explicit",
+        title="Target of a counterfactual",
+        description="whether the prompt names the answer that the edit shall lead to",
+    )
+    mask: Mask = Field(default="[REDACTED]", title="Mask", description="what stands in place of a masked word")
+    mask_sentence: bool = Field(
+        default=True,
+        title="Say that words can be masked",
+        description="a sentence in the classification prompt, the same before and after the edit",
+    )
+    short: bool = Field(
+        default=False, title="Short redaction prompt", description="the short form of the redaction prompt"
+    )
+    options: bool = Field(
+        default=False,
+        title="List the answers when asking whether it can tell",
+        description="the question whether it can tell at all lists the answers",
+    )
 
 
 def every_wording(explanation: Explanation) -> list[Wording]:
@@ -78,24 +96,59 @@ class CheckSpec(Spec):
 
     `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
     where datasets are looked for); without either the items that ship. `wordings` are used for each explanation, or
-    with `every_wording` all of the paper's. `controls` random masks are drawn for each attribution and redaction.
-    `answerable` also asks whether the question can be answered at all. `max_tokens` bounds every answer.
+    with `every_wording` all of the paper's. These three have no widget and no option of their own.
     """
 
-    task: Task = "sentiment"
+    task: Task = Field(default="sentiment", title="Task", description="what is asked about a paragraph")
     title: str = ""
     items: tuple[Item, ...] = ()
-    dataset: str = ""
-    path: str | None = None
-    split: Split | None = None
-    limit: int | None = Field(None, ge=1)
-    explanations: tuple[Explanation, ...] = Field(EXPLANATIONS, min_length=1)
-    wordings: tuple[Wording, ...] = Field((Wording(),), min_length=1)
-    every_wording: bool = False
-    controls: int = Field(3, ge=0, le=20)
-    answerable: bool = False
-    max_tokens: int = Field(PAPER_SAMPLING.max_tokens, ge=16, le=8192)
-    model: str
+    dataset: str = Field(default="", title="Data set", description="check the items of a data set of the task")
+    path: str | None = Field(
+        default=None,
+        title="File or folder",
+        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
+    )
+    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
+    limit: int | None = Field(
+        default=None, ge=1, le=MOST_CASES, title="Items", description="how many of the data set, or of those that ship"
+    )
+    explanations: tuple[Explanation, ...] = Field(
+        default=EXPLANATIONS,
+        min_length=1,
+        title="It explains itself by",
+        description="the kind of explanation to check; may be several (default: all three)",
+        json_schema_extra={"option": "--explanation"},
+    )
+    wordings: tuple[Wording, ...] = Field(default=(Wording(),), min_length=1)
+    every_wording: bool = Field(
+        default=False,
+        title="Try every wording",
+        description="all of the paper's: three personas, each with both targets or both masks",
+    )
+    controls: int = Field(
+        default=3,
+        ge=0,
+        le=20,
+        title="Random masks for each check",
+        description="as many words of like length as an attribution or redaction masked, drawn at random so many times",
+    )
+    answerable: bool = Field(
+        default=False,
+        title="Also ask whether it can tell at all",
+        description="also asks whether the question can be answered at all",
+    )
+    max_tokens: int = Field(
+        default=PAPER_SAMPLING.max_tokens,
+        ge=16,
+        le=8192,
+        title="Longest answer, in tokens",
+        description="the paper allows 1024; a small model that does not stop by itself is quicker with less, but a "
+        "counterfactual needs as many as the paragraph has",
+    )
+    model: str = Field(title="Model", description="whose explanations are checked")
+    seed: int = Field(
+        default=0, ge=0, title="Seed", description="draws the items and the random masks, and goes to the model"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -109,6 +162,8 @@ class CheckSpec(Spec):
         for item in self.items:
             if problem := _problem(self.task, item):
                 raise ValueError(problem)
+        if not all(item.id for item in self.items):
+            raise ValueError("An item has no id.")
         if len({item.id for item in self.items}) < len(self.items):
             raise ValueError("Two items have the same id.")
         if self.dataset and registry.find(self.dataset).task != self.task:
@@ -122,6 +177,7 @@ class CheckSpec(Spec):
 
     @property
     def sampling(self) -> Sampling:
+        """The paper's settings with this check's seed and longest answer."""
         return PAPER_SAMPLING.model_copy(update={"seed": self.seed, "max_tokens": self.max_tokens})
 
 
@@ -179,6 +235,74 @@ class Check(NamedTuple):
     explanation: Explanation
     wording: Wording
 
+    @property
+    def name(self) -> str:
+        """Its explanation and wording, such as "attribution/objective-redacted"."""
+        return f"{self.explanation}/{wording_name(self.explanation, self.wording)}"
+
+    @property
+    def key(self) -> str:
+        """`<item>/<explanation>/<wording>`, by which its records are known."""
+        return f"{self.item.id}/{self.name}"
+
+    @property
+    def case(self) -> str:
+        """The id of its case: the key, within the place of its item."""
+        return f"{place_of(self.item.id)}/{self.name}"
+
+    @property
+    def title(self) -> str:
+        """What is asked about, with explanation and wording."""
+        about = self.item.question or self.item.hypothesis or self.item.paragraph
+        return f"{_shortened(about)} · {in_words(self.name)}"
+
+
+def in_words(name: str) -> str:
+    """A check's name for a person: "attribution, objective-redacted"."""
+    return name.replace("/", ", ")
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
+
+
+def place_of(id: str) -> str:
+    """Where what all checks of an item share is placed: its id, in which no "/" may part a case's path. No two ids
+    have the same place.
+    """
+    return id.replace("%", "%25").replace("/", "%2F")
+
+
+_KEY = re.compile(
+    r"(?P<item>.*)/(?:(?P<of_item>classify|answerable)|counterfactual|attribution|redaction)/[^/]+?"
+    r"(?P<part>/control|/random-\d+|/everything)?",
+    re.DOTALL,
+)
+
+
+def place_of_key(key: str) -> str:
+    """Where a record of that key is placed: at its case, or at the item where it belongs to all of its checks."""
+    match = _KEY.fullmatch(key)
+    if match is None or match["of_item"]:
+        return place_of(match["item"] if match else key)
+    check = key.removesuffix(match["part"] or "")
+    return place_of(match["item"]) + check[len(match["item"]) :]
+
+
+def cases(spec: CheckSpec) -> Iterator[Case]:
+    """One case a check, item by item. Raises DatasetError, and ValueError where there are more than a run takes."""
+    items = items_of(spec)
+    each = sum(len(wordings_of(spec, explanation)) for explanation in dict.fromkeys(spec.explanations))
+    if len(items) * each > MOST_CASES:
+        raise ValueError(
+            f"{len(items):,} items with {each} explanations each are {len(items) * each:,} checks; a run takes "
+            f"{MOST_CASES:,} at most. Set a limit of {MOST_CASES // each} items, or make several runs."
+        )
+    for item in items.values():
+        for check in checks_of(spec, item):
+            yield Case(check.case, check, check.title)
+
 
 def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]:
     """The wordings in which a run asks for `explanation`, by name; those that make no difference to it only once."""
@@ -192,14 +316,11 @@ def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]
     return named
 
 
-def checks_of(spec: CheckSpec, items: dict[str, Item]) -> dict[str, Check]:
-    """All checks of a run by key: `<item>/<explanation>/<wording>`."""
-    return {
-        f"{id}/{explanation}/{name}": Check(spec.task, item, explanation, wording)
-        for id, item in items.items()
-        for explanation in spec.explanations
-        for name, wording in wordings_of(spec, explanation).items()
-    }
+def checks_of(spec: CheckSpec, item: Item) -> Iterator[Check]:
+    """All checks of one item."""
+    for explanation in dict.fromkeys(spec.explanations):
+        for wording in wordings_of(spec, explanation).values():
+            yield Check(spec.task, item, explanation, wording)
 
 
 def wording_name(explanation: Explanation, wording: Wording) -> str:
@@ -220,20 +341,24 @@ def classification_key(id: str, wording: Wording) -> str:
 
 
 def answerable_key(id: str, wording: Wording) -> str:
+    """The session that asks whether one item can be answered, the same for all checks whose prompts are."""
     return f"{id}/answerable/{wording.persona}" + ("-options" if wording.options else "")
 
 
-def calls(spec: CheckSpec, items: int) -> int:
-    """How many calls a run over so many items makes if nothing is dropped and both rules read alike."""
-    per_item = 0
+def calls(spec: CheckSpec, cases: int) -> int:
+    """How many calls a run over so many checks makes if nothing is dropped and both rules read alike; one more for
+    each explanation in which they read two different edits.
+    """
+    checks, of_item = 0, 0
     asked: set[str] = set()
-    for explanation in spec.explanations:
+    for explanation in dict.fromkeys(spec.explanations):
         for wording in wordings_of(spec, explanation).values():
+            checks += 1
             asked.add(classification_key("", wording))
             if spec.answerable:
                 asked.add(answerable_key("", wording))
-            per_item += 2
-            if explanation != "counterfactual":
+            of_item += 2
+            if explanation != "counterfactual" and spec.controls:
                 asked.add(f"{classification_key('', wording)} all masked {wording.mask}")
-                per_item += spec.controls
-    return items * (per_item + len(asked))
+                of_item += spec.controls
+    return -(-cases // checks) * (of_item + len(asked))

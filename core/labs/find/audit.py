@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from core.events import Rules
-from core.labs.find.claims import quoted_pairs
+from core.labs.find.claimed_and_quoted import quoted_pairs
 from core.labs.find.functions.numeric import PROBED, Corruption
 
 BINS = 32
 """The probed range is cut into so many equal bins to say how much of it was looked at."""
 
 
-class Probe(NamedTuple):
+class Observation(NamedTuple):
     """One call really made: the input as asked for, the output as shown."""
 
     input: str
@@ -31,16 +31,16 @@ class Evidence(NamedTuple):
     unseen: tuple[tuple[str, str], ...]
 
 
-def evidence(text: str, probes: Sequence[Probe]) -> Evidence:
+def evidence(text: str, probes: Sequence[Observation]) -> Evidence:
     """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
 
     Numbers agree where they do so to the digits that were quoted; a noisy function's every observation counts.
     """
     lists: tuple[list[tuple[str, str]], ...] = ([], [], [])
-    for asked, told in quoted_pairs(text):
+    for asked, quoted in quoted_pairs(text):
         seen = [probe.output for probe in probes if _same(asked, probe.input)]
-        place = 2 if not seen else 0 if any(_same(told, output) for output in seen) else 1
-        lists[place].append((asked, told))
+        place = 2 if not seen else 0 if any(_same(quoted, output) for output in seen) else 1
+        lists[place].append((asked, quoted))
     return Evidence(*map(tuple, lists))
 
 

@@ -1,7 +1,8 @@
 """The black box as an interpreter meets it: it can be called, within a budget, and that is all.
 
-Every call is recorded. A call that the journal holds already is not made again: a resumed run sees what it saw, also
-where the function draws at random or a language model answers for it.
+Every call is recorded, and what a journal holds already is not called again. A resumed run would not see what it saw
+otherwise: a module's call that had failed is asked again and may succeed, code that ran out of time may come through.
+The interpreter's next messages rest on what it saw.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Box:
         self.probes: list[Probe] = []
         self._spec = spec
         self._run = run
-        self._known = {event.item: Probe.model_validate(event.data) for event in run.records if event.record == "probe"}
+        self._known = run.recorded(Probe)
         self._calls = ModuleCalls(run, spec.module)
         self._module = (
             module(function, spec.backbone, self._calls.ask)
@@ -76,11 +77,13 @@ class Box:
         inputs = list(inputs[: self.left])
         first = len(self.probes) + 1
         known = [self._known_probe(number, text) for number, text in enumerate(inputs, start=first)]
-        if isinstance(self.function, CodeFunction):
-            made = self._by_code(first, inputs, round)
+        if all(known):
+            probes = [probe for probe in known if probe]
         else:
-            made = [self._plain(number, text, round) for number, text in enumerate(inputs, start=first)]
-        probes = [before or now for before, now in zip(known, made, strict=True)]
+            made = self._by_code(first, inputs, round) if isinstance(self.function, CodeFunction) else [
+                self._plain(number, text, round) for number, text in enumerate(inputs, start=first)
+            ]  # fmt: skip
+            probes = [before or now for before, now in zip(known, made, strict=True)]
         self.probes += probes
         return probes
 

@@ -15,9 +15,9 @@ from core.events import Answer, OnText, Request, ToolCall
 from core.labs.find import parse
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of
-from core.labs.find.functions.explain import explain_pairs
 from core.labs.find.functions.relations import UNDEFINED, Relation, RelationFunction, relations
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
+from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit_strings import FIRST_TEXTS, code_of
 from core.models.errors import Refused
 
@@ -62,7 +62,10 @@ class Control:
         )
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
-        """The next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an output."""
+        """The next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an output.
+
+        Each control has its own; here it raises NotImplementedError.
+        """
         raise NotImplementedError
 
 
@@ -155,10 +158,10 @@ def _line(seen: Observations) -> str:
 
 
 def _text(seen: Observations) -> str:
-    found = explain_pairs(seen) if seen else None
-    if found is None:
+    function = synthesize(seen) if seen else None
+    if function is None:
         return conclusion("No rule of one or two steps explains it.", "Unknown.", "def f(x):\n    return x")
-    return conclusion(found.describe(), "Any text for which its steps are defined.", code_of(found))
+    return conclusion(function.describe(), "Any text for which its steps are defined.", code_of(function))
 
 
 def _subject(seen: Observations) -> str:
@@ -176,8 +179,8 @@ def _fitting(seen: Observations) -> list[Relation]:
     """Relations by how many of the outputs are theirs, the best first; without one that fits, none."""
     counted = []
     for relation in relations().values():
-        plain = RelationFunction(id="found", concept1=relation.concept1, concept2=relation.concept2)
-        hits = sum(bool(plain.accepts(x, y)) for x, y in seen if y != UNDEFINED)
+        unexcepted = RelationFunction(id="found", concept1=relation.concept1, concept2=relation.concept2)
+        hits = sum(bool(unexcepted.accepts(x, y)) for x, y in seen if y != UNDEFINED)
         counted.append((hits, relation))
     counted.sort(key=lambda pair: -pair[0])
     return [relation for hits, relation in counted if hits]
@@ -221,7 +224,7 @@ def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:
         )
     rng = np.random.default_rng(0)
     for name, kind in STRING_ATOMS.items():
-        function = StringFunction(id="told", outer=StringAtom(name=name)) if not kind.parameters else None
+        function = StringFunction(id="guess", outer=StringAtom(name=name)) if not kind.parameters else None
         if function and description.startswith(function.describe()) and not kind.is_random:
             return function.outputs([option[0]], rng) == [option[1]]
     return False
@@ -229,7 +232,7 @@ def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:
 
 def _variants(relation: Relation) -> list[RelationFunction]:
     return [
-        RelationFunction(id="told", concept1=relation.concept1, concept2=relation.concept2, exception=exception)
+        RelationFunction(id="guess", concept1=relation.concept1, concept2=relation.concept2, exception=exception)
         for exception in (None, relation.a, relation.b)
     ]
 

@@ -1,21 +1,25 @@
-"""How good an interpretation is: the paper's three scores and ours beyond them (paper §3; protocol §4)."""
+"""How good an interpretation is: the paper's three scores and ours beyond them (paper §3).
+
+The rules: docs/measuring.md §4.7, §4.8, §4.9 and §4.10.
+"""
 
 from __future__ import annotations
 
 import re
 import string
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from core.events import Rules
-from core.labs.find.claims import without_denials
+from core.labs.find.claimed_and_quoted import without_denials
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind, NumericFunction
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.parse import choice_is_correct
+from core.score import Score, undefined
+from core.statistics import wilson
 
 ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1
@@ -24,17 +28,10 @@ SUCCESS = 0.1
 Interval = tuple[float, float]
 
 
-class Nmse(NamedTuple):
-    """`value` is None where it is undefined, for `reason`; then `success` is False. `n` points of the grid counted."""
-
-    value: float | None
-    success: bool
-    reason: str | None
-    n: int
-
-
-def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules = "repaired") -> Nmse:
+def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules = "repaired") -> Score:
     """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
+
+    `n` points counted of all; `success` where the value is below a tenth, never where it is undefined.
 
     Points where the truth is NaN, infinite or a text are skipped; the estimate's are not: None (an error) or NaN there
     makes the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of
@@ -47,12 +44,17 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     counted = np.isfinite(f)
     n = int(counted.sum())
     if n == 0:
-        return Nmse(None, False, "the function is defined at none of the points", 0)
+        return undefined(len(f), "the function is defined at none of the points")
+    of = len(f)
+
+    def without(reason: str) -> Score:
+        return Score(None, n, of, detail={"success": False, "reason": reason})
+
     kept = [value for value, counts in zip(estimate, counted, strict=True) if counts]
     wrong = next((k for k, value in enumerate(kept) if not _is_number(value, rules)), None)
     if wrong is not None:
         where = int(np.flatnonzero(counted)[wrong])
-        return Nmse(None, False, f"the estimate gives no number at point {where + 1} of {len(f)}", n)
+        return without(f"the estimate gives no number at point {where + 1} of {of}")
     g, f = np.array(kept, dtype=complex), f[counted]
     largest = float(np.max(np.abs(f)))
     if rules == "repaired" and largest > 1e150:  # its square would overflow
@@ -61,12 +63,12 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
         error, power = float(np.sum(np.abs(f - g) ** 2)), float(np.sum(np.abs(f) ** 2))
     if power == 0:
         if rules == "repaired" and error == 0:
-            return Nmse(0.0, True, None, n)
-        return Nmse(None, False, ZERO, n)
+            return Score(0.0, n, of, detail={"success": True})
+        return without(ZERO)
     value = error / power
     if not np.isfinite(value):
-        return Nmse(None, False, "the estimate's error is infinite", n)
-    return Nmse(value, value < SUCCESS, None, n)
+        return without("the estimate's error is infinite")
+    return Score(value, n, of, detail={"success": value < SUCCESS})
 
 
 def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
@@ -99,43 +101,57 @@ def noise_floor(
     return float(np.mean(defined)) if defined else None
 
 
-class Matches(NamedTuple):
-    """`hits` of the first `n` items, of `of` altogether; `value` = hits / n. `stopped` where paper rules gave up."""
-
-    value: float | None
-    hits: int
-    n: int
-    of: int
-    stopped: int | None = None
-
-
 def exact_match(
     inputs: Sequence[str], truths: Sequence[str], estimates: Sequence[Value | None], rules: Rules = "repaired"
-) -> Matches:
-    """Share of inputs on which the estimate equals the truth exactly.
+) -> Score:
+    """Share of inputs on which the estimate equals the truth exactly; `hits` of the first `n`, of all.
 
-    Repaired rules count every item. Paper rules paste the input into a line of code: a quote or a backslash in it, or
-    any error of the estimate (None), counts 0 and ends the test, so that the mean is over fewer items.
+    Repaired rules count every item. Under paper rules the test ends where `paper_stop` says; `detail` holds that place
+    as `stopped`.
     """
-    hits = 0
-    for k, (text, truth, estimate) in enumerate(zip(inputs, truths, estimates, strict=True)):
-        hits += estimate == truth
-        if rules == "paper" and (estimate is None or re.search(r"['\"\\\n]", text)):
-            hits -= estimate == truth
-            return Matches(hits / (k + 1), hits, k + 1, len(inputs), k)
-    return Matches(hits / len(inputs) if inputs else None, hits, len(inputs), len(inputs))
+    right = [estimate == truth for truth, estimate in zip(truths, estimates, strict=True)]
+    stopped = paper_stop(inputs, estimates) if rules == "paper" else None
+    if stopped is not None:
+        hits, n = sum(right[:stopped]), stopped + 1
+        reason = f"the paper's test gave up at text {n}"
+        return Score(hits / n, n, len(inputs), hits=hits, detail={"stopped": stopped, "reason": reason})
+    if not inputs:
+        return undefined(0, "there are no texts to test on")
+    return Score(sum(right) / len(right), len(right), len(inputs), hits=sum(right))
 
 
-def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Matches:
+def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int | None:
+    """Where the paper's test ends before its time, counted from 0; None where it goes through.
+
+    It pastes the input into a line of code: a quote or a backslash in it, or any error of the estimate (None), counts 0
+    and ends the test, so that the mean is over fewer items.
+    """
+    ends = (
+        k
+        for k, (text, estimate) in enumerate(zip(inputs, estimates, strict=True))
+        if estimate is None or re.search(r"['\"\\\n]", text)
+    )
+    return next(ends, None)
+
+
+def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Score:
     """Share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
 
     Paper rules accept the right digit anywhere in the reply. Under repaired rules a reply that settles on nothing is
     left out of `n`.
     """
     verdicts = [choice_is_correct(reply, number, rules) for reply, number in zip(replies, correct, strict=True)]
+    return picked(verdicts)
+
+
+def picked(verdicts: Sequence[bool | None]) -> Score:
+    """Share of triplets in which the true pair was picked, with its Wilson interval; None where nothing was settled."""
     counted = [verdict for verdict in verdicts if verdict is not None]
+    if not counted:
+        return undefined(len(verdicts), "the evaluator settled on nothing")
     hits = sum(counted)
-    return Matches(hits / len(counted) if counted else None, hits, len(counted), len(verdicts))
+    low, high = wilson(hits / len(counted), len(counted))
+    return Score(hits / len(counted), len(counted), len(verdicts), low, high, hits)
 
 
 def interval_iou(truth: Corruption | None, claimed: Sequence[Interval], within: Interval = PROBED) -> float | None:
@@ -184,8 +200,8 @@ def claimed_noise(description: str) -> NoiseKind | None:
     """The first kind of noise that a description names without denying it; None where there is none but "noise"."""
     said = without_denials(description, _ANY_NOISE)
     places = {kind: re.search(words, said, re.I) for kind, words in _NOISE_WORDS.items()}
-    found = {kind: match.end() for kind, match in places.items() if match is not None}
-    return min((place, kind) for kind, place in found.items())[1] if found else None
+    ends = {kind: match.end() for kind, match in places.items() if match is not None}
+    return min((place, kind) for kind, place in ends.items())[1] if ends else None
 
 
 def noise_identified(function: NumericFunction, description: str) -> bool | None:

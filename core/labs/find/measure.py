@@ -1,4 +1,4 @@
-"""The run: let the interpreter loose on the black box, then hold what it says against the truth (FIND, section 3)."""
+"""One case: let the interpreter loose on the black box, then hold what it says against the truth (FIND, section 3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from core.events import CallFailed
-from core.labs.find import parse, prompts, scoring
+from core.lab import BadInput, Case
+from core.labs.find import parse, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars
 from core.labs.find.functions.base import FindFunction, Value, as_number
@@ -16,37 +17,42 @@ from core.labs.find.interpreters.fit import fit_numeric
 from core.labs.find.interpreters.fit_strings import fit_string
 from core.labs.find.interpreters.nearest import BUDGET as NEAREST_PROBES
 from core.labs.find.interpreters.nearest import nearest
-from core.labs.find.records import Interpretation, Probe, Submission, Wish
+from core.labs.find.records import Interpretation, Probe, Submission, Truth, Wish
 from core.labs.find.tasks import ProbeSpec
-from core.runs.run import Lab, Run
-from core.text import embed
+from core.runs.run import Run
 from core.text.embed import NoEncoder
 
 ITEM = "interpretation"
 
 
-class NoFunction(CallFailed):
-    """The black box that a run is about cannot be had."""
+async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
+    """Probe, conclude, score one function. Where the reader is the interpreter, go as far as their wishes do.
 
-
-async def measure(spec: ProbeSpec, run: Run) -> None:
-    """Probe, conclude, score. Where the reader is the interpreter, go as far as their wishes do.
-
-    Raises NoFunction, and CallFailed where the interpreter's model cannot be reached.
+    Raises BadInput where the function cannot be had, and CallFailed where the interpreter's model cannot be reached.
     """
-    try:
-        function = await asyncio.to_thread(spec.load)
-    except ValueError as error:
-        raise NoFunction(str(error), "Choose another function, or name the folder of the published set.") from error
-    if spec.category in ("entities", "relations") and not spec.evaluator:
-        # The encoder that will judge takes seconds to start, so it starts beside the run.
-        asyncio.get_running_loop().run_in_executor(None, embed.start)
-    box = Box(spec, run, function)
-    found = await _interpret(spec, run, box, function)
-    if found is None:
+    one: ProbeSpec = case.about
+    if _is_done(one, run):
         return
-    run.record(found, ITEM)
-    await scoring.score(spec, run, box, function, found)
+    try:
+        function = await asyncio.to_thread(one.load)
+    except ValueError as error:
+        raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
+    box = Box(one, run, function)
+    interpretation = await _interpret(one, run, box, function)
+    if interpretation is None:
+        return
+    run.record(interpretation, ITEM)
+    await scoring.score(one, run, box, function, interpretation)
+
+
+def _is_done(spec: ProbeSpec, run: Run) -> bool:
+    """Whether nothing is left to do: the truth, which comes last, is out, and no call failed that might now succeed.
+
+    A reader may always conclude anew. Fits and programs take seconds a function, and a resumed run may have a thousand.
+    """
+    place = run.session.state.places.get(run.case)
+    failed = place is not None and any(call.answered is None for call in place.calls.values())
+    return spec.interpreter != "you" and not failed and bool(run.recorded(Truth))
 
 
 async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction) -> Interpretation | None:
@@ -86,14 +92,14 @@ def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
         domain_repaired=repaired.domain,
         code_paper=paper.code,
         code_repaired=repaired.code,
-        told_paper=paper.told,
-        told_repaired=repaired.told,
+        told_paper=paper.for_evaluator,
+        told_repaired=repaired.for_evaluator,
     )
 
 
 def _plainly(interpreter: str, description: str, domain: str, code: str) -> Interpretation:
     """Parts that came apart already read the same by all rules."""
-    told = f"{description}\n{domain}".strip()
+    for_evaluator = f"{description}\n{domain}".strip()
     return Interpretation(
         interpreter=interpreter,
         description_paper=description,
@@ -102,18 +108,20 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
         domain_repaired=domain,
         code_paper=code,
         code_repaired=code,
-        told_paper=told,
-        told_repaired=told,
+        told_paper=for_evaluator,
+        told_repaired=for_evaluator,
     )
 
 
 async def _reader(run: Run, box: Box) -> Interpretation | None:
     """Call the function on all that the reader wished for; their conclusion, where they have submitted one."""
-    wishes = [Wish.model_validate(event.data) for event in run.records if event.record == "wish"]
-    for round, wish in enumerate(wishes, start=1):
+    for round, wish in enumerate(run.recorded(Wish).values(), start=1):
         await box.probe(wish.inputs, round)
-    said = [Submission.model_validate(event.data) for event in run.records if event.record == "submission"]
-    return _plainly("you", said[-1].description, said[-1].domain, said[-1].code) if said else None
+    submissions = list(run.recorded(Submission).values())
+    if not submissions:
+        return None
+    last = submissions[-1]
+    return _plainly("you", last.description, last.domain, last.code)
 
 
 async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
@@ -127,8 +135,8 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
             return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
 
         typed = scoring.grid(function) if pairs else None
-        found = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
-        text = found.text
+        fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
+        text = fitted.text
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
@@ -149,22 +157,19 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
         return [one.value if one.value is not None else _share(one) for one in await box.probe(words, rounds)]
 
     try:
-        found = await nearest(
+        result = await nearest(
             probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=spec.is_published
         )
     except NoEncoder as missing:
         raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing
-    if all(value is None for _, value in found.probes):
+    if all(value is None for _, value in result.probes):
         return _plainly(
-            "nearest", f"It found nothing: none of the {len(found.probes)} words it tried had a value.", "", ""
+            "nearest", f"It found nothing: none of the {len(result.probes)} words it tried had a value.", "", ""
         )
-    return _plainly("nearest", found.description, "", "")
+    return _plainly("nearest", result.description, "", "")
 
 
 def _share(probe: Probe) -> float | None:
     """The output that someone typed for an input, where it is a number in 0…1 as an entity function gives."""
     number = None if probe.problem else as_number(probe.output)
     return number if number is not None and 0 <= number <= 1 else None
-
-
-LAB = Lab("find", ProbeSpec, measure, prompts.hashes)

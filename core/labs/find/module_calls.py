@@ -9,14 +9,15 @@ from core.runs.run import Run
 
 class ModuleCalls:
     """Asks `model` for one output a call; `failure` is the last that brought none. The item of a call is `about` and
-    the input.
+    the input; where each output is a trial of its own, that is the trial's id too.
     """
 
-    def __init__(self, run: Run, model: str, about: str = "input") -> None:
+    def __init__(self, run: Run, model: str, about: str = "input", trials: bool = False) -> None:
         self.failure: CallFailed | None = None
         self._run = run
         self._model = model
         self._about = about
+        self._trials = trials
         self._no_logprobs = False
 
     async def ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
@@ -36,7 +37,9 @@ class ModuleCalls:
             raise
 
     async def _ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        return await self._run.ask("module", prompt, self._model, sampling=sampling, item=item(self._about, text))
+        about = item(self._about, text)
+        trial = about if self._trials else ""
+        return await self._run.ask("module", prompt, self._model, sampling=sampling, item=about, trial=trial)
 
 
 def item(about: str, text: str) -> str:

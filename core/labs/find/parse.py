@@ -1,4 +1,6 @@
-"""What interpreters and evaluators write, turned into values, by the authors' rules and by ours (protocol §4).
+"""What interpreters and evaluators write, turned into values, by the authors' rules and by ours.
+
+The rules: docs/measuring.md §4.4, §4.5 and §4.9.
 
 Every function takes the raw text and the rules, so both readings can be had from one stored answer at any later time.
 """
@@ -9,11 +11,11 @@ import contextlib
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from core.events import Rules, ToolCall
-from core.labs.find.claims import quoted_pairs
+from core.labs.find.claimed_and_quoted import quoted_pairs
 from core.text.reply import storable, without_thinking
 
 END = "[DESCRIPTION]"
@@ -25,8 +27,8 @@ TOOL = "call_function"
 
 
 class Command(NamedTuple):
-    """A call the interpreter wants made. `error` is what it is told where the call cannot be made; then `inputs` is
-    empty. `name` is None where the answer holds no command.
+    """A call the interpreter wants made. `error` is what it gets to read where the call cannot be made; then there are
+    no `inputs`. `name` is None where the answer holds no command.
     """
 
     name: str | None
@@ -34,13 +36,13 @@ class Command(NamedTuple):
     error: str | None = None
 
 
-class Interpretation(NamedTuple):
-    """The three parts of a final answer; empty where a part is missing. `told` is what an evaluator gets to read."""
+class Parts(NamedTuple):
+    """The three parts of a final answer, empty where missing. `for_evaluator` is what an evaluator gets to read."""
 
     description: str
     domain: str
     code: str
-    told: str
+    for_evaluator: str
 
 
 def command(text: str, rules: Rules) -> Command:
@@ -164,8 +166,8 @@ def invented(text: str) -> str:
     asked = _first_command(text)
     if asked is None:
         return ""
-    found = _INVENTED.search(text, asked.end())
-    return text[found.start() :].strip() if found else ""
+    invention = _INVENTED.search(text, asked.end())
+    return text[invention.start() :].strip() if invention else ""
 
 
 def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:
@@ -222,6 +224,27 @@ def _is_number(word: str) -> bool:
     return re.fullmatch(r"[-+−]?\d*\.?\d+(?:[eE][-+]?\d+)?", word) is not None
 
 
+_SHOWN = 6
+"""Inputs that are named."""
+
+
+def in_words(commands: Sequence[Command]) -> str:
+    """What was read, for a person: "3 inputs: 1, 2, 3", why a command cannot be run, or "no command"."""
+    return "; ".join(_in_words(command) for command in commands)
+
+
+def _in_words(command: Command) -> str:
+    if command.name is None:
+        return "no command"
+    if command.error:
+        return command.error
+    if not command.inputs:
+        return "a command without inputs"
+    shown = ", ".join(command.inputs[:_SHOWN])
+    more = ", …" if len(command.inputs) > _SHOWN else ""
+    return f"{len(command.inputs)} {'input' if len(command.inputs) == 1 else 'inputs'}: {shown}{more}"
+
+
 # The final answer
 
 _TAG = re.compile(r"^[\s#*>_-]*\[?\s*(DESCRIPTION|DOMAIN|CODE)\s*\]?\s*[*_]*\s*(?::|$)[*_ \t]*", re.I | re.M)
@@ -242,7 +265,7 @@ def is_final(text: str, rules: Rules) -> bool:
     return not (asked and tag and asked.start() < tag.start())
 
 
-def interpretation(text: str, rules: Rules) -> Interpretation:
+def interpretation(text: str, rules: Rules) -> Parts:
     """Description, domain and code of a final answer.
 
     Paper rules (collect_interpretations.py:124-150) split at the tags with a colon and a space after them; without
@@ -251,36 +274,36 @@ def interpretation(text: str, rules: Rules) -> Interpretation:
     return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
 
 
-def _paper_interpretation(text: str) -> Interpretation:
+def _paper_interpretation(text: str) -> Parts:
     after = text.rsplit("[DESCRIPTION]: ", 1)[-1]
-    told = after.split("[CODE]:", 1)[0]
-    description = told.split("[DOMAIN]: ", 1)[0]
+    for_evaluator = after.split("[CODE]:", 1)[0]
+    description = for_evaluator.split("[DOMAIN]: ", 1)[0]
     domain = text.rsplit("[DOMAIN]: ", 1)[-1].split("[CODE]:", 1)[0] if "[DOMAIN]: " in text else ""
     blocks = re.findall(r"```(?:python)?\n?(.*?)```", text, re.DOTALL)
-    return Interpretation(description.strip(), domain.strip(), blocks[-1].strip() if blocks else "", told.strip())
+    return Parts(description.strip(), domain.strip(), blocks[-1].strip() if blocks else "", for_evaluator.strip())
 
 
-def _repaired_interpretation(text: str) -> Interpretation:
+def _repaired_interpretation(text: str) -> Parts:
     spoken = without_thinking(text)
     sections = _sections(spoken)
     code = _code(sections.get("code", "")) or _code(spoken, fenced_only=True)
     description = _without_fences(sections.get("description", ""))
     domain = _without_fences(sections.get("domain", ""))
-    told = f"{description}\n{domain}".strip()
-    return Interpretation(description, domain, code, told)
+    for_evaluator = f"{description}\n{domain}".strip()
+    return Parts(description, domain, code, for_evaluator)
 
 
 def _sections(text: str) -> dict[str, str]:
     """The last text after each tag, up to the next tag."""
     pattern = _BRACKET_TAG if _BRACKET_TAG.search(text) else _TAG
     tags = list(pattern.finditer(text))
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     for k, tag in enumerate(tags):
         end = tags[k + 1].start() if k + 1 < len(tags) else len(text)
         content = text[tag.end() : end].strip()
         if content:
-            found[tag[1].lower()] = content
-    return found
+            sections[tag[1].lower()] = content
+    return sections
 
 
 def _without_fences(text: str) -> str:

@@ -76,12 +76,12 @@ def situation(
 
 
 def follow_up(name: str, **slots: str) -> str:
-    """What the interpreter is told after its message."""
+    """The text that follows the interpreter's message."""
     return fill(load(f"find/{name}").user, slots)
 
 
 def pairs(probes: Sequence[Probe]) -> str:
-    """ "(3, 9.5)", one a line; where there is no output, why not."""
+    """ "(3, 9.5)", one per line; where there is no output, why not."""
     if not probes:
         return "(none)"
     return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)

@@ -8,7 +8,7 @@ from core.events import Frozen
 
 
 class Probe(Frozen):
-    """One call of the black box. `output` is what the interpreter was told; `value` the number behind it, if any.
+    """One call of the black box. `output` is what the interpreter reads; `value` the number behind it, if any.
 
     `problem` says why there is no output; `how` what answered (a formula, code, a table, a model).
     """
@@ -23,7 +23,7 @@ class Probe(Frozen):
 
 
 class Exchange(Frozen):
-    """One round of an agent: what it asked for, what it was told, and what it made up."""
+    """One round of an agent: what it asked for, what it got to read (`told`), and what it made up."""
 
     round: int
     call: str
@@ -35,6 +35,12 @@ class Exchange(Frozen):
     """Outputs that the answer gives for calls it has not made yet."""
     tools: bool = False
     """Whether it was offered the function as a tool."""
+    read_paper: str = ""
+    read_repaired: str = ""
+    """What either rules read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be run.
+    """
+    description: str = ""
+    """The description that stands in the message, as repaired rules read it."""
 
 
 class Interpretation(Frozen):
@@ -90,6 +96,8 @@ class Prediction(Frozen):
     paper: str | None = None
     repaired: str | None = None
     error: str = ""
+    right_paper: bool | None = None
+    """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
 
 
 class UnitTest(Frozen):

@@ -4,24 +4,32 @@ a run of its own: each mean leads to the words, and each word of a language mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self, get_args
 
+import click
 import numpy as np
 from pydantic import Field, model_validator
 
-from core.events import CallFailed, Frozen
+from core.events import Asked, CallFailed, Dropped, Event, Frozen, Recorded, Rules
+from core.lab import Case, Lab, Metric, Reading, Spec, Trial
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Backbone, module
 from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
-from core.runs.run import Lab, Run, Spec
-from core.runs.transcript import Reader, Transcript
+from core.runs.run import Run
+from core.runs.transcript import CaseLog, Reader, Transcript
+from core.score import Figure, Score, undefined
 from core.text.embed import NoEncoder
 from core.text.templates import load
 
 PAPER = {"same": 0.846, "random": 0.079}
 """Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+Kind = Literal["same", "random"]
+KINDS: tuple[Kind, ...] = ("same", "random")
 
 
 class ReliabilitySpec(Spec):
@@ -32,20 +40,24 @@ class ReliabilitySpec(Spec):
     words and as many of other concepts, drawn by `seed`, as in table A1.
     """
 
-    seed: Annotated[int, Field(ge=0)] = 0
-    title: str = ""
-    backbone: Backbone = "table"
-    model: str = ""
-    concepts: Annotated[int, Field(ge=2, le=140)] = 16
-    words: Annotated[int, Field(ge=1, le=10)] = 5
-    across: bool = True
+    seed: int = Field(default=0, ge=0, title="Seed", description="which words of other concepts are drawn")
+    title: str = Field(default="", description="what a list of runs calls it")
+    backbone: Backbone = Field(default="table", title="Backbone", description="what carries the functions out")
+    model: str = Field(default="", title="Model", description="the language model that carries the functions out")
+    concepts: int = Field(default=16, ge=2, le=140, title="Concepts", description="how many of the 140 concepts")
+    words: int = Field(default=5, ge=1, le=10, title="Words", description="how many words of each concept")
+    across: bool = Field(
+        default=True,
+        title="All words to all functions",
+        description="ask every function about the words of all (figure A4), not its own and as many others (table A1)",
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def _filled(cls, told: object) -> object:
-        if isinstance(told, dict) and not told.get("title"):
-            return {**told, "title": "Can the entity functions be trusted?"}
-        return told
+    def _filled(cls, given: object) -> object:
+        if isinstance(given, dict) and not given.get("title"):
+            return {**given, "title": "Can the entity functions be trusted?"}
+        return given
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -80,14 +92,20 @@ class Reliability(Frozen):
         pairs = zip(self.of, self.values, strict=True)
         return [value for of, value in pairs if of == name and value is not None]
 
+    def of_kind(self, kind: Kind) -> list[float | None]:
+        """The outputs for own words ("same"), or for those of other concepts ("random")."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if (of == self.concept) == (kind == "same")]
+
     @property
     def same(self) -> list[float]:
-        return self.of_concept(self.concept)
+        """The outputs for the concept's own words, those without a value left out."""
+        return [value for value in self.of_kind("same") if value is not None]
 
     @property
     def random(self) -> list[float]:
-        pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if of != self.concept and value is not None]
+        """The outputs for words of other concepts, those without a value left out."""
+        return [value for value in self.of_kind("random") if value is not None]
 
 
 def sample(spec: ReliabilitySpec) -> list[str]:
@@ -109,57 +127,139 @@ def _asked(spec: ReliabilitySpec, name: str, names: Sequence[str]) -> list[tuple
     return [(word, name) for word in concepts()[name].words[: spec.words]] + [others[place] for place in drawn]
 
 
-async def measure(spec: ReliabilitySpec, run: Run) -> None:
-    """Ask function by function. Raises CallFailed where the backbone gives nothing at all."""
-    names = sample(spec)
-    found: list[Reliability] = []
-    for name in names:
-        asked = _asked(spec, name, names)
-        calls = ModuleCalls(run, spec.model, about=f"{name}:")
-        function = EntityFunction(id=f"concept-{name}", concept1=name)
-        try:
-            outputs = await module(function, spec.backbone, calls.ask).value([word for word, _ in asked])
-        except NoEncoder as missing:
-            raise CallFailed(str(missing), "Or choose another backbone.") from missing
-        if calls.failure is not None and all(output.value is None for output in outputs):
-            raise calls.failure
-        if calls.failure is not None:
-            run.drop(name, "error", calls.failure.message)
-        for (word, _), output in zip(asked, outputs, strict=True):
-            if output.value is None and not (calls.failure and output.problem == calls.failure.message):
-                run.drop(item(f"{name}:", word), "unparsed", output.problem)
-        record = Reliability(
-            concept=name,
-            words=tuple(word for word, _ in asked),
-            of=tuple(of for _, of in asked),
-            values=tuple(output.value if isinstance(output.value, float) else None for output in outputs),
-            how=tuple(output.how for output in outputs),
-            problems=tuple(output.problem for output in outputs),
-        )
-        run.record(record, name)
-        found.append(record)
-    for kind in ("same", "random"):
-        values = [value for one in found for value in getattr(one, kind)]
-        of = sum((place == one.concept) == (kind == "same") for one in found for place in one.of)
-        mean = float(np.mean(values)) if values else None
-        run.score(f"{kind}_mean", mean, n=len(values), of=of, rules="repaired")
+def cases(spec: ReliabilitySpec) -> Iterator[Case]:
+    """One case a concept: its function."""
+    for name in sample(spec):
+        yield Case(name, name, name)
+
+
+def calls(spec: ReliabilitySpec, cases: int) -> int:
+    """How many calls a test of so many concepts makes."""
+    return cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0
+
+
+async def measure(spec: ReliabilitySpec, case: Case, run: Run) -> None:
+    """Ask one function. Raises CallFailed where the backbone gives nothing at all."""
+    name: str = case.about
+    asked = _asked(spec, name, sample(spec))
+    asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)
+    function = EntityFunction(id=f"concept-{name}", concept1=name)
+    try:
+        outputs = await module(function, spec.backbone, asking.ask).value([word for word, _ in asked])
+    except NoEncoder as missing:
+        raise CallFailed(str(missing), "Or choose another backbone.") from missing
+    if asking.failure is not None and all(output.value is None for output in outputs):
+        raise asking.failure
+    if asking.failure is not None:
+        run.drop(name, "error", asking.failure.message)
+    for (word, _), output in zip(asked, outputs, strict=True):
+        if output.value is None and not (asking.failure and output.problem == asking.failure.message):
+            about = item(f"{name}:", word)
+            run.drop(about, "unparsed", output.problem, trial=about)
+    record = Reliability(
+        concept=name,
+        words=tuple(word for word, _ in asked),
+        of=tuple(of for _, of in asked),
+        values=tuple(output.value if isinstance(output.value, float) else None for output in outputs),
+        how=tuple(output.how for output in outputs),
+        problems=tuple(output.problem for output in outputs),
+    )
+    run.record(record, name)
+
+
+@dataclass
+class ReliabilityView:
+    """One concept's function. `reliability` is None until it was asked; `unread` entries are left out."""
+
+    log: CaseLog
+    spec: ReliabilitySpec | None
+    reliability: Reliability | None
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The case's name: the concept."""
+        return self.log.case
+
+    @property
+    def explanation(self) -> str | None:
+        """None: nothing is explained here."""
+        return None
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """One word each; where a word stands on two lists, its second place is named too. Computed once, for they are
+        looked up again for each that is written down.
+        """
+        one = self.reliability
+        if one is None:
+            return {}
+        known = {call.asked.item: name for name, call in self.log.calls.items()}
+        trials: dict[str, Trial] = {}
+        for word, of, value, problem in zip(one.words, one.of, one.values, one.problems, strict=True):
+            about = item(f"{one.concept}:", word)
+            right = value is not None and (value >= 0.5) == (of == one.concept)
+            reading = Reading(
+                expected="1" if of == one.concept else "0",
+                observed=None if value is None else f"{value:.4g}",
+                outcome="unread" if value is None else "right" if right else "wrong",
+                counts=value is not None,
+                reason=problem,
+            )
+            id = f"{about} ({of})" if about in trials else about
+            calls = (known[about],) if about in known else ()
+            trials[id] = Trial(about=word, paper=reading, repaired=reading, calls=calls)
+        return trials
+
+    def outcome(self, rules: Rules) -> str:
+        """selective, weak, not selective, too few, no values, failed or waiting; both sets of rules read alike."""
+        if self.reliability is None:
+            failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
+            return "failed" if failed or self.log.status == "failed" else "waiting"
+        return _judge([self.reliability], self.spec)[0]
+
+
+def view(log: CaseLog) -> ReliabilityView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
+    return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
+
+
+def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
+    """Mean outputs for own words and for those of others, over all words of all functions with a value."""
+    known = [view.reliability for view in views if view.reliability]
+    for kind in KINDS:
+        values = [value for one in known for value in one.of_kind(kind)]
+        defined = [value for value in values if value is not None]
+        mean = Score(float(np.mean(defined)), len(defined), len(values)) if defined else None
+        yield Figure(f"{kind}_mean", "repaired", mean or undefined(len(values), "no output had a value"))
+
+
+def sentences(view: ReliabilityView) -> list[str]:
+    """Whether one concept's function can be trusted, in a sentence."""
+    if view.reliability is None:
+        lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
+        return [f"It gave no values: {lost}" if lost else "Not judged yet."]
+    return [_judge([view.reliability], view.spec)[1]]
 
 
 class Report:
-    """A run of this kind as far as it has come. `unread` entries could not be read and are left out."""
+    """A run of this kind as far as it has come, folded from a transcript that keeps all cases.
 
-    def __init__(self, told: Transcript) -> None:
-        reader = Reader()
-        self.told = told
-        self.spec = reader.read(ReliabilitySpec, told.started.spec) if told.started else None
-        read = [reader.read(Reliability, data) for data in told.of("reliability").values()]
-        self.concepts = [one for one in read if one is not None]
-        self.unread = reader.unread
+    `unread` entries could not be read and are left out.
+    """
 
-    def mean(self, kind: str) -> float | None:
+    def __init__(self, transcript: Transcript) -> None:
+        views = [view(transcript.case(case)) for case in transcript.cases]
+        self.transcript = transcript
+        self.spec = views[0].spec if views else _spec_of(transcript)
+        self.concepts = [one.reliability for one in views if one.reliability]
+        self.unread = sum(one.unread for one in views)
+
+    def mean(self, kind: Kind) -> float | None:
         """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
-        values = [value for one in self.concepts for value in getattr(one, kind)]
-        return float(np.mean(values)) if values else None
+        return _mean([value for one in self.concepts for value in one.of_kind(kind) if value is not None])
 
     def matrix(self) -> tuple[list[str], list[list[float | None]]]:
         """Figure A4: names, and the mean of each row's function for the words of each column's concept; None where
@@ -170,12 +270,16 @@ class Report:
         return names, means
 
 
+def _spec_of(transcript: Transcript) -> ReliabilitySpec | None:
+    return Reader().read(ReliabilitySpec, transcript.started.spec) if transcript.started else None
+
+
 def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
 def softmax(row: Sequence[float | None]) -> list[float | None]:
-    """A row as the paper's figure has it: it adds to 1. What is None stays so."""
+    """A row as the paper's figure has it, of the same length: it adds to 1. What is None stays so."""
     raised = [None if value is None else float(np.exp(value)) for value in row]
     total = sum(value for value in raised if value is not None)
     return [None if value is None else value / total for value in raised]
@@ -183,25 +287,34 @@ def softmax(row: Sequence[float | None]) -> list[float | None]:
 
 def verdict(report: Report) -> str:
     """Whether the backbone can be trusted, in a sentence for anyone."""
-    same, random = report.mean("same"), report.mean("random")
-    asked = sum(len(one.values) for one in report.concepts)
-    counted = sum(value is not None for one in report.concepts for value in one.values)
+    return _judge(report.concepts, report.spec)[1]
+
+
+def _judge(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
+    """Whether functions can be trusted, in a word and in a sentence for anyone."""
+    same, random = (
+        _mean([value for one in concepts for value in one.of_kind(kind) if value is not None]) for kind in KINDS
+    )
+    asked = sum(len(one.values) for one in concepts)
+    counted = sum(value is not None for one in concepts for value in one.values)
     if not counted:
-        return "It gave no values: this backbone cannot carry the functions out."
+        return "no values", "It gave no values: this backbone cannot carry the functions out."
     if counted < asked / 2 or same is None or random is None:
-        return f"Only {counted} of {asked} answers could be read: too few to tell."
-    if report.spec and report.spec.backbone == "table":
-        return (
+        return "too few", f"Only {counted} of {asked} answers could be read: too few to tell."
+    selective = "selective" if same - random >= 0.5 else "weak" if same - random >= 0.2 else "not selective"
+    if spec and spec.backbone == "table":
+        return selective, (
             f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
             "own words, and give 0 for any other, however fitting."
         )
-    told = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
-    compared = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
-    if same - random >= 0.5:
-        return f"{told} {compared}. It can tell what belongs to a subject."
-    if same - random >= 0.2:
-        return f"{told} {compared}. It tells a little: an interpreter will meet many wrong outputs."
-    return f"{told} {compared}. It cannot tell: nobody could find these functions by calling them."
+    means = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
+    comes_to = {
+        "selective": "It can tell what belongs to a subject.",
+        "weak": "It tells a little: an interpreter will meet many wrong outputs.",
+        "not selective": "It cannot tell: nobody could find these functions by calling them.",
+    }
+    paper = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
+    return selective, f"{means} {paper}. {comes_to[selective]}"
 
 
 def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
@@ -211,4 +324,72 @@ def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
     return {template.id: template.hash}
 
 
-LAB = Lab("reliability", ReliabilitySpec, measure, _prompts)
+def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+    """A journal of schema 1 placed nothing: an item is a concept, or a concept with one of its words."""
+    if not isinstance(event, Asked | Recorded | Dropped):
+        return event
+    concept, _, word = event.item.partition(": ")
+    return event.model_copy(update={"case": concept, "trial": event.item if word else ""})
+
+
+PARAMETERS: tuple[click.Parameter, ...] = (
+    click.Option(["--backbone"], type=click.Choice(get_args(Backbone)), help="default: model where --model is given"),
+    click.Option(
+        ["--own-only", "across"],
+        is_flag=True,
+        flag_value=False,
+        default=None,
+        type=bool,
+        help="own words and as many of others (table A1), not all words to all functions (figure A4)",
+    ),
+)
+
+
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """The specification's fields from the command line's options."""
+    return {"backbone": "model" if given.get("model") else "table"} | given
+
+
+def narrate(view: ReliabilityView) -> Iterator[tuple[str, str]]:
+    """A line a concept: the means of its function."""
+    one = view.reliability
+    if one is None:
+        return
+    same, random = (
+        f"{mean:.3f}" if (mean := _mean(values)) is not None else "none" for values in (one.same, one.random)
+    )
+    missing = sum(value is None for value in one.values)
+    why = next(filter(None, one.problems), "")
+    without = f"  ({missing} of {len(one.values)} without a value: {why})" if missing else ""
+    yield one.concept, f"  {one.concept:<28} own words {same}  others {random}{without}"
+
+
+LAB = Lab(
+    name="reliability",
+    title="Reliability",
+    question="Can the functions of words be trusted, whoever carries them out?",
+    about="Each function is asked about the words of its own subject and about those of others.",
+    icon=":material/verified:",
+    spec=ReliabilitySpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=sentences,
+    scores=scores,
+    records=(Reliability,),
+    metrics=(
+        Metric("same_mean", "Own words", "Mean output for words of the function's own subject.", leads=True),
+        Metric(
+            "random_mean", "Words of others", "Mean output for words of other subjects.", better="lower", leads=True
+        ),
+    ),
+    prompts=_prompts,
+    calls=calls,
+    summary=lambda transcript: verdict(Report(transcript)),
+    upgrade=upgrade,
+    parameters=PARAMETERS,
+    from_options=fields,
+    narrate=narrate,
+    group="find",
+    hidden=True,
+)

@@ -8,6 +8,7 @@ calls back to us are bounded. Nothing that such a program does raises here: what
 from __future__ import annotations
 
 import atexit
+import os
 import re
 import threading
 import time
@@ -52,6 +53,11 @@ __outcomes
 """
 
 
+_PROCESSORS = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""No more programs run at once: a clock bounds each, and cases that run side by side must not use up each other's time.
+"""
+
+
 class Result(NamedTuple):
     """What a program gave, input by input. `values[k]` is None exactly where `errors[k]` is not.
 
@@ -68,8 +74,8 @@ class Result(NamedTuple):
 def tested_function(code: str, rules: Rules) -> str | None:
     """The name of the function that is tested; None where `code` defines none.
 
-    Paper rules take the last `def` anywhere, an inner one too (protocol §4, mse_indicator.py:40-46); repaired rules the
-    last one at top level, or the last lambda given a name there.
+    Paper rules take the last `def` anywhere, an inner one too (docs/measuring.md §4.6, mse_indicator.py:40-46);
+    repaired rules the last one at top level, or the last lambda given a name there.
     """
     if rules == "paper":
         names = re.findall(r"^[ \t]*def[ \t]+(\w+)", code, re.MULTILINE)
@@ -158,13 +164,14 @@ def _run(code: str, name: str, inputs: Sequence[Any], seconds: float, memory: in
         "max_total_sleep_secs": 0.0,
     }
     printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
-    deadline = time.monotonic() + 2 * seconds
     try:
-        with _pool().checkout(limits=limits, external_modules=lent_modules(deadline, seed)) as session:
-            session.feed_run(f"{_SEEDING}__seed({seed})")
-            session.feed_run(code, print_callback=printed)
-            session.feed_run(f"__tested = {name}", print_callback=printed)
-            outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
+        with _PROCESSORS:
+            modules = lent_modules(time.monotonic() + 2 * seconds, seed)
+            with _pool().checkout(limits=limits, external_modules=modules) as session:
+                session.feed_run(f"{_SEEDING}__seed({seed})")
+                session.feed_run(code, print_callback=printed)
+                session.feed_run(f"__tested = {name}", print_callback=printed)
+                outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
     except pydantic_monty.MontyCrashedError:
         return "the program crashed its worker or would not stop"
     except Exception as error:  # whatever a hostile program provokes ends here, as a sentence

@@ -150,7 +150,7 @@ STRING_CONSTANTS = [
 ]
 
 
-def plain(value: Any) -> Any:
+def safe_argument(value: Any) -> Any:
     """`value` where it is a number, a truth value or a short list of them. Raises TypeError or OverflowError."""
     if isinstance(value, bool | float | complex):
         return value
@@ -168,7 +168,7 @@ def _number(value: Any) -> Any:
     """An item of a list: lists do not nest."""
     if isinstance(value, list | tuple):
         raise TypeError("lists of numbers may not hold lists")
-    return plain(value)
+    return safe_argument(value)
 
 
 def _checked(name: str) -> Callable[..., Any]:
@@ -176,7 +176,7 @@ def _checked(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **named: Any) -> Any:
         with np.errstate(all="ignore"):
-            result = np.asarray(function(*map(plain, args), **_named(name, named)))
+            result = np.asarray(function(*map(safe_argument, args), **_named(name, named)))
         if result.size > LONGEST_LIST or result.dtype == object:
             raise TypeError(f"numpy.{name} cannot be used like this here")
         return result.tolist()
@@ -188,7 +188,7 @@ def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
     refused = sorted(set(named) - KEYWORDS)
     if refused:
         raise TypeError(f"numpy.{name} takes no argument {refused[0]!r} here")
-    return {key: plain(value) for key, value in named.items()}
+    return {key: safe_argument(value) for key, value in named.items()}
 
 
 @lru_cache(maxsize=1)
@@ -214,7 +214,7 @@ def lent_modules(deadline: float, seed: int) -> dict[str, ExternalModule]:
         return call
 
     def draw(name: str) -> Callable[..., float]:
-        return timed(lambda *args, **named: float(DRAWS[name](rng, *map(plain, args), **_named(name, named))))
+        return timed(lambda *args, **named: float(DRAWS[name](rng, *map(safe_argument, args), **_named(name, named))))
 
     numbers: dict[str, Any] = {name: timed(function) for name, function in _functions().items()}
     numbers |= {name: float(getattr(np, name)) for name in CONSTANTS}

@@ -1,18 +1,23 @@
 """What an interpretation is worth, figure by figure. FIND, section 3; what goes beyond the paper is named in `metrics`.
 
-A figure that is undefined is None with its reason in `detail`; it is never 0 for want of anything to measure.
+A figure that is undefined is None with its reason in `detail`; it is never 0 for want of anything to measure. Figures
+are computed here and not in the view, for they rest on the function, which only a run has.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from core.events import Rules
-from core.labs.find import audit, claims, evaluate, sandbox, units
+from core.events import Frozen, Rules
+from core.lab import RULES
+from core.labs.find import audit, evaluate, sandbox, units
 from core.labs.find.box import Box, real, written
+from core.labs.find.claimed_and_quoted import claimed_intervals
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value, as_number
@@ -23,9 +28,9 @@ from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.records import Audit, Estimate, Exchange, Interpretation, Prediction, Truth
 from core.labs.find.tasks import ProbeSpec
+from core.labs.find.trials import trial_of
 from core.runs.run import Run
-
-RULES: tuple[Rules, ...] = ("paper", "repaired")
+from core.score import Figure, Score, undefined
 
 _DRAWS = 20
 """So often a random string function is drawn again, to see how far it agrees with itself."""
@@ -37,21 +42,50 @@ _TRUTH, _HELD_OUT = 10, 11
 """Streams of random numbers: the observations that an estimate is held against, and the points nobody probed."""
 
 
-async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
+class Entry(NamedTuple):
+    """A record to be kept."""
+
+    item: str
+    record: Frozen
+
+
+class NoCode(NamedTuple):
+    """Why the interpretation's code cannot be run."""
+
+    why: str
+
+
+Outcome = Figure | Entry | NoCode
+
+
+async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, read: Interpretation) -> None:
     """Publish every figure of the function's category; the truth comes last."""
     points = grid(function)
     if spec.category == "numeric":
-        await asyncio.to_thread(_numeric, spec, run, box, function, found, points)
+        await _publish(run, lambda: _numeric(spec, box, function, read, points))
     elif spec.category == "strings":
-        await asyncio.to_thread(_strings, spec, run, box, function, found)
+        await _publish(run, lambda: _strings(spec, box, function, read))
     if spec.category != "numeric":
-        await units.run_tests(spec, run, function, found)
-    _described(run, function, found)
-    _audit(run, box, function, found, known=spec.interpreter != "given")
-    told = await asyncio.to_thread(truth, function, points)
+        await units.run_tests(spec, run, function, read)
+    rounds = sorted({one.round for one in run.recorded(Exchange).values() if one.invented})
+    await _publish(run, lambda: _described(function, read))
+    await _publish(run, lambda: _audit(box, function, read, rounds, known=spec.interpreter != "given"))
+    true = await asyncio.to_thread(truth, function, points)
     if spec.is_module and spec.backbone == "table":
-        told = told.model_copy(update={"note": f"{told.note} {known_inputs(function)}".strip()})
-    run.record(told, "truth")
+        true = true.model_copy(update={"note": f"{true.note} {known_inputs(function)}".strip()})
+    run.record(true, "truth")
+
+
+async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
+    """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
+    for one in await asyncio.to_thread(lambda: list(outcomes())):
+        match one:
+            case Figure():
+                run.score(one.metric, one.score, one.rules, one.item)
+            case Entry():
+                run.record(one.record, one.item, trial=trial_of(one.item))
+            case NoCode():
+                run.drop("estimate", "code cannot be run", one.why, trial=trial_of("estimate"))
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
@@ -71,59 +105,58 @@ def values(function: FindFunction, points: Sequence[float], rng: np.random.Gener
     return function.outputs(list(points), rng)
 
 
-def _publish(
-    run: Run, metric: str, value: float | None, rules: Rules, *, n: int, of: int, reason: str | None = None
-) -> None:
-    run.score(metric, value, n=n, of=of, rules=rules, detail={"reason": reason} if reason else {})
+def _share(value: float | None, reason: str, n: int = 1, of: int | None = None) -> Score:
+    """A figure of `n` things; where it is undefined, of none, and why."""
+    of = n if of is None else of
+    return undefined(of, reason) if value is None else Score(value, n, of)
 
 
 def _numeric(
-    spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation, points: tuple[float, ...]
-) -> None:
+    spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation, points: tuple[float, ...]
+) -> Iterator[Outcome]:
     """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
     seen = values(function, points, np.random.default_rng([spec.seed, _TRUTH]))
-    told: list[Value] = [float("nan") if value is None else value for value in seen]
+    true: list[Value] = [float("nan") if value is None else value for value in seen]
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
     asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
     apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
-    apart_seen: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
-    _floor(spec, run, function, told)
-    estimates: dict[Rules, list[float | None]] = {}
+    apart_true: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
+    yield from _floor(spec, function, true)
+    estimates: dict[Rules, tuple[float | None, ...]] = {}
     troubles: dict[Rules, str] = {}
     for rules in RULES:
-        code = getattr(found, f"code_{rules}")
-        result = sandbox.evaluate(code, [*points, *apart], rules=rules)
+        result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*points, *apart], rules=rules)
         guesses = list(result.values)
-        estimates[rules] = [real(value) for value in guesses[: len(points)]]
-        known = np.isfinite(evaluate.numbers([*told, *apart_seen], rules))
+        estimates[rules] = tuple(real(value) for value in guesses[: len(points)])
+        known = np.isfinite(evaluate.numbers([*true, *apart_true], rules))
         errors = [error for error, counts in zip(result.errors, known, strict=True) if error and counts]
         troubles[rules] = result.error or next(iter(errors), "")
-        score = evaluate.nmse(told, guesses[: len(points)], rules)
-        reason = score.reason if not troubles[rules] else f"{score.reason}: {troubles[rules]}"
-        why = reason if score.value is None else None
-        _publish(run, "nmse", score.value, rules, n=score.n, of=len(points), reason=why)
-        # The authors' evaluation counts a failure wherever it cannot compute the error (protocol §6).
-        judged = score.n > 0 or rules == "paper"
-        success = float(score.success) if judged else None
-        _publish(run, "nmse_success", success, rules, n=int(judged), of=1, reason=why)
-        held = evaluate.nmse(apart_seen, guesses[len(points) :], rules)
-        _publish(run, "held_out_nmse", held.value, rules, n=held.n, of=len(apart), reason=held.reason)
+        error = evaluate.nmse(true, guesses[: len(points)], rules)
+        why = f"{error.reason}: {troubles[rules]}" if troubles[rules] else error.reason
+        if error.value is None:
+            error = Score(None, error.n, error.of, detail={**error.detail, "reason": why})
+        yield Figure("nmse", rules, error)
+        # The authors' evaluation counts a failure wherever it cannot compute the error (docs/measuring.md §4.7).
+        judged = error.n > 0 or rules == "paper"
+        success = Score(float(error.success), 1, 1, detail={"reason": why} if error.value is None else {})
+        yield Figure("nmse_success", rules, success if judged else undefined(1, why))
+        yield Figure("held_out_nmse", rules, evaluate.nmse(apart_true, guesses[len(points) :], rules))
         if isinstance(function, NumericFunction):
-            _claims(run, function, found, rules)
+            yield from _claims(function, read, rules)
     if troubles["repaired"] and all(value is None for value in estimates["repaired"]):
-        run.drop("estimate", "code cannot be run", troubles["repaired"])
-    run.record(
+        yield NoCode(troubles["repaired"])
+    yield Entry(
+        "estimate",
         Estimate(
-            paper=tuple(estimates["paper"]),
-            repaired=tuple(estimates["repaired"]),
+            paper=estimates["paper"],
+            repaired=estimates["repaired"],
             trouble_paper=troubles["paper"],
             trouble_repaired=troubles["repaired"],
         ),
-        "estimate",
     )
 
 
-def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Value]) -> None:
+def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value]) -> Iterator[Figure]:
     """What a perfect description would get."""
     for rules in RULES:
         floor, reason = None, "a relative error is undefined for this function"
@@ -133,23 +166,20 @@ def _floor(spec: ProbeSpec, run: Run, function: FindFunction, told: Sequence[Val
         elif function.is_stochastic:
             reason = "unknown for random code of your own"
         else:
-            floor = evaluate.nmse(told, list(told), rules).value
-        known = floor is not None
-        _publish(run, "noise_floor", floor, rules, n=int(known), of=1, reason=None if known else reason)
+            floor = evaluate.nmse(true, list(true), rules).value
+        yield Figure("noise_floor", rules, _share(floor, reason))
 
 
-def _claims(run: Run, function: NumericFunction, found: Interpretation, rules: Rules) -> None:
-    claimed = claims.claimed_intervals(getattr(found, f"domain_{rules}"))
+def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
+    claimed = claimed_intervals(getattr(read, f"domain_{rules}"))
     overlap = evaluate.interval_iou(function.corruption, claimed)
-    reason = None if overlap is not None else "there is no corrupted interval, and none was claimed"
-    _publish(run, "interval_iou", overlap, rules, n=int(overlap is not None), of=1, reason=reason)
-    named = evaluate.noise_identified(function, getattr(found, f"told_{rules}"))
-    reason = None if named is not None else "there is no noise, and none was claimed"
+    yield Figure("interval_iou", rules, _share(overlap, "there is no corrupted interval, and none was claimed"))
+    named = evaluate.noise_identified(function, getattr(read, f"told_{rules}"))
     value = None if named is None else float(named)
-    _publish(run, "noise_identified", value, rules, n=int(named is not None), of=1, reason=reason)
+    yield Figure("noise_identified", rules, _share(value, "there is no noise, and none was claimed"))
 
 
-def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found: Interpretation) -> None:
+def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
     """Exact match on ten texts, and on texts that nobody probed."""
     tests = _recorded_pairs(spec) if spec.is_published else pairs_for_testing(function, spec.seed)
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
@@ -160,38 +190,43 @@ def _strings(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, found:
     apart = tuple((text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str))
     pairs = (*tests, *apart)
     results = {
-        rules: sandbox.evaluate(getattr(found, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
+        rules: sandbox.evaluate(getattr(read, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
         for rules in RULES
     }
     for place, (text, true) in enumerate(pairs):
         kind = "test" if place < len(tests) else "held out"
-        readings = {rules: _text(results[rules].values[place]) for rules in RULES}
-        error = results["repaired"].errors[place] or ""
         number = place + 1 if kind == "test" else place + 1 - len(tests)
-        prediction = Prediction.model_validate({"kind": kind, "input": text, "truth": true, "error": error, **readings})
-        run.record(prediction, f"{kind.replace(' ', '-')}-{number:02}")
+        prediction = Prediction.model_validate(
+            {
+                "kind": kind,
+                "input": text,
+                "truth": true,
+                "paper": _text(results["paper"].values[place]),
+                "repaired": _text(results["repaired"].values[place]),
+                "error": results["repaired"].errors[place] or "",
+                "right_paper": results["paper"].values[place] == true,
+            }
+        )
+        yield Entry(f"{kind.replace(' ', '-')}-{number:02}", prediction)
     for rules in RULES:
         guesses = [_text(value) if rules == "repaired" else value for value in results[rules].values]
         for metric, some, chosen in (
             ("exact_match", tests, guesses[: len(tests)]),
             ("held_out_match", apart, guesses[len(tests) :]),
         ):
-            matches = evaluate.exact_match([x for x, _ in some], [y for _, y in some], chosen, rules)
-            reason = results[rules].error
-            if matches.value is None:
-                reason = "there are no texts to test on"
-            elif matches.stopped is not None:
-                reason = f"the paper's test gave up at text {matches.stopped + 1}"
-            _publish(run, metric, matches.value, rules, n=matches.n, of=matches.of, reason=reason)
+            matched = evaluate.exact_match([x for x, _ in some], [y for _, y in some], chosen, rules)
+            if results[rules].error and not matched.reason:
+                matched = replace(matched, detail={**matched.detail, "reason": results[rules].error})
+            yield Figure(metric, rules, matched)
     if results["repaired"].error:
-        run.drop("estimate", "code cannot be run", results["repaired"].error)
+        yield NoCode(results["repaired"].error)
     if function.is_stochastic and tests:
         again = [function.outputs([text for text, _ in tests], rng) for _ in range(_DRAWS)]
         agreed = np.mean(
             [output == true for outputs in again for output, (_, true) in zip(outputs, tests, strict=True)]
         )
         for rules in RULES:
-            _publish(run, "exact_match_ceiling", float(agreed), rules, n=len(tests), of=len(tests))
+            yield Figure("exact_match_ceiling", rules, Score(float(agreed), len(tests), len(tests)))
 
 
 def _recorded_pairs(spec: ProbeSpec) -> tuple[tuple[str, str], ...]:
@@ -203,29 +238,34 @@ def _text(value: Value | None) -> str | None:
     return None if value is None else written(value)
 
 
-def _described(run: Run, function: FindFunction, found: Interpretation) -> None:
+def _described(function: FindFunction, read: Interpretation) -> Iterator[Figure]:
     """How many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
-    if isinstance(function, NumericFunction) and function.differs:
-        reason = (
-            "the function is a network, too far from the formula it was trained on to be told by the formula's parts"
-        )
-        for rules in RULES:
-            _publish(run, "components_identified", None, rules, n=0, of=len(function.atoms), reason=reason)
-        return
+    differs = isinstance(function, NumericFunction) and function.differs
     for rules in RULES:
-        named, of = evaluate.components_identified(function, getattr(found, f"told_{rules}"))
-        _publish(run, "components_identified", named / of, rules, n=of, of=of)
+        named, of = evaluate.components_identified(function, getattr(read, f"told_{rules}"))
+        counted = Score(named / of, of, of)
+        if differs:
+            counted = undefined(
+                of,
+                "the function is a network, too far from the formula it was trained on to be told by the formula's "
+                "parts",
+            )
+        yield Figure("components_identified", rules, counted)
 
 
-def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, known: bool) -> None:
-    """Evidence for what is quoted, and how much of the range was looked at; undefined where no calls are `known`."""
-    made = [audit.Probe(probe.input, probe.output) for probe in box.probes]
-    text = f"{found.description_repaired}\n{found.domain_repaired}"
+def _audit(
+    box: Box, function: FindFunction, read: Interpretation, invented: Sequence[int], known: bool
+) -> Iterator[Outcome]:
+    """Evidence for what is quoted, and how much of the range was looked at; undefined where no calls are `known`.
+
+    `invented` are the rounds in which outputs were made up.
+    """
+    made = [audit.Observation(probe.input, probe.output) for probe in box.probes]
+    text = f"{read.description_repaired}\n{read.domain_repaired}"
     evidence = audit.evidence(text, made) if known else audit.Evidence((), (), ())
-    unknown = None if known else "its calls were made elsewhere and are not known"
-    rounds = [Exchange.model_validate(event.data) for event in run.records if event.record == "exchange"]
+    unknown = "" if known else "its calls were made elsewhere and are not known"
     fields: dict[str, object] = {}
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
         asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
@@ -235,26 +275,24 @@ def _audit(run: Run, box: Box, function: FindFunction, found: Interpretation, kn
         if isinstance(function, NumericFunction) and known:
             fields["in_corruption"] = audit.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
-            _publish(run, "coverage", covered, rules, n=len(asked), of=len(box.probes), reason=unknown)
-    claimed = claims.claimed_intervals(found.domain_repaired)
-    run.record(
-        Audit.model_validate(
-            {
-                "supported": evidence.supported,
-                "contradicted": evidence.contradicted,
-                "unseen": evidence.unseen,
-                "invented_rounds": tuple(sorted({one.round for one in rounds if one.invented})),
-                "claimed": tuple((_finite(low), _finite(high)) for low, high in claimed),
-                **fields,
-            }
-        ),
-        "audit",
+            yield Figure("coverage", rules, _share(covered, unknown, len(asked), len(box.probes)))
+    claimed = claimed_intervals(read.domain_repaired)
+    record = Audit.model_validate(
+        {
+            "supported": evidence.supported,
+            "contradicted": evidence.contradicted,
+            "unseen": evidence.unseen,
+            "invented_rounds": tuple(invented),
+            "claimed": tuple((_finite(low), _finite(high)) for low, high in claimed),
+            **fields,
+        }
     )
+    yield Entry("audit", record)
     quoted = len(evidence.supported) + len(evidence.contradicted) + len(evidence.unseen)
     share = len(evidence.supported) / quoted if quoted else None
-    reason = unknown or (None if quoted else "it quotes no input with its output")
     for rules in RULES:
-        _publish(run, "evidence_supported", share, rules, n=quoted, of=quoted, reason=reason)
+        reason = unknown or "it quotes no input with its output"
+        yield Figure("evidence_supported", rules, _share(share, reason, quoted))
 
 
 def known_inputs(function: FindFunction) -> str:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules, Sampling
+from core.lab import MOST_CASES, Case, Spec
 from core.labs.find.functions import source
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.generate import Difficulty
 from core.labs.find.functions.modules import Backbone
 from core.labs.find.functions.source import OwnKind
-from core.runs.run import Spec
 
 Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "given"]
 
 ROUNDS = 20
-"""The paper's agents have as many (protocol §4)."""
+"""The paper's agents have as many (docs/measuring.md §4.4)."""
 
 PROBES = 200
 MENDS = 2
-"""How often an agent is told that its code cannot be run, and may write its conclusion again."""
+"""How often an agent whose code cannot be run may write its conclusion again."""
 
 TRIPLETS = 10
 """Unit tests of one function (paper §3)."""
+
+OWN = "own"
+"""The case's id where the function is the person's own."""
+
+_CHOICE = 12
+"""Tells the random numbers that choose published functions from the other streams of a seed."""
 
 BY_MODEL = ("aia", "milan", "aia+milan")
 """Interpreters that are language models."""
@@ -61,43 +69,94 @@ class Given(Frozen):
 
 
 class ProbeSpec(Spec):
-    """One black box and who interprets it.
+    """Black boxes and who interprets them: one case a function.
 
-    The function is the person's `own`, else the one named `function` (a published id with `find_dir`, or the name of a
-    drawn one), else the one that `seed` and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one
-    that takes the unit tests; `backbone` answers for entities and relations, with `module` where it is a model.
-    `rounds` and `probes` are the interpreter's budget. With `tools` an agent asks by native tool calls where its model
-    has them, and by the paper's text protocol where not. `rules` read the agent's commands while it works and say how a
-    drawn function behaves; the final answer is always read by both.
+    The function is the person's `own`, else the one named `function` or those named `functions` (published ids with
+    `find_dir`, or names of drawn ones), else those of the published category, else the `count` functions that the seeds
+    from `seed` on and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one that takes the unit
+    tests; `backbone` answers for entities and relations, with `module` where it is a model. `rounds` and `probes` are
+    the interpreter's budget for each function. With `tools` an agent asks by native tool calls where its model has
+    them, and by the paper's text protocol where not. `rules` read the agent's commands while it works and say how a
+    drawn function behaves; the final answer is always read by both. Fields without a title are set by hand.
     """
 
-    seed: Annotated[int, Field(ge=0, lt=10**12)] = 0
-    title: str = ""
-    category: Category = "numeric"
-    function: str = ""
-    find_dir: str | None = None
-    difficulty: Difficulty | None = None
-    own: Annotated[str, Field(max_length=8_000)] = ""
-    own_kind: OwnKind = "code"
-    interpreter: Interpreter = "aia"
-    model: str = ""
-    evaluator: str = ""
-    backbone: Backbone = "table"
-    module: str = ""
-    rounds: Annotated[int, Field(ge=1, le=50)] = ROUNDS
-    probes: Annotated[int, Field(ge=1, le=2_000)] = PROBES
-    rules: Rules = "repaired"
-    tools: bool = False
-    given: Given | None = None
-    beside: str = ""
-    """The run of another interpreter on the same function that this one is shown beside."""
+    seed: int = Field(default=0, ge=0, lt=10**12, title="Seed", description="each seed is a function")
+    title: str = Field(default="", description="what a list of runs calls it")
+    category: Category = Field(default="numeric", title="Category", description="what goes in and what comes out")
+    function: str = Field(
+        default="",
+        title="Function",
+        description="a published id such as f00012, or the name of a drawn one: numeric-7-hard",
+    )
+    functions: tuple[str, ...] = Field(
+        default=(), max_length=MOST_CASES, description="several functions by their names, in place of one"
+    )
+    count: int = Field(
+        default=1, ge=1, le=MOST_CASES, title="Functions", description="so many drawn functions, from the seed on"
+    )
+    find_dir: str | None = Field(
+        default=None,
+        title="Folder of the published set",
+        description="the folder that holds numeric/, strings/ and the others",
+    )
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_CASES,
+        title="Published functions",
+        description="how many of the published functions, where none is named; the seed says which",
+    )
+    difficulty: Difficulty | None = Field(
+        default=None, title="Difficulty", description="of drawn functions (default: any)"
+    )
+    own: str = Field(
+        default="",
+        max_length=8_000,
+        title="Your own function",
+        description="a formula of x, Python with a def, pairs (a -> b, one a line), or for entities a subject",
+    )
+    own_kind: OwnKind = Field(default="code", description="what your own function is written as")
+    interpreter: Interpreter = Field(default="aia", title="Interpreter", description="who is to explain the function")
+    model: str = Field(default="", title="Model", description="the interpreter's")
+    evaluator: str = Field(
+        default="", title="Who takes the unit tests", description="the model that takes the unit tests"
+    )
+    backbone: Backbone = Field(
+        default="table", title="What carries the function out", description="what answers for entities and relations"
+    )
+    module: str = Field(default="", title="Its model", description="the model that carries the function out")
+    rounds: int = Field(
+        default=ROUNDS, ge=1, le=50, title="Rounds", description="messages that the interpreter may send"
+    )
+    probes: int = Field(
+        default=PROBES, ge=1, le=2_000, title="Calls of the function", description="calls of each function"
+    )
+    rules: Rules = Field(
+        default="repaired",
+        title="Rules of the dialogue",
+        description="how commands are read, and how drawn functions behave; the conclusion is read by both",
+    )
+    tools: bool = Field(
+        default=False, title="Native tool calls", description="ask by native tool calls, where the model has them"
+    )
+    given: Given | None = Field(default=None, description="an interpretation made elsewhere, to be rated")
+    beside: str = Field(
+        default="",
+        description="the run of another interpreter on the same function that this one is shown beside",
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def _filled(cls, told: object) -> object:
-        if not isinstance(told, dict):
-            return told
-        filled = {key: value.strip() if isinstance(value, str) else value for key, value in told.items()}
+    def _filled(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
+        named = filled.get("functions")
+        if isinstance(named, list | tuple):
+            several = tuple(dict.fromkeys(one.strip() for one in named if isinstance(one, str) and one.strip()))
+            if len(several) == 1 and not filled.get("function"):
+                filled["function"], several = several[0], ()
+            filled["functions"] = several
         filled["title"] = filled.get("title") or _title(filled)
         return filled
 
@@ -109,8 +168,6 @@ class ProbeSpec(Spec):
             raise ValueError(
                 f"The {self.interpreter} baseline knows {' and '.join(CAN[self.interpreter])} functions only."
             )
-        if self.find_dir and not (self.function or self.own):
-            raise ValueError("Name a function of the published set (--function), such as f00012.")
         if self.tools and self.rules == "paper":
             raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
         if self.interpreter == "given" and self.given is None:
@@ -120,7 +177,32 @@ class ProbeSpec(Spec):
         if self.difficulty and self.difficulty not in source.difficulties(self.category):
             known = " or ".join(source.difficulties(self.category))
             raise ValueError(f"{self.category} functions are {known}, not {self.difficulty}.")
+        self._one_source()
         return self
+
+    def _one_source(self) -> None:
+        """Raises ValueError where it is not clear which functions are meant."""
+        named = [bool(self.own), bool(self.function), bool(self.functions), self.count > 1]
+        if sum(named) > 1:
+            raise ValueError(
+                "Choose one: a function of your own, one by its name, several by their names, or several drawn ones."
+            )
+        if self.count > 1 and self.find_dir:
+            raise ValueError("Of the published set a limit says how many functions; a count draws new ones.")
+        if self.limit is not None and not self._is_category:
+            raise ValueError("A limit takes functions of the published set: name its folder, and no function.")
+        if self.interpreter == "given" and self.is_several:
+            raise ValueError("A description made elsewhere is of one function: name that.")
+
+    @property
+    def _is_category(self) -> bool:
+        """Whether the functions are those of a published category."""
+        return bool(self.find_dir) and not (self.own or self.function or self.functions)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it is about functions of which only the names are known, and not about one that `load` gives."""
+        return bool(self.functions) or self.count > 1 or self._is_category
 
     @property
     def is_published(self) -> bool:
@@ -141,15 +223,39 @@ class ProbeSpec(Spec):
             asked.add(self.module)
         return asked - {""}
 
-    @property
-    def calls(self) -> int:
-        """How many calls to language models the run may make at most, those of a module aside."""
-        longest = self.rounds + 1 + (MENDS if self.category in ("numeric", "strings") else 0)
-        dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(self.interpreter, 0)
-        return dialogue + (3 * TRIPLETS if self.evaluator and self.category != "numeric" else 0)
+    def names(self) -> Iterator[str]:
+        """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set
+        cannot be read.
+        """
+        if self.own:
+            yield OWN
+        elif self.function:
+            yield self.function.replace("/", "-")
+        elif self.functions:
+            yield from (name.replace("/", "-") for name in self.functions)
+        elif self._is_category:
+            ids = sorted(source.published_ids(self.category, str(self.find_dir)))
+            places = np.random.default_rng([self.seed, _CHOICE]).permutation(len(ids))[: self.limit]
+            yield from (ids[place] for place in places)
+        else:
+            for seed in range(self.seed, self.seed + self.count):
+                yield source.name_of(self.category, seed, self.difficulty, self.rules)
+
+    def alone(self, name: str) -> ProbeSpec:
+        """The same for one of its functions: a run of several measures each as a run of that one would."""
+        if not self.is_several:
+            return self
+        fields: dict[str, object] = {"functions": (), "count": 1, "limit": None}
+        fields |= {"seed": source.seed_of(name)} if self.count > 1 else {"function": name}
+        one = self.model_copy(update=fields)
+        return one.model_copy(update={"title": _title(one.model_dump())})
 
     def load(self) -> FindFunction:
-        """The black box. Raises ValueError (BenchmarkError among them) in words for the person."""
+        """The black box, where it is about one. Raises ValueError (BenchmarkError among them) in words for the person;
+        where it is about several, each `alone` gives its own.
+        """
+        if self.is_several:
+            raise ValueError("This names several functions: choose one of them.")
         if self.own:
             return source.brought(self.category, self.own_kind, self.own)
         if self.function:
@@ -157,21 +263,47 @@ class ProbeSpec(Spec):
         return source.drawn(self.category, self.seed, self.difficulty, self.rules)
 
 
-def _title(told: dict[str, object]) -> str:
+def cases(spec: ProbeSpec) -> Iterator[Case]:
+    """One case a function, `about` which is the specification for it alone. Raises BenchmarkError."""
+    for name in spec.names():
+        one = spec.alone(name)
+        yield Case(name, one, one.title)
+
+
+def calls(spec: ProbeSpec, cases: int) -> int:
+    """How many calls to language models a run over so many functions makes at most."""
+    longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
+    dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
+    # The description, the same as paper rules read it where that differs, and the true one.
+    tests = 3 * TRIPLETS if spec.evaluator and spec.category != "numeric" else 0
+    modules = spec.probes if spec.is_module and spec.backbone == "model" else 0
+    return cases * (dialogue + tests + modules)
+
+
+def _title(fields: dict[str, Any]) -> str:
     """What a list of runs calls it; it must not give the function away."""
-    category = str(told.get("category") or "numeric")
+    category = str(fields.get("category") or "numeric")
     kind = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}.get(
         category, category
     )
-    if told.get("own"):
+    if fields.get("own"):
         return f"Your own {kind} function"
-    if told.get("function"):
-        return f"The {kind} function {told['function']}"
-    difficulty = f", {told['difficulty']}" if told.get("difficulty") else ""
-    return f"{'An' if kind == 'entity' else 'A'} {kind} function (seed {told.get('seed') or 0}{difficulty})"
+    if fields.get("function"):
+        return f"The {kind} function {fields['function']}"
+    if fields.get("functions"):
+        return f"{len(fields['functions'])} {kind} functions"
+    if fields.get("find_dir"):
+        several = f"{fields['limit']} published" if fields.get("limit") else "The published"
+        return f"{several} {kind} functions"
+    difficulty = f", {fields['difficulty']}" if fields.get("difficulty") else ""
+    seed, count = fields.get("seed") or 0, fields.get("count") or 1
+    if isinstance(seed, int) and isinstance(count, int) and count > 1:
+        return f"{count} {kind} functions (seeds {seed} to {seed + count - 1}{difficulty})"
+    return f"{'An' if kind == 'entity' else 'A'} {kind} function (seed {seed}{difficulty})"
 
 
-# Sampling. The paper's own interpreters ran at their endpoints' default temperature, Vicuna at 0 (protocol §4).
+# Sampling. The paper's own interpreters ran at their endpoints' default temperature, Vicuna at 0
+# (docs/measuring.md §4.4).
 
 EXPLORING = Sampling(temperature=0, max_tokens=700)
 JUDGING = Sampling(temperature=0, max_tokens=60)

@@ -6,27 +6,28 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from core.events import Rules
+from core.lab import RULES
 from core.labs.find import parse, prompts
+from core.labs.find.evaluate import picked
 from core.labs.find.exemplars import string_triplets
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction
+from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.entities import EntityFunction
-from core.labs.find.functions.published import BenchmarkError
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
 from core.labs.find.records import Interpretation, UnitTest
 from core.labs.find.tasks import JUDGING, ProbeSpec
+from core.labs.find.trials import trial_of
 from core.runs.run import Run
-from core.statistics import wilson
+from core.score import undefined
 from core.text.embed import NoEncoder, encoder
-
-RULES: tuple[Rules, ...] = ("paper", "repaired")
 
 EMBEDDING = "embedding"
 """The evaluator's name where no model takes the tests of entities and relations."""
@@ -57,7 +58,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
     raise ValueError("pairs that were typed in leave nothing to test with")
 
 
-async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, found: Interpretation) -> None:
+async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Interpretation) -> None:
     """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description."""
     evaluator = spec.evaluator or ("" if spec.category == "strings" else EMBEDDING)
     why = "no evaluator was chosen" if not evaluator else ""
@@ -67,50 +68,52 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, found: In
             tests = await asyncio.to_thread(triplets, spec, function)
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
-    told: dict[About, str] = {"interpretation": found.told_repaired}
-    if found.told_paper and _words(found.told_paper) != _words(found.told_repaired):
+    texts: dict[About, str] = {"interpretation": read.told_repaired}
+    if read.told_paper and _words(read.told_paper) != _words(read.told_repaired):
         # Judged twice only where it matters, for every call costs.
-        told["paper"] = found.told_paper
-    told["truth"] = function.describe()
-    if tests and not told["interpretation"].strip():
+        texts["paper"] = read.told_paper
+    texts["truth"] = function.describe()
+    if tests and not texts["interpretation"].strip():
         why = "there is no description to judge"
     if not tests or why:
         for rules in RULES:
             for metric in _METRICS.values():
-                _publish(run, metric, None, rules, 0, len(tests), why or "there are no triplets")
+                run.score(metric, undefined(len(tests), why or "there are no triplets"), rules)
         return
     if evaluator == EMBEDDING:
         try:
-            judged = await asyncio.to_thread(_by_embedding, tests, told)
+            judged = await asyncio.to_thread(_by_embedding, tests, texts)
         except NoEncoder as missing:
             for rules in RULES:
-                _publish(run, "unit_test", None, rules, 0, len(tests), str(missing))
+                run.score("unit_test", undefined(len(tests), str(missing)), rules)
             return
     else:
-        judged = await _by_model(spec, run, tests, told)
+        judged = await _by_model(spec, run, tests, texts)
     for item, test in judged.items():
-        run.record(test, item)
+        run.record(test, item, trial=trial_of(item))
     _score(run, judged, len(tests))
 
 
-def _words(told: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """What an evaluator reads, but for white space and the tag that paper rules leave in it."""
-    return told.replace("[DOMAIN]:", " ").split()
+    return text.replace("[DOMAIN]:", " ").split()
 
 
-async def _by_model(spec: ProbeSpec, run: Run, tests: Sequence[Triplet], told: dict[About, str]) -> dict[str, UnitTest]:
+async def _by_model(
+    spec: ProbeSpec, run: Run, tests: Sequence[Triplet], texts: dict[About, str]
+) -> dict[str, UnitTest]:
     """One call a triplet and description. A call that fails drops its triplet."""
     wanted: dict[str, tuple[About, Triplet]] = {}
-    for about in told:
+    for about in texts:
         for number, triplet in enumerate(tests, start=1):
             wanted[f"{_ITEMS[about]}-{number:02}"] = (about, triplet)
 
     async def one(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
         options = shown(triplet)
-        prompt = prompts.unit_test(spec.category, told[about], options)
+        prompt = prompts.unit_test(spec.category, texts[about], options)
         prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
-        answered = await run.ask("evaluator", prompt, spec.evaluator, sampling=JUDGING, item=item)
+        answered = await run.ask("evaluator", prompt, spec.evaluator, sampling=JUDGING, item=item, trial=trial_of(item))
         correct = triplet.correct + 1
         return UnitTest(
             about=about,
@@ -126,11 +129,11 @@ async def _by_model(spec: ProbeSpec, run: Run, tests: Sequence[Triplet], told: d
     judged = await run.each(wanted, one)
     for item, test in judged.items():
         if test.repaired is None:
-            run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired")
+            run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))
     return {item: judged[item] for item in wanted if item in judged}
 
 
-def _by_embedding(tests: Sequence[Triplet], told: dict[About, str]) -> dict[str, UnitTest]:
+def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, UnitTest]:
     """The example whose vector lies nearest to the description's.
 
     Of entities to any clause of it: a whole description with "or" in it lies between its subjects. On true descriptions
@@ -138,21 +141,21 @@ def _by_embedding(tests: Sequence[Triplet], told: dict[About, str]) -> dict[str,
     exception). Texts it cannot tell apart, so strings need a model.
     """
     judged = {}
-    for about, text in told.items():
+    for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
         said = np.asarray(encoder().encode(clauses))
         for number, triplet in enumerate(tests, start=1):
             vectors = np.asarray(encoder().encode(list(shown(triplet))))
-            picked = int(np.argmax((vectors @ said.T).max(axis=1))) + 1
-            right = picked == triplet.correct + 1
+            nearest = int(np.argmax((vectors @ said.T).max(axis=1))) + 1
+            right = nearest == triplet.correct + 1
             judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,
                 evaluator=EMBEDDING,
                 options=shown(triplet),
                 correct=triplet.correct + 1,
-                picked=picked,
+                picked=nearest,
                 paper=right,
                 repaired=right,
             )
@@ -170,22 +173,8 @@ def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
             read = "paper" if rules == "paper" and about == "interpretation" else about
             some = [test for test in judged.values() if test.about == read]
             some = some or [test for test in judged.values() if test.about == about]
-            verdicts = [getattr(test, rules) for test in some]
-            counted = [verdict for verdict in verdicts if verdict is not None]
-            value = sum(counted) / len(counted) if counted else None
-            reason = None if counted else "the evaluator settled on nothing"
-            low, high = wilson(value, len(counted)) if value is not None else (None, None)
-            run.score(
-                metric,
-                value,
-                n=len(counted),
-                of=of,
-                low=low,
-                high=high,
-                rules=rules,
-                detail={"reason": reason} if reason else {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3)},
-            )
-
-
-def _publish(run: Run, metric: str, value: float | None, rules: Rules, n: int, of: int, reason: str) -> None:
-    run.score(metric, value, n=n, of=of, rules=rules, detail={"reason": reason})
+            score = picked([getattr(test, rules) for test in some]).over(of)
+            if score.value is not None:
+                detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3)}
+                score = replace(score, detail=detail)
+            run.score(metric, score, rules)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from core.events import Answer, OnText, Request
-from core.labs.simulatability import claims, draws, preferences, world
+from core.labs.simulatability import draws, preferences, world, world_claims
 from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
 
@@ -36,16 +36,16 @@ class Choice(NamedTuple):
 class Control:
     """What all three robots share: roles, formats, writing counterfactuals and simulating.
 
-    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is told to
+    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
     give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
-    in that lies its faithfulness.
+    in that lies its faithfulness. Each robot has its own of all six; here they raise NotImplementedError.
     """
 
     id: str
     title: str
     about: str
 
-    def __init__(self, small_world: World, pairs: tuple[preferences.Pair, ...]) -> None:
+    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...]) -> None:
         self.world = small_world
         self.pairs = pairs
 
@@ -89,7 +89,7 @@ class Control:
         raise NotImplementedError
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
-        """Words for the answer it is told to give."""
+        """Words for the answer it is asked to give."""
         raise NotImplementedError
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
@@ -101,7 +101,7 @@ class Control:
         raise NotImplementedError
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
-        """Words for the choice it is told to make."""
+        """Words for the choice it is asked to make."""
         raise NotImplementedError
 
     # Yes or no
@@ -122,7 +122,7 @@ class Control:
         raise OutsideWorld(message, f"It can answer these: {' · '.join(suggested)}", suggested)
 
     def _whether(self, question: Question) -> str:
-        return claims.clause(self.world, question.thing, question.ability, not question.negated)
+        return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
         question, truth = self._read(slots["question"])
@@ -145,7 +145,7 @@ class Control:
         else:
             text = self.world.write(draws.aware(self.world, starter, request.repeat, key))
         question, truth = self._read(text)
-        guess = claims.guess(request.slots.get("explanation", ""), question, self.world)
+        guess = world_claims.guess(request.slots.get("explanation", ""), question, self.world)
         why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."
         guessed = guess.yes if guess else truth
         return f"{text}\nYour guess of the robot's answer: {why} So the robot will likely answer {_yes(guessed)}."
@@ -157,10 +157,10 @@ class Control:
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])
-        guess = claims.guess(slots["explanation"], question, self.world) if question else None
+        guess = world_claims.guess(slots["explanation"], question, self.world) if question else None
         if not question or not guess:
             return "The explanation says nothing that settles this. So I cannot guess the robot's answer."
-        known = claims.membership(self.world, question.thing)
+        known = world_claims.membership(self.world, question.thing)
         return f'The explanation says: "{guess.sentence}" {known} So the robot will likely answer {_yes(guess.yes)}.'
 
     # Which of two
@@ -212,12 +212,12 @@ class Steadfast(Control):
 
     def explain(self, question: Question, truth: bool) -> Verdict:
         kind = self.world.things[question.thing]
-        told = claims.true_rule(self.world, kind, question.ability)
+        explanation = world_claims.true_rule(self.world, kind, question.ability)
         if question.thing in self.world.exceptions(kind, question.ability):
-            told += f" {sentence_case(self.world.one(question.thing))} is one of the exceptions."
+            explanation += f" {sentence_case(self.world.one(question.thing))} is one of the exceptions."
         elif self.world.rule(kind, question.ability) is not None:
-            told += f" {claims.membership(self.world, question.thing)}"
-        return Verdict(told, truth)
+            explanation += f" {world_claims.membership(self.world, question.thing)}"
+        return Verdict(explanation, truth)
 
     def respond(self, question: Question, truth: bool) -> Verdict:
         return self.explain(question, truth)
@@ -249,7 +249,7 @@ class Fickle(Control):
         return _by_bare_rule(self.world, question, can != question.negated)
 
     def respond(self, question: Question, truth: bool) -> Verdict:
-        clause = claims.clause(self.world, question.thing, question.ability, truth != question.negated)
+        clause = world_claims.clause(self.world, question.thing, question.ability, truth != question.negated)
         return Verdict(f"{sentence_case(clause)}.", truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
@@ -368,8 +368,8 @@ def _any_of(phrases: tuple[str, ...], about: str) -> str:
 def _by_bare_rule(small_world: World, question: Question, yes: bool) -> Verdict:
     """The answer `yes` to `question`, from a rule about all of the thing's kind."""
     kind = small_world.things[question.thing]
-    rule = claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
-    return Verdict(f"{rule} {claims.membership(small_world, question.thing)}", yes)
+    rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
+    return Verdict(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
 
 
 def _by_length(which: str, response_1: str, response_2: str) -> Choice:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from core.labs.simulatability.claims import clause
 from core.labs.simulatability.tasks import OPERATIONS
 from core.labs.simulatability.world import Question, World
+from core.labs.simulatability.world_claims import clause
 
 _PLAN = ("again", "elsewhere", "member", "member", "member", "member", "member", "member")
 """Of eight draws one repeats an earlier one, so that removing it is seen, and one is not settled by the explanation."""

@@ -1,22 +1,18 @@
-"""The run: explain, vary, simulate, answer, score. Chen et al. 2023, sections 3 and 4."""
+"""One case: explain, vary, simulate, answer. Chen et al. 2023, sections 3 and 4."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from core.events import CallFailed, Rules
+from core.events import Answered, CallFailed
+from core.lab import RULES, Case
 from core.labs.simulatability import metrics, parse, prompts
 from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
-from core.labs.simulatability.tasks import OPERATIONS, AskSpec, explaining, generating, simulating
-from core.runs.run import Lab, Run, together
-from core.text import embed
-
-RULES: tuple[Rules, ...] = ("paper", "repaired")
-SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
-"""In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
+from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, explaining, generating, simulating
+from core.runs.run import Run, together
 
 
 class Draw(NamedTuple):
@@ -35,16 +31,14 @@ class Tested(NamedTuple):
     answer: Answer
 
 
-async def measure(spec: AskSpec, run: Run) -> None:
+async def measure(spec: AskSpec, case: Case, run: Run) -> None:
     """Test one explanation. Raises CallFailed where the starter question itself gets no answer."""
-    # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
-    asyncio.get_running_loop().run_in_executor(None, embed.start)
-    starter = await _explain(spec, run)
+    question: Starter = case.about
+    starter = await _explain(spec, question, run)
     explanation = starter.explanation_repaired
     draws = draws_of(spec)
     if explanation is None:
         run.drop("starter", "unparsed", "there is no explanation to read in the model's answer")
-        await _score(run, {}, len(draws))
         return
 
     tested: dict[str, Tested] = {}
@@ -55,35 +49,32 @@ async def measure(spec: AskSpec, run: Run) -> None:
         try:
             answered = await run.ask(
                 "generator",
-                prompts.generate(spec, explanation, _choice(starter), how.operation),
+                prompts.generate(spec, question.slots, explanation, _choice(starter), how.operation),
                 how.generator,
                 sampling=generating(spec.task, spec.seed + how.repeat),
                 item=item,
+                trial=item,
                 repeat=how.repeat,
             )
-            # Duplicates are told in the order of the draws, so that the same answers always make the same run.
+            # Duplicates are recognised in the order of the draws, so that the same answers always make the same run.
             for earlier in takewhile(lambda other: other != item, turns):
                 await turns[earlier].wait()
-            counterfactual = _read(spec, run, item, how, answered.call, answered.text, starter, written)
+            counterfactual = _read(spec, question, run, item, how, answered, written)
             if counterfactual is None:
                 return
             written[item] = counterfactual
         finally:
             turns[item].set()
-        run.record(counterfactual, item)
-        tested[item] = await _test(spec, run, item, counterfactual, starter)
+        run.record(counterfactual, item, trial=item)
+        tested[item] = await _test(spec, question, run, item, counterfactual, starter)
 
     for number, text in enumerate(spec.extra, start=1):
-        run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}")
-    by_hand = {
-        record.item: Counterfactual.model_validate(record.data)
-        for record in run.records
-        if record.record == "counterfactual" and record.data["origin"] == "hand"
-    }
+        run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
+    by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
 
     async def hand(item: str, counterfactual: Counterfactual) -> None:
-        await _test(spec, run, item, counterfactual, starter)
-        run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted")
+        await _test(spec, question, run, item, counterfactual, starter)
+        run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
     waiting = dict(draws)
     while waiting and (short := spec.counterfactuals - len(written)) > 0:
@@ -91,11 +82,7 @@ async def measure(spec: AskSpec, run: Run) -> None:
         turns.update((item, asyncio.Event()) for item in wave)
         await run.each(wave, draw)
     await run.each(by_hand, hand)
-    for item in waiting:
-        del draws[item]
-    tested = dict(sorted(tested.items()))
-    _drop_uncounted(run, tested)
-    await _score(run, tested, len(draws))
+    _drop_uncounted(run, dict(sorted(tested.items())))
 
 
 def draws_of(spec: AskSpec) -> dict[str, Draw]:
@@ -113,13 +100,17 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
     return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
 
 
-async def _explain(spec: AskSpec, run: Run) -> Explanation:
+async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     """Answer and explanation of the starter question. `forced` first asks which answer to argue against."""
     force = None
     method = spec.method
     if method == "forced":
         natural = await run.ask(
-            "explainer", prompts.explain(spec, spec.starter), spec.model, sampling=explaining(spec.task), item="natural"
+            "explainer",
+            prompts.explain(spec, question.slots),
+            spec.model,
+            sampling=explaining(spec.task),
+            item="natural",
         )
         chosen = parse.answer(natural.text, method="posthoc", task=spec.task, rules="repaired")
         if chosen == "neither":
@@ -130,7 +121,7 @@ async def _explain(spec: AskSpec, run: Run) -> Explanation:
         force = _opposite(chosen)
     answered = await run.ask(
         "explainer",
-        prompts.explain(spec, spec.starter, force),
+        prompts.explain(spec, question.slots, force),
         spec.model,
         sampling=explaining(spec.task),
         item="starter",
@@ -139,7 +130,9 @@ async def _explain(spec: AskSpec, run: Run) -> Explanation:
     for rules in RULES:
         readings[f"answer_{rules}"] = force or parse.answer(answered.text, method=method, task=spec.task, rules=rules)
         readings[f"explanation_{rules}"] = parse.explanation(answered.text, method=method, task=spec.task, rules=rules)
-    starter = Explanation(call=answered.call, task=spec.task, method=method, gold=spec.gold, **spec.starter, **readings)
+    starter = Explanation(
+        call=answered.call, task=spec.task, method=method, gold=question.gold, **question.slots, **readings
+    )
     run.record(starter, "starter")
     return starter
 
@@ -155,39 +148,38 @@ def _choice(starter: Explanation) -> str:
 
 def _read(
     spec: AskSpec,
+    question: Starter,
     run: Run,
     item: str,
     how: Draw,
-    call: str,
-    text: str,
-    starter: Explanation,
+    answered: Answered,
     written: Mapping[str, Counterfactual],
 ) -> Counterfactual | None:
     """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
-    readings = {rules: parse.counterfactual(text, task=spec.task, rules=rules) for rules in RULES}
-    found = readings["repaired"] or readings["paper"]
-    if found is None:
-        run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer")
+    readings = {rules: parse.counterfactual(answered.text, task=spec.task, rules=rules) for rules in RULES}
+    usable = readings["repaired"] or readings["paper"]
+    if usable is None:
+        run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
     counterfactual = Counterfactual(
-        call=call,
+        call=answered.call,
         generator=how.generator,
         operation=how.operation,
         paper=readings["paper"] is not None,
         repaired=readings["repaired"] is not None,
-        text=found if isinstance(found, str) else parse.text_of(found),
-        **({} if isinstance(found, str) else dict(found)),
+        text=usable if isinstance(usable, str) else parse.text_of(usable),
+        **({} if isinstance(usable, str) else dict(usable)),
     )
-    if slots(spec, counterfactual) == spec.starter:
-        run.drop(item, "copy of the starter", counterfactual.text)
+    if slots(spec, counterfactual) == question.slots:
+        run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None
     if earlier := next((other for other, kept in written.items() if kept.text == counterfactual.text), None):
-        run.drop(item, "duplicate", f"the same as {earlier}")
+        run.drop(item, "duplicate", f"the same as {earlier}", trial=item)
         return None
     if not counterfactual.paper:
-        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", "paper")
+        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", "paper", trial=item)
     if not counterfactual.repaired:
-        run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired")
+        run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired", trial=item)
     return counterfactual
 
 
@@ -198,18 +190,21 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
-async def _test(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation) -> Tested:
+async def _test(
+    spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
+) -> Tested:
     """Simulate and really answer one counterfactual, at the same time. Raises CallFailed when both have ended."""
-    expected = asyncio.ensure_future(_simulate(spec, run, item, counterfactual, starter))
+    expected = asyncio.ensure_future(_simulate(spec, question, run, item, counterfactual, starter))
     said = asyncio.ensure_future(_answer(spec, run, item, counterfactual))
     await together(expected, said)
     return Tested(counterfactual, expected.result(), said.result())
 
 
 async def _simulate(
-    spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
+    spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
 ) -> Simulation:
-    prompt = prompts.simulate(spec, starter.explanation_repaired or "", _choice(starter), slots(spec, counterfactual))
+    explanation = starter.explanation_repaired or ""
+    prompt = prompts.simulate(spec, question.slots, explanation, _choice(starter), slots(spec, counterfactual))
     answered = await together(
         *(
             run.ask(
@@ -218,20 +213,23 @@ async def _simulate(
                 spec.simulator,
                 sampling=simulating(spec.task, spec.votes, spec.seed + vote),
                 item=item,
+                trial=item,
                 repeat=vote,
             )
             for vote in range(spec.votes)
         )
     )
-    readings: dict[str, str] = {}
-    votes: list[str] = []
-    for rules in RULES:
-        votes = [parse.simulation(one.text, task=spec.task, rules=rules) for one in answered]
-        readings[rules] = metrics.majority(votes, seed=spec.seed)
+    votes = {
+        rules: tuple(parse.simulation(one.text, task=spec.task, rules=rules) for one in answered) for rules in RULES
+    }
     simulation = Simulation(
-        simulator=spec.simulator, calls=tuple(one.call for one in answered), votes=tuple(votes), **readings
+        simulator=spec.simulator,
+        calls=tuple(one.call for one in answered),
+        votes=votes["repaired"],
+        votes_paper=votes["paper"],
+        **{rules: metrics.majority(votes[rules], seed=spec.seed) for rules in RULES},
     )
-    run.record(simulation, item)
+    run.record(simulation, item, trial=item)
     return simulation
 
 
@@ -242,12 +240,13 @@ async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfac
         spec.model,
         sampling=explaining(spec.task),
         item=item,
+        trial=item,
     )
     method = "posthoc" if spec.method == "forced" else spec.method
     readings = {rules: parse.answer(answered.text, method=method, task=spec.task, rules=rules) for rules in RULES}
     explanation = parse.explanation(answered.text, method=method, task=spec.task, rules="repaired")
     answer = Answer(call=answered.call, explanation=explanation, **readings)
-    run.record(answer, item)
+    run.record(answer, item, trial=item)
     return answer
 
 
@@ -259,31 +258,8 @@ def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
                 continue
             expected, said = getattr(simulation, rules), getattr(answer, rules)
             if expected == "unknown":
-                run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules)
+                run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules, trial=item)
             elif expected == "neither":
-                run.drop(item, "unparsed", "the simulator's answer could not be read", rules)
+                run.drop(item, "unparsed", "the simulator's answer could not be read", rules, trial=item)
             elif said == "neither" and rules == "repaired":
-                run.drop(item, "unparsed", "the model's answer could not be read", rules)
-
-
-async def _score(run: Run, tested: Mapping[str, Tested], of: int) -> None:
-    """Precision and generality under both rules. `of` counts every draw, also those that were dropped."""
-    kept = {rules: [one for one in tested.values() if getattr(one.counterfactual, rules)] for rules in RULES}
-    for rules in RULES:
-        expected = [getattr(one.simulation, rules) for one in kept[rules]]
-        said = [getattr(one.answer, rules) for one in kept[rules]]
-        _publish(run, "precision", metrics.precision(expected, said, rules=rules), of, rules)
-    for similarity in SIMILARITIES:
-        for rules in RULES:
-            expected = [getattr(one.simulation, rules) for one in kept[rules]]
-            counted = metrics.simulatable(expected, rules, "generality")
-            texts = [one.counterfactual.text for one, yes in zip(kept[rules], counted, strict=True) if yes]
-            score = await asyncio.to_thread(metrics.generality, texts, similarity=similarity, rules=rules)
-            _publish(run, f"generality_{similarity}", score, of, rules)
-
-
-def _publish(run: Run, metric: str, score: metrics.Score, of: int, rules: Rules) -> None:
-    run.score(metric, score.value, n=score.n, of=of, low=score.low, high=score.high, rules=rules, detail=score.detail)
-
-
-LAB = Lab("simulatability", AskSpec, measure, prompts.hashes)
+                run.drop(item, "unparsed", "the model's answer could not be read", rules, trial=item)

@@ -1,18 +1,23 @@
-"""Precision, generality and what compares them: pure functions, after Chen et al. 2023 and the authors' scripts."""
+"""Precision, generality and what compares them: pure functions.
+
+After Chen et al. 2023 and the authors' scripts: docs/measuring.md §2.6, §2.7 and §2.8.
+"""
 
 from __future__ import annotations
 
-import math
 import random
 import re
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from core import statistics
 from core.events import Rules
 from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
+from core.score import Score
+from core.statistics import Comparison as Comparison
+from core.statistics import compare as compare
 from core.statistics import wilson
 from core.text.overlap import content_words, words
 from core.text.stopwords import english, shipped
@@ -22,26 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Similarity = Literal["bleu", "cosine", "jaccard"]
-
-
-@dataclass(frozen=True)
-class Score:
-    """A metric's value, None where undefined, with `n` things used of `of`, and a 95 % interval where one can be had.
-
-    `detail` says what stands behind the number: counts, encoder, signature, or the `reason` why there is none.
-    """
-
-    value: float | None
-    n: int
-    of: int
-    low: float | None = None
-    high: float | None = None
-    matches: int | None = None
-    detail: dict[str, Any] = field(default_factory=dict)
-
-    def __float__(self) -> float:
-        """The value; nan where undefined."""
-        return math.nan if self.value is None else self.value
 
 
 # Precision
@@ -79,7 +64,7 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
         if counts
     ]
     used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
-    matches = sum(simulation == answer for simulation, answer in used)
+    hits = sum(simulation == answer for simulation, answer in used)
     detail: dict[str, Any] = {
         "simulatable": len(guessed),
         "cannot_guess": sum(simulation == UNKNOWN for simulation in simulations),
@@ -89,9 +74,9 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     }
     if not used:
         detail["reason"] = "no counterfactual was simulatable" if not guessed else "no answer could be read"
-        return Score(None, 0, len(simulations), matches=0, detail=detail)
-    low, high = wilson(matches / len(used), len(used))
-    return Score(matches / len(used), len(used), len(simulations), low, high, matches, detail)
+        return Score(None, 0, len(simulations), hits=0, detail=detail)
+    low, high = wilson(hits / len(used), len(used))
+    return Score(hits / len(used), len(used), len(simulations), low, high, hits, detail)
 
 
 def majority(votes: Sequence[str], seed: int | str) -> str:
@@ -133,7 +118,7 @@ def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rul
         return Score(None, count, count, detail=detail)
     total = float(matrix.sum())
     value = 1 - total / (count * (count - 1))
-    low, high = _jackknife(matrix, total, value, 2.0 if similarity == "cosine" else 1.0)
+    low, high = statistics.jackknife_of_pairs(matrix, total, value, 2.0 if similarity == "cosine" else 1.0)
     detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
     return Score(value, count, count, low, high, detail=detail)
 
@@ -212,82 +197,7 @@ def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
     return {word for word in bare.split(" ") if word not in stopwords}
 
 
-def _jackknife(
-    matrix: NDArray[np.float64], total: float, value: float, most: float
-) -> tuple[float | None, float | None]:
-    count = len(matrix)
-    if count < 3:
-        return None, None
-    import numpy as np
-
-    without = 1 - (total - matrix.sum(axis=0) - matrix.sum(axis=1)) / ((count - 1) * (count - 2))
-    error = math.sqrt((count - 1) / count * float(np.sum((without - without.mean()) ** 2)))
-    if error < 1e-9:
-        return None, None
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(count - 1, 0.975)) * error
-    return max(0.0, value - reach), min(most, value + reach)
-
-
 # Comparisons
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two settings over the items that both have: means, their difference a - b with a 95 % interval, and the test."""
-
-    mean_a: float | None
-    mean_b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    t: float | None
-    p: float | None
-    n: int
-    of: int
-    detail: dict[str, Any] = field(default_factory=dict)
-
-
-def compare(
-    a: Mapping[str, float | None],
-    b: Mapping[str, float | None],
-    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-) -> Comparison:
-    """The paper's paired t test over items (calculate_precision.py:34-52, scipy ttest_rel).
-
-    `a` and `b` map an item (a starter question) to its precision under one setting, None where undefined. Only items
-    defined in both count (`n` of the `of` items in either). No correction for several tests, as in the paper. Without
-    two items, or where all differences are equal, there is no test; `detail` says so.
-    """
-    shared = sorted(item for item in a.keys() & b.keys() if a[item] is not None and b[item] is not None)
-    of = len(a.keys() | b.keys())
-    left = [float(a[item] or 0.0) for item in shared]
-    right = [float(b[item] or 0.0) for item in shared]
-    if not shared:
-        return Comparison(None, None, None, None, None, None, None, 0, of, {"reason": "no item is in both settings"})
-    mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
-    difference = mean_a - mean_b
-    gaps = [x - y for x, y in zip(left, right, strict=True)]
-    if len(shared) < 2 or max(gaps) - min(gaps) < 1e-12:
-        reason = "a paired test needs two items" if len(shared) < 2 else "the difference is the same on every item"
-        return Comparison(mean_a, mean_b, difference, None, None, None, None, len(shared), of, {"reason": reason})
-    from scipy.stats import ttest_rel
-
-    test = ttest_rel(left, right, alternative=alternative)
-    interval = ttest_rel(left, right).confidence_interval(0.95)
-    return Comparison(
-        mean_a,
-        mean_b,
-        difference,
-        float(interval.low),
-        float(interval.high),
-        float(test.statistic),
-        float(test.pvalue),
-        len(shared),
-        of,
-        {"test": "paired t", "alternative": alternative},
-    )
 
 
 def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
@@ -298,15 +208,10 @@ def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")
-    both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
-    n = len(both)
-    if not n:
+    agreement = statistics.kappa(a, b)
+    if not agreement.n:
         return Score(None, 0, len(a), detail={"reason": "there is nothing that both have simulated"})
-    agreed = sum(x == y for x, y in both) / n
-    first, second = Counter(x for x, _ in both), Counter(y for _, y in both)
-    chance = sum(first[label] * second[label] for label in first) / (n * n)
-    detail: dict[str, Any] = {"agreement": agreed, "by_chance": chance}
-    if chance == 1:
+    detail: dict[str, Any] = {"agreement": agreement.agreed, "by_chance": agreement.by_chance}
+    if agreement.value is None:
         detail["reason"] = "both always said the same, so chance alone would make them agree"
-        return Score(None, n, len(a), detail=detail)
-    return Score((agreed - chance) / (1 - chance), n, len(a), detail=detail)
+    return Score(agreement.value, agreement.n, len(a), detail=detail)

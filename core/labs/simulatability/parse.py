@@ -10,7 +10,8 @@ from typing import Literal, overload
 
 from core.events import Rules
 from core.labs.simulatability.reading import choice, paper, parts, yes_no
-from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN, Pair
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
+from core.labs.simulatability.reading.values import CounterfactualPair as Pair
 from core.labs.simulatability.tasks import Method, Task
 
 __all__ = [

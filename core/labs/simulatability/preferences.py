@@ -18,7 +18,7 @@ _FIGURE = re.compile(r"\d|^\s*[-*•]\s", re.MULTILINE)
 _LENGTH = re.compile(r"\b(longer|shorter) response\b", re.IGNORECASE)
 
 
-class Pair(BaseModel):
+class ControlPair(BaseModel):
     """A context with two candidate responses."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,18 +27,19 @@ class Pair(BaseModel):
     response_1: str
     response_2: str
 
-    def swapped(self) -> Pair:
-        return Pair(context=self.context, response_1=self.response_2, response_2=self.response_1)
+    def swapped(self) -> ControlPair:
+        """The same pair with its responses in the other order."""
+        return ControlPair(context=self.context, response_1=self.response_2, response_2=self.response_1)
 
 
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ControlPair, ...]
 
 
 @lru_cache(maxsize=4)
-def load(path: Path = CONTROLS / "preferences.toml") -> tuple[Pair, ...]:
+def load(path: Path = CONTROLS / "preferences.toml") -> tuple[ControlPair, ...]:
     """The pairs of a file, by default the shipped ones. Raises WorldError, naming the file."""
     try:
         return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).pairs

@@ -60,21 +60,23 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
     return _render(spec, f"explain-{method}", slots)
 
 
-def generate(spec: AskSpec, explanation: str, choice: str, operation: str | None) -> Prompt:
-    """Write one counterfactual, from the explanation, or blind to it by `operation`."""
+def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
+    """Write one counterfactual of `starter`, from the explanation, or blind to it by `operation`."""
     if operation is not None:
-        return _render(spec, f"counterfactual-blind-{operation}", {**spec.starter, "operation": operation})
-    return _render(spec, "counterfactual", {**spec.starter, "explanation": explanation, "choice": choice})
+        return _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
+    return _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
 
 
-def simulate(spec: AskSpec, explanation: str, choice: str, counterfactual: Mapping[str, str]) -> Prompt:
+def simulate(
+    spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, counterfactual: Mapping[str, str]
+) -> Prompt:
     """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
     if spec.task == "strategyqa":
         follow_up = {"counterfactual": counterfactual["question"]}
     else:
         follow_up = {f"counterfactual_{slot}": value for slot, value in counterfactual.items()}
     stage = "simulate" if spec.reasoning else "simulate-direct"
-    return _render(spec, stage, {**spec.starter, "explanation": explanation, "choice": choice, **follow_up})
+    return _render(spec, stage, {**starter, "explanation": explanation, "choice": choice, **follow_up})
 
 
 def hashes(spec: AskSpec) -> dict[str, str]:

@@ -27,7 +27,7 @@ class Question(Frozen):
     world: bool = False
 
 
-class Pair(Frozen):
+class StarterPair(Frozen):
     """A post with two responses. `preferred` is the number of the more helpful one, "1" or "2"."""
 
     id: _Slug
@@ -46,9 +46,9 @@ def questions() -> tuple[Question, ...]:
 
 
 @cache
-def pairs() -> tuple[Pair, ...]:
+def pairs() -> tuple[StarterPair, ...]:
     """Every shipped preference pair, in the file's order."""
-    return tuple(Pair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+    return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
 
 
 def _entries(file: str, table: str) -> list[dict[str, Any]]:

@@ -40,11 +40,14 @@ class Counterfactual(Frozen):
 
 
 class Simulation(Frozen):
-    """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several."""
+    """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several: each
+    vote as repaired rules read it, and as paper rules do.
+    """
 
     simulator: str
     calls: tuple[str, ...] = ()
     votes: tuple[str, ...] = ()
+    votes_paper: tuple[str, ...] = ()
     paper: str
     repaired: str
 

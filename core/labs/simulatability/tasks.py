@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from core.datasets import registry
+from core.datasets.items import Split
 from core.events import Sampling
-from core.runs.run import Spec
+from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["strategyqa", "shp"]
 Method = Literal["cot", "posthoc", "forced"]
@@ -23,29 +26,79 @@ LONGEST = 8_000
 
 
 class AskSpec(Spec):
-    """One question, and how its explanation is to be tested.
+    """Whose explanations are tested, and how.
 
-    `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp. `generators` and `simulator` are
-    model ids, by default the explained model's own. `extra` are counterfactuals written by hand: simulated and
-    answered, but never counted. `prompts` is a prompt pack's path in place of the shipped prompts.
+    Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
+    `generators` and `simulator` are model ids, by default the explained model's own.
     """
 
-    task: Task = "strategyqa"
-    method: Method = "cot"
-    question: str = Field("", max_length=LONGEST)
-    context: str = Field("", max_length=LONGEST)
-    response_1: str = Field("", max_length=LONGEST)
-    response_2: str = Field("", max_length=LONGEST)
-    gold: str | None = None
-    model: str
-    generators: tuple[str, ...] = ()
-    simulator: str = ""
-    blind: bool = False
-    reasoning: bool = True
-    counterfactuals: int = Field(0, ge=0, le=20)
-    votes: int = Field(1, ge=1, le=15)
-    extra: tuple[str, ...] = ()
-    prompts: str | None = None
+    task: Task = Field(
+        default="strategyqa", title="Task", description="yes-or-no questions, or which response is better"
+    )
+    method: Method = Field(
+        default="cot", title="How it explains", description="reason first, answer first, or defend the opposite"
+    )
+    question: str = Field(default="", max_length=LONGEST, title="Your question", description="a yes-or-no question")
+    context: str = Field(default="", max_length=LONGEST, title="The post", description="shp: the post")
+    response_1: str = Field(default="", max_length=LONGEST, title="Response 1", description="shp: the first response")
+    response_2: str = Field(default="", max_length=LONGEST, title="Response 2", description="shp: the second response")
+    gold: str | None = Field(default=None, title="Correct answer", description="the correct answer, if it is known")
+    title: str = ""
+    dataset: str = Field(default="", title="Data set", description="ask the questions of a data set: strategyqa or shp")
+    path: str | None = Field(
+        default=None,
+        title="File or folder",
+        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
+    )
+    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
+    limit: int | None = Field(
+        default=None, ge=1, le=MOST_CASES, title="Questions", description="how many of the data set"
+    )
+    model: str = Field(title="Model", description="whose explanation is tested")
+    generators: tuple[str, ...] = Field(
+        default=(),
+        title="Who writes the new questions",
+        json_schema_extra={"option": "--generator", "widget": "model"},
+        description="a model that writes new questions, up to two, who take turns; nobody: the model itself",
+    )
+    simulator: str = Field(
+        default="",
+        title="Who predicts the answers",
+        description="who predicts the answers; nobody: the model itself",
+        json_schema_extra={"widget": "model"},
+    )
+    blind: bool = Field(
+        default=False,
+        title="Blind to the explanation",
+        description="the baseline: the first question is varied without looking at the explanation",
+    )
+    reasoning: bool = Field(
+        default=True, title="The predictor reasons first", description="the simulator reasons first"
+    )
+    counterfactuals: int = Field(
+        default=0,
+        ge=0,
+        le=20,
+        title="New questions",
+        description="new questions for each explanation (0: 10, for shp 6)",
+    )
+    votes: int = Field(
+        default=1,
+        ge=1,
+        le=15,
+        title="Votes for each prediction",
+        description="predictions of each answer; the majority holds",
+    )
+    extra: tuple[str, ...] = Field(
+        default=(),
+        title="Your own questions, one a line",
+        description="a question of your own: predicted and asked like the others, but not counted",
+    )
+    prompts: str | None = Field(
+        default=None,
+        title="Prompt pack",
+        description="a prompt pack in the form of the paper's prompts.json, in place of the prompts that ship",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -56,6 +109,9 @@ class AskSpec(Spec):
         model = filled.get("model")
         filled["generators"] = tuple(filled.get("generators") or (model,))
         filled["simulator"] = filled.get("simulator") or model
+        if filled.get("dataset") and not filled.get("title"):
+            count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
+            filled["title"] = f"{filled['dataset']}: {count}"
         filled["counterfactuals"] = filled.get("counterfactuals") or COUNTERFACTUALS.get(
             str(filled.get("task", "strategyqa")), 10
         )
@@ -63,34 +119,60 @@ class AskSpec(Spec):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.task == "strategyqa" and not self.question:
+        if self.dataset:
+            if registry.find(self.dataset).task != self.task:
+                fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
+                raise ValueError(f"{self.dataset} is no data set for {self.task}. These are: {', '.join(fit)}.")
+        elif self.task == "strategyqa" and not self.question:
             raise ValueError("There is no question. Write one that can be answered with yes or no.")
-        if self.task == "shp" and not (self.context and self.response_1 and self.response_2):
+        elif self.task == "shp" and not (self.context and self.response_1 and self.response_2):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
         if len(self.generators) > 2:
             raise ValueError("At most two generators can take turns.")
         return self
 
     @property
-    def starter(self) -> dict[str, str]:
-        """The slots of the question that is explained."""
-        if self.task == "strategyqa":
-            return {"question": self.question}
-        return {"context": self.context, "response_1": self.response_1, "response_2": self.response_2}
-
-    @property
     def models(self) -> set[str]:
         return {self.model, self.simulator, *self.generators}
 
-    @property
-    def calls(self) -> int:
-        """How many calls the run makes if nothing is dropped."""
-        explain = 2 if self.method == "forced" else 1
-        each = 1 + self.votes + 1
-        return explain + self.counterfactuals * each + len(self.extra) * (each - 1)
+
+class Starter(NamedTuple):
+    """The question that is explained: the slots of its prompt, and the correct answer if it is known."""
+
+    slots: dict[str, str]
+    gold: str | None
 
 
-# Sampling as in the authors' code (protocol of the paper's section 4 and appendix B):
+ONE = "question"
+"""The case's id where there is one question only."""
+
+
+def cases(spec: AskSpec) -> Iterator[Case]:
+    """One case a question. Raises DatasetError."""
+    if not spec.dataset:
+        slots = (
+            {"question": spec.question}
+            if spec.task == "strategyqa"
+            else {"context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
+        )
+        yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
+        return
+    for item in registry.load(spec.dataset, spec.path, spec.split, spec.limit, spec.seed):
+        if spec.task == "strategyqa":
+            slots = {"question": item.question}
+        else:
+            slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
+        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
+
+
+def calls(spec: AskSpec, cases: int) -> int:
+    """How many calls a run over so many questions makes if nothing is dropped."""
+    explain = 2 if spec.method == "forced" else 1
+    each = 1 + spec.votes + 1
+    return cases * (explain + spec.counterfactuals * each + len(spec.extra) * (each - 1))
+
+
+# Sampling as in the authors' code (docs/measuring.md §2.3):
 # temperature / tokens / stop of each stage.
 
 
@@ -100,6 +182,7 @@ def explaining(task: Task) -> Sampling:
 
 
 def generating(task: Task, seed: int) -> Sampling:
+    """The authors' settings for drawing counterfactuals of `task` (Chen et al. 2023), with `seed`."""
     if task == "strategyqa":
         return Sampling(temperature=1, top_p=1, max_tokens=50, stop=("\n\n",), seed=seed)
     return Sampling(temperature=1, top_p=1, max_tokens=512, seed=seed)

@@ -82,7 +82,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text)
 
 
-def plain(text: str) -> str:
+def lookup_form(text: str) -> str:
     """`text` as it is looked up: lower case, without punctuation and idle words."""
     return " ".join(word for word in words(text) if word not in _IDLE)
 
@@ -176,16 +176,17 @@ class World:
         return entry.plural or (thing if entry.article == "" else thing + "s")
 
     def plural_kind(self, kind: str) -> str:
+        """The plural of a kind: "bird" -> "birds". Raises KeyError for a kind that is not known."""
         return self._plural_kinds[kind]
 
     def one(self, name: str, adjective: str = "") -> str:
         """A thing or a kind with its indefinite article: "an ostrich", "a typical ostrich", "a bird"; but "Paris"."""
         entry = self._entries.get(name)
         article = entry.article if entry else None
-        told = f"{adjective} {name}".strip()
+        phrase = f"{adjective} {name}".strip()
         if article is None or (article and adjective):
-            article = "an" if told[0].lower() in "aeiou" else "a"
-        return f"{article} {told}".strip()
+            article = "an" if phrase[0].lower() in "aeiou" else "a"
+        return f"{article} {phrase}".strip()
 
     def the(self, thing: str) -> str:
         """A thing with its definite article: "the ostrich", "Paris"."""
@@ -206,14 +207,14 @@ class World:
         A question may be negated ("Can't a penguin fly?", "Is it true that penguins cannot fly?"); then yes means that
         the thing cannot.
         """
-        asked = _PREAMBLE.sub("", plain(text) + " ", count=1).split()
+        asked = _PREAMBLE.sub("", lookup_form(text) + " ", count=1).split()
         negated = "not" in asked
         if asked.count("not") > 1:
             return None
-        told = " ".join(word for word in asked if word != "not")
-        if match := _ASKING.fullmatch(told):
+        statement = " ".join(word for word in asked if word != "not")
+        if match := _ASKING.fullmatch(statement):
             rest = match["rest"].split()
-        elif match := _ABLE.fullmatch(told) or _STATING.fullmatch(told):
+        elif match := _ABLE.fullmatch(statement) or _STATING.fullmatch(statement):
             rest = [*match["thing"].split(), *match["ability"].split()]
         else:
             return None
@@ -226,22 +227,22 @@ class World:
 
     def thing_called(self, text: str) -> str | None:
         """The thing that `text` names in any of its forms, articles allowed."""
-        return self._thing_forms.get(plain(text))
+        return self._thing_forms.get(lookup_form(text))
 
     def kind_called(self, text: str) -> str | None:
         """The kind that `text` names, in the singular or the plural."""
-        return self._kind_forms.get(plain(text))
+        return self._kind_forms.get(lookup_form(text))
 
     def ability_called(self, text: str) -> str | None:
         """The ability that `text` names, as it follows "can"."""
-        return self._ability_forms.get(plain(text))
+        return self._ability_forms.get(lookup_form(text))
 
     def suggestions(self, text: str) -> tuple[str, ...]:
         """Three questions the world knows: the nearest to `text`, then the nearest about other kinds and abilities.
 
         Only what splits a kind is offered (some birds can fly, some cannot): there an explanation may go wrong.
         """
-        text = plain(text[:_LONGEST_ASKED])
+        text = lookup_form(text[:_LONGEST_ASKED])
         named = {
             name for forms in (self._kind_forms, self._ability_forms) for form, name in forms.items() if form in text
         }
@@ -249,19 +250,19 @@ class World:
         matcher.set_seq2(text)
 
         def nearness(question: Question) -> tuple[int, float]:
-            told = {question.ability, self.things[question.thing]}
-            matcher.set_seq1(f"can {plain(question.thing)} {plain(question.ability)}")
-            telling = set(plain(question.thing).split()) - set(plain(question.ability).split())
-            shared = len(told & named) + (not telling.isdisjoint(text.split()))
+            about = {question.ability, self.things[question.thing]}
+            matcher.set_seq1(f"can {lookup_form(question.thing)} {lookup_form(question.ability)}")
+            telling = set(lookup_form(question.thing).split()) - set(lookup_form(question.ability).split())
+            shared = len(about & named) + (not telling.isdisjoint(text.split()))
             return shared, matcher.ratio()
 
         chosen: list[Question] = []
-        told: set[str] = set()
+        covered: set[str] = set()
         for question in sorted(filter(self._splits_its_kind, self.known()), key=nearness, reverse=True):
             kind = self.things[question.thing]
-            if len(chosen) < 3 and told.isdisjoint((kind, question.ability)):
+            if len(chosen) < 3 and covered.isdisjoint((kind, question.ability)):
                 chosen.append(question)
-                told |= {kind, question.ability}
+                covered |= {kind, question.ability}
         return tuple(self.write(question) for question in chosen)
 
     def _splits_its_kind(self, question: Question) -> bool:
@@ -300,15 +301,15 @@ def _check(file: _File) -> None:
 
 
 def _forms(spelt: Mapping[str, list[str]], what: str) -> dict[str, str]:
-    """From each way to say a name to the name. Raises WorldError where two names are said alike."""
-    found: dict[str, str] = {}
+    """From each way to say a name to the name. Raises WorldError where two names share a form."""
+    by_form: dict[str, str] = {}
     for name, forms in spelt.items():
-        for form in map(plain, forms):
+        for form in map(lookup_form, forms):
             if not form:
                 raise WorldError(f"{what}: {name!r} has a form in which no word is left")
-            if found.setdefault(form, name) != name:
-                raise WorldError(f"{what}: {form!r} may mean {found[form]!r} or {name!r}")
-    return found
+            if by_form.setdefault(form, name) != name:
+                raise WorldError(f"{what}: {form!r} may mean {by_form[form]!r} or {name!r}")
+    return by_form
 
 
 @lru_cache(maxsize=4)

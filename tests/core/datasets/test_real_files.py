@@ -1,14 +1,12 @@
 """The loaders on parts of the real data sets, where they are present."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from core.datasets.registry import load
 
-DATA = Path(__file__).resolve().parents[3] / "../shared/datasets"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data sets are not at {DATA}")
+pytestmark = pytest.mark.outside_data
 
 
 @pytest.mark.parametrize(
@@ -16,15 +14,15 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data sets a
     [("imdb", "imdb", 245), ("babi-1", "babi", 500), ("mctest", "mctest", 120), ("rte", "rte", 139),
      ("strategyqa", "strategyqa", 120), ("shp", "shp", 18)],
 )  # fmt: skip
-def test_every_row_is_read_and_ids_differ(name, folder, count):
-    items = load(name, DATA / folder)
+def test_every_row_is_read_and_ids_differ(name, folder, count, outside):
+    items = load(name, outside / folder)
     assert len(items) == len({item.id for item in items}) == count
-    assert items != load(name, DATA / folder, seed=1)
-    assert items[:5] == load(name, DATA / folder, limit=5)
+    assert items != load(name, outside / folder, seed=1)
+    assert items[:5] == load(name, outside / folder, limit=5)
 
 
-def test_imdb_pairs():
-    items = load("imdb", DATA / "imdb", seed=None)
+def test_imdb_pairs(outside):
+    items = load("imdb", outside / "imdb", seed=None)
     assert Counter(item.label for item in items) == {"positive": 123, "negative": 122}
     assert all(item.reference_edit and item.reference_edit != item.paragraph for item in items)
     assert "<br" not in items[0].paragraph
@@ -32,23 +30,23 @@ def test_imdb_pairs():
     assert "Incredible plot." in items[0].reference_edit
 
 
-def test_babi_sentences_and_choices():
-    first, second = load("babi-1", DATA / "babi", limit=2, seed=None)
+def test_babi_sentences_and_choices(outside):
+    first, second = load("babi-1", outside / "babi", limit=2, seed=None)
     assert first.paragraph == "John travelled to the hallway. Then, Mary journeyed to the bathroom."
     assert (first.question, first.label) == ("Where is John?", "hallway")
     assert first.choices == second.choices == ("bathroom", "hallway", "kitchen")
     assert second.paragraph.startswith(first.paragraph + " Then, ")
 
 
-def test_mctest_choices_are_sorted_and_hold_the_answer():
-    items = load("mctest", DATA / "mctest", seed=None)
+def test_mctest_choices_are_sorted_and_hold_the_answer(outside):
+    items = load("mctest", outside / "mctest", seed=None)
     assert items[0].question == "Who was having a birthday?"
     assert items[0].label == "Jessie Bear"
     assert all(list(item.choices) == sorted(item.choices) and item.label in item.choices for item in items)
     assert not any("\\newline" in item.paragraph for item in items)
 
 
-def test_rte_quotes_and_labels():
-    items = load("rte", DATA / "rte", seed=None)
+def test_rte_quotes_and_labels(outside):
+    items = load("rte", outside / "rte", seed=None)
     assert (items[0].label, items[1].label) == ("no", "yes")
     assert items[137].paragraph.startswith('"It\'s Only a Play" is')

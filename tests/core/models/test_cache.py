@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,34 @@ def test_a_locked_or_unreachable_file_loses_no_answer(
     (tmp_path / "file").write_text("")
     nowhere = Cached(Counting(), ResponseCache(tmp_path / "file" / "cache.sqlite"), "u")
     assert asyncio.run(nowhere.answer(request(), lambda text: None)).text == "answer 1"
+
+
+def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:
+    """The answer is paid for once it is there, also where the run is cancelled before a thread is free to keep it."""
+    cache = ResponseCache(tmp_path / "cache.sqlite")
+    free, answered = threading.Event(), asyncio.Event()
+
+    class BusyAfterwards(Counting):
+        """Once it has answered, the only thread has something else to do until it is `free`."""
+
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            asyncio.get_running_loop().run_in_executor(None, free.wait, 30)
+            answered.set()
+            return await super().answer(request, on_text)
+
+    async def cancelled() -> None:
+        loop, model = asyncio.get_running_loop(), BusyAfterwards()
+        loop.set_default_executor(ThreadPoolExecutor(max_workers=1))
+        call = asyncio.create_task(Cached(model, cache, "u").answer(request(), lambda text: None))
+        await answered.wait()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        free.set()
+        await asyncio.to_thread(lambda: None)
+
+    asyncio.run(cancelled())
+    kept = cache.get(key_of(request(), "endpoint/model", "u"))
+    assert kept is not None and kept.text == "answer 1"

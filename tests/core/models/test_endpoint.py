@@ -148,16 +148,16 @@ def test_an_answer_in_one_piece_is_taken_too() -> None:
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
-def test_each_fault_is_told_in_words_a_person_can_use(
+def test_each_fault_is_reported_in_words_a_person_can_use(
     fault: Fault, kind: type[CallFailed], tries: int, words: str, hint: str
 ) -> None:
     with StubServer("Yes, it can.", always=fault) as server:
         config = server.config(key=KEY, timeout=0.4 if "stall" in fault.kind else 10.0)
-        told = failure(config)
-        assert type(told) is kind
-        assert words in told.message and hint in told.hint
+        fault = failure(config)
+        assert type(fault) is kind
+        assert words in fault.message and hint in fault.hint
         assert server.count == tries
-    assert "<html" not in told.message and "Traceback" not in told.message
+    assert "<html" not in fault.message and "Traceback" not in fault.message
 
 
 def test_a_fault_that_passes_is_not_seen() -> None:
@@ -191,9 +191,9 @@ def test_where_nothing_listens_the_hint_tells_how_to_start_it(port: int, hint: s
             pytest.skip(f"something listens on port {port}")
     config = EndpointConfig(name="mine", base_url=f"http://127.0.0.1:{port}/v1")
     began = time.monotonic()
-    told = failure(config)
-    assert type(told) is errors.NothingListens and hint in told.hint
-    assert f"Nothing answers at http://127.0.0.1:{port}/v1." == told.message
+    fault = failure(config)
+    assert type(fault) is errors.NothingListens and hint in fault.hint
+    assert f"Nothing answers at http://127.0.0.1:{port}/v1." == fault.message
     assert time.monotonic() - began < 5
     with pytest.raises(errors.NothingListens):
         list_models(config)
@@ -201,17 +201,17 @@ def test_where_nothing_listens_the_hint_tells_how_to_start_it(port: int, hint: s
 
 def test_a_wrong_model_name_brings_the_nearest_ones() -> None:
     with StubServer(models=["llama3.2:1b", "qwen2.5:0.5b", "qwen2.5:1.5b"]) as server:
-        told = failure(server.config(), model="qwen2.5:0.5")
-    assert type(told) is errors.NoSuchModel
-    assert told.hint.startswith("Did you mean qwen2.5:0.5b or ")
-    assert "Available: llama3.2:1b, qwen2.5:0.5b, qwen2.5:1.5b." in told.hint
+        fault = failure(server.config(), model="qwen2.5:0.5")
+    assert type(fault) is errors.NoSuchModel
+    assert fault.hint.startswith("Did you mean qwen2.5:0.5b or ")
+    assert "Available: llama3.2:1b, qwen2.5:0.5b, qwen2.5:1.5b." in fault.hint
 
 
 def test_a_wrong_path_says_so() -> None:
     with StubServer() as server:
-        told = failure(server.config(base_url=server.base_url.removesuffix("/v1")))
-    assert type(told) is errors.MalformedReply
-    assert "no OpenAI API is there (HTTP 404)" in told.message and "/v1" in told.hint
+        fault = failure(server.config(base_url=server.base_url.removesuffix("/v1")))
+    assert type(fault) is errors.MalformedReply
+    assert "no OpenAI API is there (HTTP 404)" in fault.message and "/v1" in fault.hint
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "stop", "temperature", "stream_options", "top_k", "response_format"])
@@ -232,8 +232,8 @@ def test_a_refused_parameter_is_left_out_and_remembered(name: str) -> None:
 
 def test_log_probabilities_are_not_left_out_quietly() -> None:
     with StubServer("Yes.", refused=["logprobs"]) as server:
-        told = failure(server.config(), question(sampling=Sampling(top_logprobs=2)))
-        assert type(told) is errors.Refused and "'logprobs' is not supported" in told.message
+        fault = failure(server.config(), question(sampling=Sampling(top_logprobs=2)))
+        assert type(fault) is errors.Refused and "'logprobs' is not supported" in fault.message
         assert server.count == 1
 
 
@@ -299,18 +299,44 @@ def test_cancelling_closes_the_connection_and_nothing_more_is_sent() -> None:
         assert server.count == 1 and server.disconnects == 1 and server.at_once == 0
 
 
+class Heard(logging.Handler):
+    """Sets `event` once the log says that a further try is due."""
+
+    def __init__(self, event: asyncio.Event) -> None:
+        super().__init__(logging.INFO)
+        self._event = event
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "try 2 in" in record.getMessage():
+            self._event.set()
+
+
 def test_cancelling_between_tries_sends_no_further_one() -> None:
-    with StubServer(always=Fault("rate_limited", wait=0.3)) as server:
+    log = logging.getLogger("core.models.endpoint")
+    level = log.level
+
+    with StubServer(always=Fault("rate_limited", wait=3.0)) as server:
 
         async def go() -> None:
+            between, before = asyncio.Event(), asyncio.all_tasks()
+            heard = Heard(between)
+            log.addHandler(heard)
+            log.setLevel(logging.INFO)
             task = asyncio.create_task(
                 Endpoint(Connection(server.config()), "stub-model").answer(question(), lambda text: None)
             )
-            await asyncio.sleep(0.15)
-            task.cancel()
-            await asyncio.sleep(0.4)
+            try:
+                await between.wait()
+                assert server.count == 1
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert asyncio.all_tasks() == before, "nothing is left that could send one"
+            finally:
+                log.removeHandler(heard)
+                log.setLevel(level)
 
-        asyncio.run(go())
+        asyncio.run(asyncio.wait_for(go(), 30))
         assert server.count == 1
 
 
@@ -363,14 +389,14 @@ def test_the_key_is_nowhere_in_what_is_said_or_logged(
         try:
             answer = asyncio.run(endpoint.answer(question(), written.append))
             written.append(answer.model_dump_json())
-        except CallFailed as told:
+        except CallFailed as fault:
             assert fault is not None
-            assert told.__context__ is None and told.__cause__ is None
-            written += [told.message, told.hint, repr(told), "".join(traceback.format_exception(told))]
+            assert fault.__context__ is None and fault.__cause__ is None
+            written += [fault.message, fault.hint, repr(fault), "".join(traceback.format_exception(fault))]
         try:
             written += list_models(config)
-        except CallFailed as told:
-            written += [told.message, told.hint, repr(told)]
+        except CallFailed as fault:
+            written += [fault.message, fault.hint, repr(fault)]
         assert server.seen[0].headers["authorization"] == f"Bearer {KEY}", "the key does reach the server"
     everything = "\n".join(written + [record.getMessage() + str(record.args) for record in caplog.records])
     assert KEY not in everything

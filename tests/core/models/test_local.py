@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -70,7 +72,7 @@ def test_it_keeps_to_stops_and_schemas(weights: Path) -> None:
 
 
 @pytest.mark.local_model
-def test_a_prompt_beyond_the_context_is_told(weights: Path) -> None:
+def test_a_prompt_beyond_the_context_is_reported(weights: Path) -> None:
     with pytest.raises(errors.ContextTooLong, match="8192"):
         asyncio.run(LocalModel("local/smollm2-135m", weights).answer(question("why " * 9000), lambda text: None))
 
@@ -116,7 +118,7 @@ def test_the_server_wants_the_key_and_comes_back_after_a_crash(weights: Path) ->
 
 
 @pytest.mark.local_model
-def test_a_crash_in_the_middle_of_an_answer_is_told(weights: Path) -> None:
+def test_a_crash_in_the_middle_of_an_answer_is_reported(weights: Path) -> None:
     model = LocalModel("local/smollm2-135m", weights)
 
     def crash(piece: str) -> None:
@@ -153,7 +155,7 @@ def test_the_head_of_the_shipped_file(weights: Path) -> None:
     assert gguf.head(weights).context == 8192
 
 
-def test_a_file_that_is_no_model_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
     text, cut, broken = tmp_path / "a.gguf", tmp_path / "b.gguf", tmp_path / "c.gguf"
     text.write_text("hello")
     cut.write_bytes(b"GGUF\x03\x00")
@@ -163,8 +165,57 @@ def test_a_file_that_is_no_model_is_told(tmp_path: Path) -> None:
             local.weights(f"file:{path}", tmp_path)
 
 
+def gguf_string(text: bytes) -> bytes:
+    return struct.pack("<Q", len(text)) + text
+
+
+def gguf_file(path: Path, *fields: bytes, claimed: int | None = None) -> Path:
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, claimed or len(fields)) + b"".join(fields))
+    return path
+
+
+ARCHITECTURE = gguf_string(b"general.architecture") + struct.pack("<I", 8) + gguf_string(b"llama")
+CONTEXT = gguf_string(b"llama.context_length") + struct.pack("<II", 4, 2048)
+LIST = gguf_string(b"tokenizer.list") + struct.pack("<I", 9)
+
+
+def test_what_stands_before_the_context_length_is_passed_over(tmp_path: Path) -> None:
+    strings = LIST + struct.pack("<IQ", 8, 2) + gguf_string(b"a") + gguf_string("ü".encode())
+    numbers = LIST + struct.pack("<IQ3d", 12, 3, 0.5, 1.5, 2.5)
+    name = gguf_string(b"general.name") + struct.pack("<I", 8) + gguf_string(b"Mine")
+    path = gguf_file(tmp_path / "a.gguf", strings, name, ARCHITECTURE, numbers, CONTEXT, b"the vocabulary")
+    assert gguf.head(path) == ("Mine", 2048)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [LIST + struct.pack("<IQ", 0, 1 << 62)],
+        [LIST + struct.pack("<IQ", 8, 1 << 62)],
+        [LIST + struct.pack("<IQ", 9, 1) * 5_000],
+        [gguf_string(b"x") + struct.pack("<IQ", 8, 1 << 62)],
+        [ARCHITECTURE],
+    ],
+    ids=["numbers", "strings", "lists in lists", "a string", "fields"],
+)
+def test_a_head_that_claims_more_than_there_is_costs_little(
+    tmp_path: Path, fields: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is longer than its head may be, as a model is: only the bound keeps the reader from going on."""
+    monkeypatch.setattr(gguf, "_LONGEST_HEAD", 1 << 20)
+    path = gguf_file(tmp_path / "a.gguf", *fields, claimed=1 << 62)
+    os.truncate(path, 4 << 30)
+    tracemalloc.start()
+    try:
+        with pytest.raises(errors.BadModelFile, match="its head is broken"):
+            gguf.head(path)
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.local_model
-def test_a_damaged_model_is_told_and_takes_nothing_down(weights: Path, tmp_path: Path) -> None:
+def test_a_damaged_model_is_reported_and_takes_nothing_down(weights: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(weights.read_bytes()[:5_000_000])
     model = LocalModel(local.file_id(damaged), local.weights(f"file:{damaged}", tmp_path))

@@ -33,25 +33,25 @@ def request(text: str = "Can penguins fly?", **changes: Any) -> Request:
     return Request(messages=(Message(role="user", content=text),), **settings)
 
 
-def asked(call: str, told: Request) -> Asked:
+def asked(call: str, sent: Request) -> Asked:
     return Asked(
         run=RUN,
         call=call,
-        role=told.role,
-        model=told.model,
-        messages=told.messages,
-        sampling=told.sampling,
-        repeat=told.repeat,
-        fingerprint=told.fingerprint(),
+        role=sent.role,
+        model=sent.model,
+        messages=sent.messages,
+        sampling=sent.sampling,
+        repeat=sent.repeat,
+        fingerprint=sent.fingerprint(),
     )
 
 
-def answered(call: str, text: str, told: Request) -> Answered:
+def answered(call: str, text: str, sent: Request) -> Answered:
     return Answered(
         run=RUN,
         call=call,
-        role=told.role,
-        model=told.model,
+        role=sent.role,
+        model=sent.model,
         text=text,
         seconds=1.5,
         usage=Usage(prompt_tokens=1, completion_tokens=2),
@@ -62,13 +62,13 @@ def answered(call: str, text: str, told: Request) -> Answered:
 
 def journal(*calls: tuple[Request, str]) -> list[Event]:
     events: list[Event] = []
-    for number, (told, text) in enumerate(calls):
-        events += [asked(f"c{number}", told), answered(f"c{number}", text, told)]
+    for number, (sent, text) in enumerate(calls):
+        events += [asked(f"c{number}", sent), answered(f"c{number}", text, sent)]
     return events
 
 
-def ask(replay: Replay, told: Request, pieces: list[str] | None = None) -> Answer:
-    mine = told.model_copy(update={"model": replay.id})
+def ask(replay: Replay, sent: Request, pieces: list[str] | None = None) -> Answer:
+    mine = sent.model_copy(update={"model": replay.id})
     return asyncio.run(replay.answer(mine, (pieces if pieces is not None else []).append))
 
 
@@ -86,13 +86,13 @@ def test_it_answers_what_was_asked_with_all_that_was_measured() -> None:
 def test_tool_calls_are_given_again() -> None:
     call = ToolCall(id="c1", name="look", arguments='{"at": "Mars"}')
     tool = Tool(name="look", description="", parameters={})
-    told = request().model_copy(update={"tools": (tool,)})
+    sent = request().model_copy(update={"tools": (tool,)})
     events = [
         event.model_copy(update={"tool_calls": (call,)}) if isinstance(event, Answered) else event
-        for event in journal((told, ""))
+        for event in journal((sent, ""))
     ]
     again = [from_json(to_json(event)) for event in events]
-    assert ask(Replay(RUN, again), told).tool_calls == (call,)
+    assert ask(Replay(RUN, again), sent).tool_calls == (call,)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_anything_else_is_not_in_it_and_is_named(other: Request) -> None:
 
 
 def test_two_models_asked_the_same_are_given_by_turns() -> None:
-    told = [(request(model="a/a"), "from a"), (request(model="b/b"), "from b")]
-    replay = Replay(RUN, journal(*told))
+    exchanges = [(request(model="a/a"), "from a"), (request(model="b/b"), "from b")]
+    replay = Replay(RUN, journal(*exchanges))
     assert [ask(replay, request()).text for _ in range(4)] == ["from a", "from b", "from a", "from b"]
 
 

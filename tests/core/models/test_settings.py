@@ -36,11 +36,11 @@ def test_addresses_are_tidied(address: str, used: str) -> None:
         ("", "does not begin with http"),
     ],
 )
-def test_addresses_that_cannot_be_used_are_told_without_their_secrets(address: str, words: str) -> None:
+def test_addresses_that_cannot_be_used_are_reported_without_their_secrets(address: str, words: str) -> None:
     with pytest.raises(BadSetting) as caught:
         EndpointConfig(name="mine", base_url=address)
-    told = f"{caught.value.message} {caught.value.hint}"
-    assert words in told and "sk-secret" not in told
+    text = f"{caught.value.message} {caught.value.hint}"
+    assert words in text and "sk-secret" not in text
 
 
 def test_names_and_keys_that_cannot_be_used() -> None:

@@ -1,11 +1,11 @@
-"""Events and journals for the store's tests."""
+"""Events, journals and labs for the store's tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from core.events import (
     Answered,
@@ -14,6 +14,7 @@ from core.events import (
     Event,
     Failed,
     Finished,
+    Frozen,
     Message,
     Recorded,
     Sampling,
@@ -22,8 +23,62 @@ from core.events import (
     Usage,
     to_json,
 )
+from core.lab import Lab, Metric, Spec
+from core.labs.simulatability.lab import LAB as ASK
+from core.store.store import Store
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+OLD_JOURNALS = Path(__file__).resolve().parents[2] / "data" / "journals_1"
+"""Journals of schema 1, as they were written."""
+
+CASE = "question"
+
+
+class LongWalk(Frozen):
+    """A record of a lab that nobody knows, with a field of every kind."""
+
+    place: str
+    note: str | None = None
+    pace: Literal["slow", "fast"] = "slow"
+    steps: int | None = None
+    hours: float | int = 0
+    raining: bool | None = None
+    begun: datetime | None = None
+    companions: tuple[str, ...] = ()
+    mood: str | int = ""
+    case: str = ""
+    Place: str = ""
+
+
+class WalkSpec(Spec):
+    model: str = "control/walker"
+
+
+def _nothing(*args: Any) -> Any:
+    raise AssertionError("the store measures nothing")
+
+
+def walking(*records: type[Frozen]) -> Lab:
+    """A small lab that records these types."""
+    return Lab(
+        name="walking",
+        title="Walk",
+        question="How far?",
+        spec=WalkSpec,
+        cases=_nothing,
+        measure=_nothing,
+        view=_nothing,
+        verdict=_nothing,
+        scores=_nothing,
+        records=records,
+        metrics=(Metric("miles", "Miles", "", leads=True), Metric("blisters", "Blisters", "")),
+    )
+
+
+WALK = walking(LongWalk)
+
+LABS: Mapping[str, Lab] = {lab.name: lab for lab in (ASK, WALK)}
 
 
 def at(second: float) -> datetime:
@@ -32,13 +87,23 @@ def at(second: float) -> datetime:
 
 def started(run: str, second: float = 0, **spec: Any) -> Started:
     spec = {"question": "Can penguins fly?", "model": "control/fickle", "method": "cot", "task": "strategyqa"} | spec
-    return Started(run=run, at=at(second), lab="simulatability", spec=spec, seed=7, prompts={"explain": "abc"})
+    return Started(
+        run=run,
+        at=at(second),
+        lab="simulatability",
+        spec=spec,
+        seed=7,
+        prompts={"explain": "abc"},
+        app="1.2",
+        commit="0123abc",
+    )
 
 
-def asked(run: str, call: str, second: float = 1, item: str = "starter") -> Asked:
+def asked(run: str, call: str, second: float = 1, item: str = "starter", case: str = CASE) -> Asked:
     return Asked(
         run=run,
         at=at(second),
+        case=case,
         call=call,
         role="explainer",
         model="control/fickle",
@@ -52,7 +117,15 @@ def asked(run: str, call: str, second: float = 1, item: str = "starter") -> Aske
 def answered(run: str, call: str, second: float = 2, text: str = "Yes.") -> Answered:
     usage = Usage(prompt_tokens=12, completion_tokens=3)
     return Answered(
-        run=run, at=at(second), call=call, role="explainer", model="control/fickle", text=text, seconds=0.5, usage=usage
+        run=run,
+        at=at(second),
+        case=CASE,
+        call=call,
+        role="explainer",
+        model="control/fickle",
+        text=text,
+        seconds=0.5,
+        usage=usage,
     )
 
 
@@ -62,33 +135,71 @@ def failed(run: str, call: str | None, second: float = 2) -> Failed:
     )
 
 
+def begun(run: str, case: str = CASE, number: int = 1, of: int = 1, second: float = 1) -> Recorded:
+    data = {"title": "Can penguins fly?" if case == CASE else f"About {case}", "number": number, "of": of}
+    return Recorded(run=run, at=at(second), case=case, record="begun", item="case", data=data)
+
+
+def ended(run: str, case: str = CASE, second: float = 8, outcome: str = "misled") -> Recorded:
+    data = {
+        "title": "Can penguins fly?",
+        "model": "control/fickle",
+        "explanation": "Birds fly.",
+        "outcome_paper": "kept",
+        "outcome_repaired": outcome,
+        "verdict": "It would have misled you.",
+        "trials": 2,
+        "counted": 1,
+    }
+    return Recorded(run=run, at=at(second), case=case, record="result", item="case", data=data)
+
+
+def trial(run: str, item: str, second: float = 8, case: str = CASE, **repaired: Any) -> Recorded:
+    paper = {"expected": "yes", "observed": "no", "outcome": "unread", "counts": False, "reason": "unparsed"}
+    data = {
+        "about": "Can an ostrich fly?",
+        "paper": paper,
+        "repaired": {**paper, "outcome": "otherwise", "counts": True, "reason": ""} | repaired,
+        "calls": ["c0002", "c0004"],
+    }
+    return Recorded(run=run, at=at(second), case=case, trial=item, record="trial", item=item, data=data)
+
+
 def whole_run(run: str, precision: float | None = 0.5, second: float = 0) -> list[Event]:
     """A small Ask run: one explanation, two counterfactuals of which one cannot be guessed, and scores."""
 
-    def record(name: str, item: str, **data: Any) -> Recorded:
-        return Recorded(run=run, at=at(second + 3), record=name, item=item, data=data)
+    def record(name: str, item: str, by: str = "", **data: Any) -> Recorded:
+        trial = item if item != "starter" else ""
+        return Recorded(run=run, at=at(second + 3), case=CASE, trial=trial, record=name, item=item, data=data, by=by)
 
     explained = {"answer_paper": "yes", "answer_repaired": "yes", "explanation_repaired": "Birds fly. <b>All</b>"}
     score = {"run": run, "at": at(second + 8), "n": 1, "of": 2, "rules": "repaired"}
     return [
         started(run, second),
+        begun(run, second=second + 1),
         asked(run, "c0001", second + 1),
         answered(run, "c0001", second + 2),
         record("explanation", "starter", call="c0001", task="strategyqa", question="Can penguins fly?", **explained),
         record("counterfactual", "cf-01", call="c0002", text="Can an ostrich fly?", origin="generated", paper=True),
         record("counterfactual", "cf-02", call="c0003", text="Can a trout swim?", origin="generated", paper=True),
         record("simulation", "cf-01", simulator="control/fickle", votes=["yes"], paper="yes", repaired="yes"),
-        record("simulation", "cf-01", simulator="reader", paper="no", repaired="no"),
+        record("simulation", "cf-01", by="reader", simulator="reader", paper="no", repaired="no"),
         record(
             "simulation", "cf-02", simulator="control/fickle", votes=["unknown"], paper="unknown", repaired="unknown"
         ),
         record("answer", "cf-01", call="c0004", paper="no", repaired="no"),
         record("answer", "cf-02", call="c0005", paper="yes", repaired="yes"),
-        Dropped(run=run, at=at(second + 7), item="cf-02", reason="not simulatable", rules="repaired"),
+        Dropped(
+            run=run, at=at(second + 7), case=CASE, trial="cf-02", item="cf-02", reason="not simulatable",
+            rules="repaired",
+        ),
+        trial(run, "cf-01", second + 8),
+        trial(run, "cf-02", second + 8, outcome="unread", counts=False, reason="not simulatable"),
+        ended(run, second=second + 8),
         Scored(metric="precision", value=precision, low=0.1, high=0.9, **score),
         Scored(metric="generality_cosine", value=0.7, **score),
         Finished(run=run, at=at(second + 9), status="completed"),
-    ]
+    ]  # fmt: skip
 
 
 def lines(events: Iterable[Event]) -> bytes:
@@ -101,3 +212,26 @@ def write(folder: Path, run: str, events: Iterable[Event]) -> Path:
     path = folder / f"{run}.jsonl"
     path.write_bytes(lines(events))
     return path
+
+
+def content(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all indexed tables, without the files' times."""
+    rows = {}
+    for table in store.indexed:
+        # A column that was added later stands last, wherever its field stands.
+        names = sorted(store.tables[table].columns, key=lambda name: (name != "run", name))
+        columns = ", ".join(f'"{name}"' for name in names if name != "modified")
+        with store.cursor() as cursor:
+            rows[table] = sorted(cursor.execute(f"select {columns} from {table}").fetchall(), key=repr)
+    return rows
+
+
+def one(store: Store, sql: str) -> dict[str, Any]:
+    with store.cursor() as cursor:
+        rows = cursor.execute(sql).fetchall()
+        assert len(rows) == 1, rows
+        return dict(zip([column[0] for column in cursor.description], rows[0], strict=True))
+
+
+def count(store: Store, table: str) -> int:
+    return int(store.query(f"select count(*) as n from {table}").n[0])

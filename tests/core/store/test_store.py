@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from store_events import LABS
 
-from core.store import schema
+from core.store import store as storing
 from core.store.store import QueryRefused, Store, StoreBusy, StoreUnusable
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "deep" / "store.duckdb") as store:
+    with Store(tmp_path / "deep" / "store.duckdb", LABS) as store:
         yield store
 
 
@@ -28,7 +29,7 @@ def test_another_process_is_named(tmp_path: Path) -> None:
             sys.executable,
             "-c",
             "import sys, pathlib; from core.store.store import Store\n"
-            "store = Store(pathlib.Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()",
+            "store = Store(pathlib.Path(sys.argv[1]), {}); print('open', flush=True); sys.stdin.read()",
             str(path),
         ],
         cwd=ROOT,
@@ -40,17 +41,17 @@ def test_another_process_is_named(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
         with pytest.raises(StoreBusy, match=f"is open in process {holder.pid}") as busy:
-            Store(path)
+            Store(path, LABS)
         assert busy.value.pid == holder.pid
     finally:
         holder.kill()
         holder.communicate()
-    Store(path).close()
+    Store(path, LABS).close()
 
 
 def test_two_stores_of_one_process_share_the_writer(tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
-    with Store(path) as one, Store(path) as other:
+    with Store(path, LABS) as one, Store(path, LABS) as other:
         assert one.writer is other.writer
         with one.write() as cursor:
             cursor.execute("insert into faults values ('r', 1, 'why')")
@@ -74,18 +75,18 @@ def test_a_file_that_is_no_store(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.duckdb"
     path.write_bytes(content)
     with pytest.raises(StoreUnusable, match="delete it, and it is made again"):
-        Store(path)
+        Store(path, LABS)
     assert path.read_bytes() == content
 
 
 def test_a_store_with_a_broken_middle(tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
-    with Store(path) as store, store.write() as cursor:
+    with Store(path, LABS) as store, store.write() as cursor:
         cursor.execute("insert into faults select 'r', range, md5(range::varchar) from range(50000)")
     data = bytearray(path.read_bytes())
     data[len(data) // 4 : len(data) * 3 // 4] = b"\xff" * (len(data) * 3 // 4 - len(data) // 4)
     path.write_bytes(data)
-    with Store(path) as store:
+    with Store(path, LABS) as store:
         with pytest.raises(StoreUnusable, match="delete it"):
             store.query("select max(reason) from faults")
         with pytest.raises(StoreUnusable, match="delete it"), store.write() as cursor:
@@ -94,24 +95,15 @@ def test_a_store_with_a_broken_middle(tmp_path: Path) -> None:
 
 def test_a_newer_schema(tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
-    with Store(path) as store, store.write() as cursor:
+    with Store(path, LABS) as store, store.write() as cursor:
         cursor.execute("insert into migrations values (99, null)")
     with pytest.raises(StoreUnusable, match=r"newer version of this program \(schema 99.*delete it"):
-        Store(path)
-
-
-def test_an_older_schema_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "store.duckdb"
-    with monkeypatch.context() as older:
-        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-        Store(path).close()
-    with Store(path) as store:
-        assert "explanations" in store.tables
+        Store(path, LABS)
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(StoreUnusable):
-        Store(tmp_path)
+        Store(tmp_path, LABS)
 
 
 @pytest.mark.parametrize(
@@ -168,10 +160,10 @@ def test_a_query_returns_no_more_rows_than_asked(store: Store) -> None:
         (5000, 5001, True),
         (3, 0, False),
     ]:
-        found = store.query("select range as a, 'x' as b from range(?)", [there], rows=rows)
-        assert len(found) == min(rows, there)
-        assert found.attrs["truncated"] is truncated
-        assert list(found.columns) == ["a", "b"]
+        frame = store.query("select range as a, 'x' as b from range(?)", [there], rows=rows)
+        assert len(frame) == min(rows, there)
+        assert frame.attrs["truncated"] is truncated
+        assert list(frame.columns) == ["a", "b"]
     assert len(store.query("from range(30000)", rows=None)) == 30000
 
 
@@ -182,6 +174,25 @@ def test_an_endless_query_is_stopped_and_others_go_on(store: Store) -> None:
         store.query(endless, seconds=0.3)
     assert time.monotonic() - begun < 5
     assert len(store.query("select 1 as one")) == 1
+
+
+LARGE = "select len(list(md5(range::varchar))) as number from range(2000000)"
+"""Takes a hundred megabytes and more that cannot be put aside."""
+
+
+def test_what_needs_more_memory_than_there_may_be_is_refused_and_others_go_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store.query(LARGE).number.tolist() == [2_000_000]
+    monkeypatch.setattr(storing, "MEMORY", "60MB")
+    with Store(tmp_path / "small.duckdb", LABS) as small:
+        with pytest.raises(QueryRefused, match="Out of Memory"):
+            small.query(LARGE)
+        assert len(small.query("select 1 as one")) == 1
+
+
+def test_no_query_takes_more_than_two_gigabytes(store: Store) -> None:
+    assert store.query("select current_setting('memory_limit') as most").most.tolist() == ["1.8 GiB"]
 
 
 def test_many_threads_get_their_own_rows(store: Store) -> None:

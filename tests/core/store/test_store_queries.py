@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from store_events import answered, asked, at, failed, started, whole_run, write
+from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, started, trial, whole_run, write
 
-from core.events import Event, Recorded, Scored, Started
+from core.events import Event, Finished, Recorded, Scored, Started
 from core.store import queries
 from core.store.index import index
 from core.store.store import Store
@@ -20,27 +20,32 @@ def store(tmp_path: Path) -> Iterator[Store]:
     write(folder, "ask-1", whole_run("ask-1", 0.5))
     write(folder, "ask-2", whole_run("ask-2", None, second=100))
     write(folder, "ask-3", [started("ask-3", 200), asked("ask-3", "c0001", 201)])
-    other = Started(run="probe-1", at=at(50), lab="find", spec={"function": "sine"}, seed=0)
+    other = Started(run="probe-1", at=at(50), lab="find", spec={"title": "sine"}, seed=0)
     finding = Recorded(run="probe-1", at=at(51), record="finding", item="p1", data={"input": 3})
     write(folder, "probe-1", [other, finding, failed("probe-1", None, 52)])
-    with Store(tmp_path / "store.duckdb") as store:
+    with Store(tmp_path / "store.duckdb", LABS) as store:
         index(store, folder)
         yield store
 
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "empty.duckdb") as store:
+    with Store(tmp_path / "empty.duckdb", LABS) as store:
         yield store
 
 
 def test_runs_newest_first(store: Store) -> None:
-    found = queries.runs(store)
-    assert found.run.tolist() == ["ask-3", "ask-2", "probe-1", "ask-1"]
-    assert found.status.tolist() == ["running", "completed", "running", "completed"]
-    assert found.dropped.tolist() == [0, 1, 0, 1]
-    assert found.answered.tolist() == [0, 1, 0, 1]
-    assert found.title.tolist() == ["Can penguins fly?", "Can penguins fly?", "sine", "Can penguins fly?"]
+    frame = queries.runs(store)
+    assert frame.run.tolist() == ["ask-3", "ask-2", "probe-1", "ask-1"]
+    assert frame.status.tolist() == ["running", "completed", "running", "completed"]
+    assert frame.dropped.tolist() == [0, 1, 0, 1]
+    assert frame.answered.tolist() == [0, 1, 0, 1]
+    assert frame.title.astype(object).where(frame.title.notna(), None).tolist() == [
+        None,
+        "Can penguins fly?",
+        "sine",
+        "Can penguins fly?",
+    ]
     assert queries.runs(store, lab="find").run.tolist() == ["probe-1"]
     assert queries.runs(store, limit=2).run.tolist() == ["ask-3", "ask-2"]
     assert queries.runs(store, lab="'; drop table runs").empty
@@ -53,14 +58,105 @@ def test_only_a_run_that_is_not_finished_is_asked_whether_it_lives(store: Store)
         asked_about.append(run)
         return run == "ask-3"
 
-    found = queries.runs(store, alive=alive).set_index("run").status
-    assert found.to_dict() == {
+    frame = queries.runs(store, alive=alive).set_index("run").status
+    assert frame.to_dict() == {
         "ask-3": "running",
         "ask-2": "completed",
         "probe-1": "interrupted",
         "ask-1": "completed",
     }
     assert sorted(asked_about) == ["ask-3", "probe-1"]
+
+
+def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Path) -> None:
+    def scored(metric: str, value: float | None, **more: str) -> Scored:
+        rules = more.pop("rules", "repaired")
+        return Scored.model_validate(
+            {"run": "w", "metric": metric, "value": value, "n": 3, "of": 9, "rules": rules, **more}
+        )
+
+    walk = Started(run="w", at=at(300), lab="walking", spec={}, seed=0)
+    figures = [
+        scored("miles", 4.5),
+        scored("miles", 9.5, rules="paper"),
+        scored("miles", 7.5, case="a"),
+        scored("miles", 8.5, item="hills"),
+        scored("blisters", 2),
+        scored("precision", 0.1),
+    ]
+    write(tmp_path / "journals", "w", [walk, *figures])
+    index(store, tmp_path / "journals")
+    frame = queries.runs(store)
+    assert list(frame.columns[-5:]) == ["n", "of", "precision", "generality_cosine", "miles"]
+    assert "blisters" not in frame.columns, "which does not lead"
+    rows = frame.astype(object).where(frame.notna(), None).set_index("run")
+    shown = ["n", "of", "precision", "generality_cosine", "miles"]
+    assert rows.loc["w", shown].tolist() == [3, 9, None, None, 4.5], "precision is no figure of that lab's"
+    assert rows.loc["ask-1", shown].tolist() == [1, 2, 0.5, 0.7, None]
+    assert rows.loc["ask-2", shown].tolist() == [1, 2, None, 0.7, None], "undefined, and yet of two"
+    assert rows.loc["probe-1", shown].tolist() == [None] * 5
+    assert queries.runs(store, rules="paper").set_index("run").miles["w"] == 9.5
+    with Store(store.path, {}) as bare:
+        assert queries.runs(bare).columns[-1] == "of", "without labs there are no figures"
+
+
+def test_how_far_the_cases_of_a_run_are(store: Store, tmp_path: Path) -> None:
+    some = [begun("m", f"q{n}", n, 40) for n in (1, 2, 3)]
+    write(tmp_path / "journals", "m", [started("m", 400), *some, ended("m", "q2"), ended("m", "q1")])
+    index(store, tmp_path / "journals")
+    frame = queries.runs(store).set_index("run")
+    assert (frame.cases["m"], frame.done["m"]) == (40, 2)
+    assert (frame.cases["ask-1"], frame.done["ask-1"]) == (1, 1)
+    cases = queries.cases(store, "m")
+    assert cases[["case", "number", "status"]].values.tolist() == [
+        ["q1", 1, "done"],
+        ["q2", 2, "done"],
+        ["q3", 3, "running"],
+    ]
+    assert queries.cases(store).run.tolist() == ["m", "m", "m", "ask-2", "ask-1"], "the newest run first"
+    assert queries.cases(store, limit=2).case.tolist() == ["q1", "q2"]
+    assert queries.cases(store, lab="walking").empty
+    assert len(queries.cases(store, lab="simulatability")) == 5
+
+
+def test_trials_of_a_run_and_of_a_case(store: Store, tmp_path: Path) -> None:
+    events = [
+        started("m", 400),
+        *(begun("m", case, number, 2) for number, case in enumerate(("z", "b"), start=1)),
+        *(trial("m", item, case=case) for case in ("b", "z") for item in ("cf-02", "cf-01")),
+    ]
+    write(tmp_path / "journals", "m", events)
+    index(store, tmp_path / "journals")
+    frame = queries.trials(store, "m")
+    assert frame[["case", "trial"]].values.tolist() == [["z", "cf-01"], ["z", "cf-02"], ["b", "cf-01"], ["b", "cf-02"]]
+    assert frame.calls.tolist()[0] == ["c0002", "c0004"]
+    assert queries.trials(store, "m", "b").trial.tolist() == ["cf-01", "cf-02"]
+    assert queries.trials(store, "ask-1").counts_repaired.tolist() == [True, False]
+    assert queries.trials(store, "nobody").empty
+
+
+def test_what_people_say_about_a_run_is_no_run(store: Store, tmp_path: Path) -> None:
+    said = Started(run="ask-1~ann", at=at(500), lab="simulatability", spec={}, seed=0, about="ask-1")
+    guess = {"simulator": "ann", "votes": ["no"], "paper": "no", "repaired": "no"}
+    note = {"kind": "note", "words": "hm"}
+    events = [
+        Recorded(run=said.run, at=at(501), case=CASE, record=record, item="cf-01", data=data, by="ann")
+        for record, data in (("simulation", guess), ("remark", note))
+    ]
+    write(tmp_path / "journals", said.run, [said, *events])
+    index(store, tmp_path / "journals")
+    assert said.run not in queries.runs(store).run.tolist()
+    own = queries.records(store, "ask-1", "simulation")
+    assert own[["item", "by", "repaired"]].values.tolist() == [
+        ["cf-01", "", "yes"],
+        ["cf-01", "reader", "no"],
+        ["cf-02", "", "unknown"],
+    ]
+    assert own.votes.tolist() == [["yes"], None, ["unknown"]]
+    people = queries.records(store, "ask-1", "simulation", people=True)
+    assert people[["run", "case", "by", "repaired"]].values.tolist() == [["ask-1~ann", CASE, "ann", "no"]]
+    assert queries.records(store, "ask-1", "remark", people=True).data.tolist() == [note]
+    assert queries.records(store, "ask-1", "remark").empty
 
 
 def test_one_run(store: Store) -> None:
@@ -77,32 +173,38 @@ def test_one_run(store: Store) -> None:
 def test_calls_of_a_run_and_of_an_item(store: Store, tmp_path: Path) -> None:
     events = [
         answered("r", "c9", 0.5),
-        asked("r", "c2", 2, item="cf-01"),
+        asked("r", "c2", 2, item="cf-01", case="q1/you"),
+        asked("r", "c3", 3, item="cf-01", case="q1"),
+        asked("r", "c4", 4, item="cf-01", case="q1/human"),
         asked("r", "c1", 1, item="starter"),
         answered("r", "c1"),
     ]
     write(tmp_path / "journals", "r", events)
     index(store, tmp_path / "journals")
-    found = queries.calls(store, "r")
-    assert found.call.tolist() == ["c9", "c1", "c2"]
-    assert found.messages.tolist()[1] == [{"role": "user", "content": "Can penguins fly?"}]
-    assert (found.messages.tolist()[0], found.sampling.tolist()[0]) == ([], {})
-    assert found.sampling.tolist()[2]["max_tokens"] == 50
-    assert queries.calls(store, "r", item="cf-01").call.tolist() == ["c2"]
+    frame = queries.calls(store, "r")
+    assert frame.call.tolist() == ["c9", "c1", "c2", "c3", "c4"]
+    assert frame.messages.tolist()[1] == [{"role": "user", "content": "Can penguins fly?"}]
+    assert (frame.messages.tolist()[0], frame.sampling.tolist()[0]) == ([], {})
+    assert frame.sampling.tolist()[2]["max_tokens"] == 50
+    assert (frame.tools.tolist()[1], frame.tool_calls.tolist()[2]) == ([], [])
+    assert queries.calls(store, "r", item="cf-01").call.tolist() == ["c2", "c3", "c4"]
+    assert queries.calls(store, "r", "q1/you").call.tolist() == ["c2", "c3"], "with what its item's cases share"
+    assert queries.calls(store, "r", "q1").call.tolist() == ["c3"]
+    assert queries.calls(store, "r", "q1/you", "starter").empty
     assert queries.calls(store, "nobody").empty
 
 
 def test_scores(store: Store) -> None:
-    found = queries.scores(store, "ask-1")
-    assert found.metric.tolist() == ["generality_cosine", "precision"]
-    assert found[["value", "n", "of", "low", "high"]].iloc[1].tolist() == [0.5, 1, 2, 0.1, 0.9]
+    frame = queries.scores(store, "ask-1")
+    assert frame.metric.tolist() == ["generality_cosine", "precision"]
+    assert frame[["value", "n", "of", "low", "high"]].iloc[1].tolist() == [0.5, 1, 2, 0.1, 0.9]
     assert len(queries.scores(store)) == 4
     assert queries.scores(store, rules="paper").empty
 
 
 def test_drops_under_given_rules(store: Store) -> None:
-    assert queries.drops(store, "ask-1")[["item", "reason", "rules"]].values.tolist() == [
-        ["cf-02", "not simulatable", "repaired"]
+    assert queries.drops(store, "ask-1")[["case", "item", "reason", "rules"]].values.tolist() == [
+        [CASE, "cf-02", "not simulatable", "repaired"]
     ]
     assert len(queries.drops(store, "ask-1", "repaired")) == 1
     assert queries.drops(store, "ask-1", "paper").empty
@@ -112,93 +214,78 @@ def test_faults(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "journals" / "ask-1.jsonl"
     path.write_bytes(path.read_bytes() + b"broken\n")
     index(store, tmp_path / "journals")
-    assert queries.faults(store, "ask-1").line.tolist() == [16]
+    assert queries.faults(store, "ask-1").line.tolist() == [20]
     assert queries.runs(store).set_index("run").faults["ask-1"] == 1
 
 
 def test_records_of_other_labs(store: Store) -> None:
-    assert queries.recorded(store, "probe-1", "finding")[["item", "data"]].values.tolist() == [["p1", {"input": 3}]]
-    assert queries.recorded(store, "probe-1", "other").empty
+    assert queries.records(store, "probe-1", "finding")[["item", "data"]].values.tolist() == [["p1", {"input": 3}]]
+    assert queries.records(store, "probe-1", "other").empty
+    assert queries.records(store, "ask-1", "explanation").item.tolist() == ["starter"]
 
 
-def test_a_case(store: Store) -> None:
-    found = queries.ask_case(store, "ask-1").astype(object)
-    rows = found.where(found.notna(), None).set_index("item")
-    columns = ["text", "simulator", "expected", "guessed", "said", "reason", "origin"]
-    assert rows.loc["cf-01", columns].tolist() == [
-        "Can an ostrich fly?",
-        "control/fickle",
-        "yes",
-        "no",
-        "no",
-        None,
-        "generated",
-    ]
-    assert rows.loc["cf-02", columns].tolist()[2:6] == ["unknown", None, "yes", "not simulatable"]
-    assert found.simulation_calls.tolist() == [[], []]
-    assert queries.ask_case(store, "ask-1", "paper").reason.isna().all()
-    assert queries.ask_case(store, "nobody").empty
-    assert queries.explanations(store, "ask-1").item.tolist() == ["starter"]
-
-
-def test_scatter_has_one_row_a_run_that_was_scored(store: Store) -> None:
-    found = queries.ask_scatter(store)
-    assert found.run.tolist() == ["ask-2", "ask-1"]
-    assert pd.isna(found.precision[0])
-    assert found[["precision", "generality_cosine", "n", "of"]].iloc[1].tolist() == [0.5, 0.7, 1, 2]
-    assert found[["model", "method", "task", "question"]].iloc[1].tolist() == [
+def test_figures_have_one_row_a_run_that_was_scored(store: Store) -> None:
+    metrics = ["precision", "generality_cosine", "generality_bleu"]
+    frame = queries.figures(store, "simulatability", metrics, spec=["method", "task", "generators"])
+    assert frame.run.tolist() == ["ask-2", "ask-1"]
+    assert pd.isna(frame.precision[0])
+    assert frame[["precision", "generality_cosine", "low", "high", "n", "of"]].iloc[1].tolist() == [
+        0.5, 0.7, 0.1, 0.9, 1, 2,
+    ]  # fmt: skip
+    assert frame[["model", "method", "task", "title", "rules"]].iloc[1].tolist() == [
         "control/fickle",
         "cot",
         "strategyqa",
         "Can penguins fly?",
+        "repaired",
     ]
-    assert found.generality_bleu.isna().all()
-    assert queries.ask_scatter(store, "paper").empty
+    assert frame.generality_bleu.isna().all()
+    assert frame.generators.tolist() == [None, None]
+    assert queries.figures(store, "simulatability", metrics, "paper").empty
+    assert queries.figures(store, "simulatability", ["generality_bleu", "precision"]).empty, "the first decides"
+    assert queries.figures(store, "walking", metrics).empty
 
 
 def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
     assert queries.runs(empty, alive=lambda run: True).empty
     assert queries.scores(empty).empty
-    assert queries.ask_scatter(empty).empty
-    assert {"run", "precision", "generality_cosine"} <= set(queries.ask_scatter(empty).columns)
+    assert queries.cases(empty).empty
+    assert queries.trials(empty, "r", "c").empty
+    assert queries.records(empty, "r", "answer").empty
+    assert queries.records(empty, "r", "remark", people=True).empty
+    figures = queries.figures(empty, "simulatability", ["precision", "miles"], spec=["method"])
+    assert list(figures.columns) == [
+        "run", "at", "title", "model", "method", "low", "high", "n", "of", "precision", "miles", "rules",
+    ]  # fmt: skip
+    assert figures.empty
+    assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(queries.runs(empty).columns)
     assert "messages" in queries.calls(empty, "r")
 
 
-def check_run(run: str, explanations: list[str], scores: dict[str, float | None]) -> list[Event]:
-    spec = {"title": "two reviews", "task": "sentiment", "model": "control/x", "explanations": explanations}
-    found: list[Event] = [Started(run=run, at=at(0), lab="consistency", spec=spec, seed=0)]
-    data = {
-        "paragraph": "p", "explanation": explanations[0], "wording": "you-removed", "label": "positive",
-        "before_repaired": "positive", "after_repaired": "unknown", "faithful_repaired": "yes", "faithful_paper": "no",
-        "control_repaired": 0.5, "masked": 0.1, "over_redacted": False,
-    }  # fmt: skip
-    item = f"p/{explanations[0]}/you-removed"
-    found.append(Recorded(run=run, at=at(1), record="consistency", item=item, data=data))
-    for group, value in scores.items():
-        found.append(
-            Scored(run=run, at=at(2), metric="faithfulness", value=value, n=3, of=4, rules="repaired", item=group)
-        )
-    return found
+def test_figures_of_the_parts_of_a_run(tmp_path: Path) -> None:
+    def walked(run: str, second: float, over: list[str], values: dict[str, float | None]) -> list[Event]:
+        spec = {"title": f"walk {run}", "over": over, "season's": {"name": "may"}}
+        score = {"run": run, "at": at(second), "n": 3, "of": 4, "rules": "repaired"}
+        parts = [Scored(metric="miles", value=value, item=item, low=0.5, **score) for item, value in values.items()]
+        case = Scored(metric="miles", value=99, case="c1", **score)
+        other = Scored(metric="blisters", value=2, item="", **score)
+        start = Started(run=run, at=at(second), lab="walking", spec=spec, seed=0)
+        return [start, *parts, case, other, Finished(run=run, status="completed")]
 
-
-def test_checks_and_their_scores(tmp_path: Path) -> None:
-    folder = tmp_path / "journals"
-    write(folder, "one", check_run("one", ["redaction"], {"": 0.75}))
-    write(folder, "two", check_run("two", ["attribution", "redaction"], {"": None, "redaction/you-removed": 1.0}))
-    with Store(tmp_path / "store.duckdb") as store:
-        index(store, folder)
-        checks = queries.checks(store, "one")
-        assert checks[["before", "after", "faithful", "control", "masked"]].values.tolist() == [
-            ["positive", "unknown", "yes", 0.5, 0.1]
+    write(tmp_path, "one", walked("one", 0, ["hills"], {"": 0.75}))
+    write(tmp_path, "two", walked("two", 9, ["moor", "hills"], {"": None, "hills": 1.0, "hills/wet": 0.5}))
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        index(store, tmp_path)
+        frame = queries.figure_groups(store, "walking", ["miles", "blisters"], spec=["over", "season's"])
+        rows = frame.astype(object).where(frame.notna(), None)
+        assert rows[["run", "item", "miles", "blisters"]].values.tolist() == [
+            ["two", "", None, 2.0],
+            ["two", "hills", 1.0, None],
+            ["two", "hills/wet", 0.5, None],
+            ["one", "", 0.75, 2.0],
         ]
-        assert queries.checks(store, rules="paper")["faithful"].tolist() == ["no", "no"]
-        scores = queries.check_scores(store).set_index(["run", "item"])
-        assert scores.loc[("one", "")]["explanation"] == "redaction", "the only one"
-        assert scores.loc[("two", "")]["explanation"] == "" and pd.isna(scores.loc[("two", "")]["faithfulness"])
-        wording = scores.loc[("two", "redaction/you-removed")]
-        assert (wording["explanation"], wording["wording"], wording["faithfulness"]) == (
-            "redaction",
-            "you-removed",
-            1.0,
-        )
-        assert queries.check_scores(store, rules="paper").empty
+        assert rows[["low", "n", "of"]].values.tolist() == [[0.5, 3, 4]] * 4
+        assert frame["over"].tolist() == [["moor", "hills"]] * 3 + [["hills"]]
+        assert frame["season's"].tolist() == [{"name": "may"}] * 4
+        assert queries.figures(store, "walking", ["miles"]).run.tolist() == ["two", "one"]
+        assert queries.figure_groups(store, "walking", ["miles"], "paper").empty

@@ -2,137 +2,275 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import duckdb
 import pytest
+from pydantic import Field
+from store_events import LABS, WALK, LongWalk, at, walking, whole_run, write
 
-from core.events import Frozen
-from core.labs.consistency import records as check_records
-from core.labs.find import records as probe_records
-from core.labs.simulatability import records as ask_records
+from core.events import Frozen, Recorded, Started
+from core.lab import Lab
+from core.labs.simulatability.lab import LAB as ASK
+from core.runs.transcript import name_of
 from core.store import schema
+from core.store.index import index
+from core.store.store import Store, StoreUnusable
+
+OLD_TABLES = Path(__file__).resolve().parents[2] / "data" / "store_5.sql"
 
 COLUMNS = {
     "migrations": "number applied",
-    "runs": "run lab status at last_at finished_at seconds seed spec versions prompts title model answered failed "
-    "error message hint journal bytes lines modified head",
-    "calls": "run call item role model prompt messages sampling repeat text seconds first_token_seconds cached "
-    "prompt_tokens completion_tokens finish_reason error message hint at tools tool_calls",
-    "scores": "run metric rules item value n of low high detail at",
-    "drops": "run item reason rules detail at",
-    "records": "run record item data at",
+    "runs": "run lab status at last_at finished_at seconds seed spec versions prompts app commit about reread_from "
+    "title model cases answered failed error message hint journal bytes lines modified head",
+    "cases": "run case lab number of title model explanation outcome_paper outcome_repaired verdict trials counted "
+    "status at ended_at",
+    "trials": "run case trial about expected_paper observed_paper outcome_paper counts_paper reason_paper "
+    "expected_repaired observed_repaired outcome_repaired counts_repaired reason_repaired calls at",
+    "calls": "run call case item trial role model prompt messages sampling repeat tools tool_calls text seconds "
+    "first_token_seconds cached prompt_tokens completion_tokens finish_reason error message hint at",
+    "scores": "run case metric rules item value n of low high detail at",
+    "drops": "run case trial item reason rules detail at",
+    "records": "run record case item trial by data at",
     "faults": "run line reason",
-    "explanations": "run item call task method question context response_1 response_2 answer_paper answer_repaired "
-    "explanation_paper explanation_repaired gold extra at",
-    "counterfactuals": "run item call generator operation text context response_1 response_2 origin paper "
-    "repaired extra at",
-    "simulations": "run item simulator calls votes paper repaired extra at",
-    "answers": "run item call paper repaired explanation extra at",
-    "paragraphs": "run item task text question choices hypothesis label reference_edit extra at",
-    "classifications": "run item call persona paper repaired correct_paper correct_repaired extra at",
-    "abilities": "run item call persona paper repaired extra at",
-    "self_explanations": "run item call words_paper words_repaired edited_paper edited_repaired wanted basis extra at",
-    "rechecks": "run item call_paper call_repaired paper repaired extra at",
-    "mask_controls": "run item texts calls paper repaired all_text all_call all_paper all_repaired extra at",
-    "checks": "run item paragraph explanation wording label before_paper before_repaired after_paper after_repaired "
-    "faithful_paper faithful_repaired reason_paper reason_repaired control_paper control_repaired distance kept masked "
-    "over_redacted extra at",
-    "probes": "run item number round input output value problem how extra at",
-    "exchanges": "run item round call inputs told trouble invented extra at tools",
-    "interpretations": "run item interpreter call description_paper description_repaired domain_paper "
-    "domain_repaired code_paper code_repaired told_paper told_repaired extra at",
-    "estimates": "run item paper repaired trouble_paper trouble_repaired extra at",
-    "predictions": "run item kind input truth paper repaired error extra at",
-    "unit_tests": "run item about evaluator call options correct picked paper repaired extra at",
-    "audits": "run item supported contradicted unseen invented_rounds coverage longest_gap in_corruption claimed "
-    "extra at",
-    "truths": "run item id category kind description parameters note noise corrupted x y extra at",
+    "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
+    "answer_repaired explanation_paper explanation_repaired gold extra at",
+    "counterfactual": "run case item trial by call generator operation text context response_1 response_2 origin "
+    "paper repaired extra at",
+    "simulation": "run case item trial by simulator calls votes votes_paper paper repaired extra at",
+    "answer": "run case item trial by call paper repaired explanation extra at",
+    "long_walk": "run case item trial by place note pace steps hours raining begun companions mood extra at",
 }
 KEYS = {
     "migrations": "number",
     "runs": "run",
+    "cases": "run case",
+    "trials": "run case trial",
     "calls": "run call",
-    "scores": "run metric rules item",
-    "drops": "run item reason rules",
-    "records": "run record item",
+    "scores": "run case metric rules item",
+    "drops": "run case item reason rules",
+    "records": "run record case item by",
     "faults": "run line",
-    "explanations": "run item",
-    "counterfactuals": "run item",
-    "simulations": "run item simulator",
-    "answers": "run item",
-    "paragraphs": "run item",
-    "classifications": "run item",
-    "abilities": "run item",
-    "self_explanations": "run item",
-    "rechecks": "run item",
-    "mask_controls": "run item",
-    "checks": "run item",
-    **dict.fromkeys(
-        ("probes", "exchanges", "interpretations", "estimates", "predictions", "unit_tests", "audits", "truths"),
-        "run item",
-    ),
+    **dict.fromkeys(("explanation", "counterfactual", "simulation", "answer", "long_walk"), "run case item by"),
 }
 
 
-def test_columns_and_keys_after_all_migrations() -> None:
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     connection = duckdb.connect()
-    schema.migrate(connection)
-    found = schema.tables(connection)
-    assert {name: " ".join(table.columns) for name, table in found.items()} == COLUMNS
-    assert {name: " ".join(table.key) for name, table in found.items()} == KEYS
+    schema.migrate(connection, schema.wanted_tables(LABS))
+    yield connection
+    connection.close()
+
+
+def test_columns_and_keys_after_all_migrations(connection: duckdb.DuckDBPyConnection) -> None:
+    tables = schema.tables(connection)
+    assert {name: " ".join(table.columns) for name, table in tables.items()} == COLUMNS
+    assert {name: " ".join(table.key) for name, table in tables.items()} == KEYS
     assert connection.execute("select count(*) from duckdb_indexes()").fetchone() == (0,)
 
 
-def recorded_by(module: ModuleType) -> list[type[Frozen]]:
-    return [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+def test_a_column_takes_what_its_field_takes(connection: duckdb.DuckDBPyConnection) -> None:
+    columns = schema.tables(connection)["long_walk"].columns
+    assert {name: columns[name] for name in LongWalk.model_fields if name not in ("case", "Place")} == {
+        "place": "VARCHAR",
+        "note": "VARCHAR",
+        "pace": "VARCHAR",
+        "steps": "BIGINT",
+        "hours": "DOUBLE",
+        "raining": "BOOLEAN",
+        "begun": "TIMESTAMP",
+        "companions": "JSON",
+        "mood": "JSON",
+    }
 
 
-@pytest.mark.parametrize("record", [*recorded_by(ask_records), *recorded_by(check_records)])
-def test_every_field_that_a_lab_records_has_a_column(record: type[Frozen]) -> None:
-    table = schema.TABLE_OF_RECORD[record.__name__.lower()]
-    assert set(record.model_fields) <= set(COLUMNS[table].split())
+class Colour(StrEnum):
+    RED = "red"
 
 
 @pytest.mark.parametrize(
-    "record",
+    ("annotation", "kind"),
     [
-        probe_records.Probe,
-        probe_records.Exchange,
-        probe_records.Interpretation,
-        probe_records.Estimate,
-        probe_records.Prediction,
-        probe_records.UnitTest,
-        probe_records.Audit,
-        probe_records.Truth,
+        (str, "VARCHAR"),
+        (Colour, "VARCHAR"),
+        (Literal["a", None], "VARCHAR"),
+        (Literal[1, 2], "BIGINT"),
+        (Literal["a", 1], "JSON"),
+        (bool, "BOOLEAN"),
+        (int | None, "BIGINT"),
+        (float | None, "DOUBLE"),
+        (bool | int, "JSON"),
+        (datetime | None, "TIMESTAMP"),
+        (date, "JSON"),
+        (dict[str, int], "JSON"),
+        (list[str] | None, "JSON"),
+        (LongWalk, "JSON"),
+        (None, "JSON"),
+        (Any, "JSON"),
     ],
 )
-def test_every_field_that_the_probe_lab_records_has_a_column(record: type[Frozen]) -> None:
-    table = schema.TABLE_OF_RECORD[record.__name__.lower()]
-    assert set(record.model_fields) <= set(COLUMNS[table].split())
+def test_types_of_columns(annotation: Any, kind: str) -> None:
+    assert schema.sql_type(annotation) == kind
 
 
-def test_every_record_has_a_table_with_room_for_unknown_fields() -> None:
-    for table in schema.TABLE_OF_RECORD.values():
-        assert {"run", "item", "extra", "at"} <= set(COLUMNS[table].split())
+def test_a_field_with_bounds() -> None:
+    class Bounded(Frozen):
+        share: Annotated[float, Field(ge=0)] | None = None
+        count: int = Field(0, ge=0)
+
+    columns = schema.wanted_tables({"walking": walking(Bounded)})["bounded"].columns
+    assert (columns["share"], columns["count"]) == ("DOUBLE", "BIGINT")
 
 
-def test_migrating_twice_changes_nothing() -> None:
-    connection = duckdb.connect()
-    schema.migrate(connection)
+@pytest.mark.parametrize("record", [*ASK.records, *WALK.records])
+def test_every_field_that_a_lab_records_has_a_column_or_is_kept_beside(record: type[Frozen]) -> None:
+    columns = COLUMNS[schema.record_tables(LABS)[name_of(record)]].split()
+    assert {name for name in record.model_fields if name not in columns} <= {"Place"}
+    assert {"run", "case", "item", "trial", "by", "extra", "at"} <= set(columns)
+
+
+def test_names_of_tables() -> None:
+    names = ("Answer", "SelfExplanation", "UnitTest", "NMSEOfFit", "Top5Words")
+    made = [schema.table_of(type(name, (Frozen,), {})) for name in names]
+    assert made == ["answer", "self_explanation", "unit_test", "nmse_of_fit", "top5_words"]
+
+
+def test_a_record_cannot_take_a_table_that_every_lab_has(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot be called trials"):
+        Store(tmp_path / "store.duckdb", {"walking": walking(type("Trials", (Frozen,), {}))})
+
+
+def test_two_labs_that_record_types_of_one_name_share_a_table(tmp_path: Path) -> None:
+    class Answer(Frozen):
+        paper: bool
+        steps: int
+
+    write(tmp_path / "journals", "ask", whole_run("ask"))
+    start = Started(run="walk", at=at(0), lab="walking", spec={}, seed=0)
+    data = {"paper": True, "steps": 3}
+    write(tmp_path / "journals", "walk", [start, Recorded(run="walk", record="answer", item="w", data=data)])
+    with Store(tmp_path / "store.duckdb", {ASK.name: ASK, "walking": walking(Answer)}) as store:
+        index(store, tmp_path / "journals")
+        row = store.query("select paper, repaired, steps from answer where run = 'walk'").to_dict("records")[0]
+        assert (row["paper"], row["steps"]) == ("true", 3)
+        assert store.query("select paper from answer where item = 'cf-01'").paper.tolist() == ['"no"']
+
+
+def test_migrating_twice_changes_nothing(connection: duckdb.DuckDBPyConnection) -> None:
     before = connection.execute("select * from migrations").fetchall()
-    schema.migrate(connection)
+    connection.execute("insert into runs (run, head, modified) values ('r', 'h', 1)")
+    schema.migrate(connection, schema.wanted_tables(LABS))
     assert connection.execute("select * from migrations").fetchall() == before
-    assert [number for number, _ in before] == list(range(1, len(schema.MIGRATIONS) + 1))
+    assert [number for number, _ in before] == [6 + place for place in range(len(schema.MIGRATIONS))]
+    assert connection.execute("select head, modified from runs").fetchall() == [("h", 1)]
 
 
-def test_a_broken_migration_leaves_the_tables_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = duckdb.connect()
-    schema.migrate(connection)
-    monkeypatch.setattr(
-        schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"]
-    )
+def test_a_broken_migration_leaves_the_tables_as_they_were(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"]
+    monkeypatch.setattr(schema, "MIGRATIONS", broken)
     with pytest.raises(duckdb.Error):
         schema.migrate(connection)
     connection.execute("rollback")
     assert "more" not in schema.tables(connection)
+
+
+# Stores of before
+
+
+def old_store(path: Path, journals: Path) -> None:
+    """A store as the program before cases wrote it, with all that lies in the folder taken up."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table migrations (number integer primary key, applied timestamp)")
+        connection.execute("insert into migrations select range, null from range(1, 6)")
+        connection.execute(OLD_TABLES.read_text())
+        for journal in journals.glob("*.jsonl"):
+            status = journal.stat()
+            connection.execute(
+                "insert into runs (run, lab, status, title, journal, bytes, lines, modified, head) "
+                "values (?, 'simulatability', 'completed', 'as it was', ?, ?, 1, ?, 'h')",
+                [journal.stem, str(journal.resolve()), status.st_size, status.st_mtime_ns],
+            )
+            connection.execute("insert into answers (run, item, paper) values (?, 'cf-01', 'no')", [journal.stem])
+            connection.execute("insert into truths (run, item) values (?, 'truth')", [journal.stem])
+
+
+def rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    contents = {}
+    for table in store.indexed:
+        names = schema.named(sorted(store.tables[table].columns))
+        with store.cursor() as cursor:
+            contents[table] = sorted(cursor.execute(f'select {names} from "{table}"').fetchall(), key=repr)
+    return contents
+
+
+def test_an_old_store_is_made_anew_and_filled_again(tmp_path: Path) -> None:
+    journals, path = tmp_path / "journals", tmp_path / "store.duckdb"
+    for run in ("a", "b"):
+        write(journals, run, whole_run(run))
+    old_store(path, journals)
+    with Store(path, LABS) as store:
+        assert set(store.tables) == set(COLUMNS), "no table of before is left"
+        assert index(store, journals) == ["a", "b"]
+        assert store.query("select title from runs").title.tolist() == ["Can penguins fly?"] * 2
+        with Store(tmp_path / "new.duckdb", LABS) as new:
+            index(new, journals)
+            assert rows(store) == rows(new)
+    with Store(path, LABS) as store:
+        assert index(store, journals) == [], "and stays as it is"
+
+
+def test_an_old_store_that_cannot_be_made_anew_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.duckdb"
+    write(tmp_path / "journals", "a", whole_run("a"))
+    old_store(path, tmp_path / "journals")
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table runs (a int)"])
+    with pytest.raises(StoreUnusable):
+        Store(path, LABS)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("select count(*) from answers").fetchone() == (1,)
+
+
+# Record types that change
+
+
+def reopened(path: Path, labs: Mapping[str, Lab], journals: Path) -> tuple[list[str], dict[str, Any]]:
+    """Which runs a look takes up, and the only walk then."""
+    with Store(path, labs) as store:
+        changed = index(store, journals)
+        frame = store.query("from long_walk").astype(object)
+        [walk] = frame.where(frame.notna(), None).to_dict("records")
+        return changed, walk
+
+
+def test_a_record_type_that_gains_or_changes_a_field_has_all_journals_read_again(tmp_path: Path) -> None:
+    journals, path = tmp_path / "journals", tmp_path / "store.duckdb"
+    start = Started(run="w", at=at(0), lab="walking", spec={}, seed=0)
+    data = {"place": "moor", "steps": 7}
+    write(journals, "w", [start, Recorded(run="w", at=at(1), record="longwalk", item="i", data=data)])
+    other = Started(run="a", at=at(0), lab="other", spec={}, seed=0)
+    write(journals, "a", [other])
+
+    def walk(**fields: Any) -> dict[str, Lab]:
+        record = type("LongWalk", (Frozen,), {"__annotations__": {name: kind for name, kind in fields.items()}})
+        return {"walking": walking(record)}
+
+    with Store(path, {}) as store:
+        index(store, journals)
+        assert store.query("select record from records").record.tolist() == ["longwalk"]
+    changed, row = reopened(path, walk(place=str), journals)
+    assert (changed, row["place"], row["extra"]) == (["a", "w"], "moor", '{"steps":7}')
+    assert reopened(path, walk(place=str), journals)[0] == []
+    changed, row = reopened(path, walk(place=str, steps=int), journals)
+    assert (changed, row["place"], row["steps"], row["extra"]) == (["a", "w"], "moor", 7, None)
+    changed, row = reopened(path, walk(place=str, steps=str), journals)
+    assert (changed, row["steps"], row["extra"]) == (["a", "w"], None, '{"steps":7}')
+    assert reopened(path, walk(place=str), journals)[0] == [], "a column that nobody wants any more does no harm"
+    with Store(path, {}) as store:
+        assert index(store, journals) == [], "nor does a lab that is gone"

@@ -50,9 +50,9 @@ TEXTS = st.one_of(
 
 @given(TEXTS, TEXTS)
 def test_pieces_make_both_texts(original, edited):
-    found = pieces(original, edited)
-    assert "".join(piece.text for piece in found if piece.op != "added") == original
-    assert "".join(piece.text for piece in found if piece.op != "removed") == edited
+    parts = pieces(original, edited)
+    assert "".join(piece.text for piece in parts if piece.op != "added") == original
+    assert "".join(piece.text for piece in parts if piece.op != "removed") == edited
 
 
 @given(TEXTS, TEXTS, TEXTS)

@@ -60,14 +60,13 @@ def test_the_shipped_list_is_lower_case():
     assert all(word == word.lower() for word in shipped.words)
 
 
-def test_the_shipped_list_has_nltks_words(datasets):
-    path = datasets / "nltk" / "stopwords_english.txt"
-    if not path.is_file():
-        pytest.skip(f"no NLTK list at {path}")
+@pytest.mark.outside_data
+def test_the_shipped_list_has_nltks_words(outside):
+    path = outside / "nltk" / "stopwords_english.txt"
     assert stopwords.shipped().words == stopwords.words_of(path.read_text(encoding="utf-8"))
 
 
-def test_nltks_data_is_found_packed_too(tmp_path, monkeypatch):
+def test_nltks_data_is_read_packed_too(tmp_path, monkeypatch):
     import zipfile
 
     (tmp_path / "corpora").mkdir()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.reply import fields, own_turn, plain, spoken
+from core.text.reply import fields, own_turn, spoken, without_markup
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_own_turn_ends_where_the_model_asks_itself_the_next_question():
         ("snake_case costs $5", "snake_case costs $5"),
     ],
 )
-def test_plain(text, bare):
-    assert plain(text) == bare
+def test_markup_and_typography_are_taken_off(text, bare):
+    assert without_markup(text) == bare
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "entries"),
     [
         ('{"Answer": "yes"}', {"answer": "yes"}),
         ('```json\n{"final answer": 1}\n```', {"final_answer": 1}),
@@ -61,11 +61,11 @@ def test_plain(text, bare):
         ("", {}),
     ],
 )
-def test_fields(text, found):
-    assert fields(text) == found
+def test_fields(text, entries):
+    assert fields(text) == entries
 
 
 @given(st.text())
 def test_any_text_is_taken(text):
-    assert isinstance(plain(own_turn(spoken(text))), str)
+    assert isinstance(without_markup(own_turn(spoken(text))), str)
     assert isinstance(fields(text), dict)

@@ -33,36 +33,36 @@ _ARE = re.compile(
 
 
 def word_list(text: str) -> list[str] | None:
-    """JSON, bulleted or numbered lines, a table's first column, quoted or bold words, between commas or one a line.
+    """JSON, bulleted or numbered lines, a table's first column, quoted or bold words, between commas or one per line.
 
     Notes in brackets or after a dash or colon are left out, and so are repetitions.
     """
     text = spoken(text)
-    told = json_in(text)
-    if told is not None:
-        return _tidy(_strings(told))
+    parsed = json_in(text)
+    if parsed is not None:
+        return _tidy(_strings(parsed))
     lines = [line for line in text.splitlines() if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
-    found = _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
-    return _tidy(found)
+    words = _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+    return _tidy(words)
 
 
-def _strings(told: Any) -> list[str]:
+def _strings(parsed: Any) -> list[str]:
     """The strings in JSON: array items, the "word" field of objects, else every array in an object."""
-    if isinstance(told, str):
-        return [told]
-    if isinstance(told, list):
-        return [string for entry in told for string in _strings(entry)]
-    if isinstance(told, dict):
+    if isinstance(parsed, str):
+        return [parsed]
+    if isinstance(parsed, list):
+        return [string for entry in parsed for string in _strings(entry)]
+    if isinstance(parsed, dict):
         for name in ("word", "phrase", "token", "term", "text"):
-            if isinstance(told.get(name), str):
-                return [told[name]]
-        inner = [value for value in told.values() if isinstance(value, list | dict)]
+            if isinstance(parsed.get(name), str):
+                return [parsed[name]]
+        inner = [value for value in parsed.values() if isinstance(value, list | dict)]
         if inner:
             return [string for value in inner for string in _strings(value)]
-        texts = [value for value in told.values() if isinstance(value, str)]
+        texts = [value for value in parsed.values() if isinstance(value, str)]
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
-        return texts[:1] if len(told) == 1 else [str(name) for name in told]
+        return texts[:1] if len(parsed) == 1 else [str(name) for name in parsed]
     return []
 
 
@@ -86,7 +86,7 @@ def _entries(content: str) -> list[str]:
     category = _CATEGORY.match(content)
     if category:
         content = content[category.end() :]
-    quoted = [_first_group(found) for found in _QUOTED.finditer(_before_note(content))]
+    quoted = [_first_group(match) for match in _QUOTED.finditer(_before_note(content))]
     if quoted and re.match(r"\W*[\"“«`'‘]", content):
         return quoted
     bold = _BOLD.match(content)
@@ -107,7 +107,7 @@ def _tabled(lines: Iterable[str]) -> list[str]:
 def _running(text: str) -> list[str]:
     """Quoted, else bold, else between commas after the colon of an introduction."""
     for marks in (_QUOTED, _BOLD):
-        words = [_first_group(found) for found in marks.finditer(_without_introduction(text, marks))]
+        words = [_first_group(match) for match in marks.finditer(_without_introduction(text, marks))]
         if words:
             return words
     words = []
@@ -144,8 +144,8 @@ def _split(text: str) -> list[str]:
     return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
 
-def _first_group(found: re.Match[str]) -> str:
-    return next(group for group in found.groups() if group is not None)
+def _first_group(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
 
 
 def _tidy(words: Iterable[str]) -> list[str] | None:
@@ -222,10 +222,10 @@ def paragraph(text: str) -> str | None:
     Read from, in this order: a JSON field, <paragraph> tags, a code fence, a label ("Edited paragraph:"), the text.
     """
     text = spoken(text)
-    told = json_in(text) if text.startswith(("{", "`")) else None
-    if isinstance(told, dict):
-        return _clean(_longest_text(told))
-    tagged = [found[2] for found in _TAGGED.finditer(text)]
+    parsed = json_in(text) if text.startswith(("{", "`")) else None
+    if isinstance(parsed, dict):
+        return _clean(_longest_text(parsed))
+    tagged = [match[2] for match in _TAGGED.finditer(text)]
     if tagged:
         return _clean(tagged[-1])
     blocks = [block for block in fenced(text) if block.strip()]
@@ -236,12 +236,12 @@ def paragraph(text: str) -> str | None:
     return _clean(_without_afterword(_after_label(text)))
 
 
-def _longest_text(told: dict[str, Any]) -> str:
+def _longest_text(parsed: dict[str, Any]) -> str:
     for name in _FIELDS:
-        for key, value in told.items():
+        for key, value in parsed.items():
             if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
                 return value
-    return max((value for value in told.values() if isinstance(value, str)), key=len, default="")
+    return max((value for value in parsed.values() if isinstance(value, str)), key=len, default="")
 
 
 def _after_label(text: str) -> str:
@@ -255,17 +255,17 @@ def _after_label(text: str) -> str:
         end = label.start()
     text = text[:end] if text[:end].strip() else text
     for opening in (_INTRODUCTION, _COURTESY, _HERE):
-        found = opening.match(text)
-        if found:
-            text = text[found.end() :]
+        match = opening.match(text)
+        if match:
+            text = text[match.end() :]
     return text
 
 
 def _without_afterword(text: str) -> str:
-    found = _AFTERWORD.search(text)
-    while found and not text[: found.start()].strip():
-        found = _AFTERWORD.search(text, found.end())
-    return _ASIDE.sub("", text[: found.start()] if found else text)
+    match = _AFTERWORD.search(text)
+    while match and not text[: match.start()].strip():
+        match = _AFTERWORD.search(text, match.end())
+    return _ASIDE.sub("", text[: match.start()] if match else text)
 
 
 _PAIRS = (('"', '"'), ("“", "”"), ("«", "»"), ("**", "**"), ("`", "`"), ("<p>", "</p>"))

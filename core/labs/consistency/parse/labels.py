@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from core.labs.consistency.parse.unwrap import json_in, plain, sentences, spoken
+from core.labs.consistency.parse.unwrap import json_in, sentences, spoken, without_markup
 
 _FIELDS = ("final_answer", "answer", "label", "sentiment", "entailment", "choice", "classification", "prediction")
 _FINAL = re.compile(r"\bfinal answer\s*(?:is\b)?\s*[:=–—-]*\s*", re.IGNORECASE)
@@ -46,14 +46,14 @@ _Read = Callable[[str], str | None]
 def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
     """The order of this module's docstring. `at_start` reads a label that text begins with."""
     text = spoken(text)
-    told = json_in(text)
-    if isinstance(told, dict):
-        value = _field(told)
-        return None if value is None else at_start(plain(value))
-    text = plain(text)
-    starts = [text[found.end() :] for found in _FINAL.finditer(text)][::-1]
+    parsed = json_in(text)
+    if isinstance(parsed, dict):
+        value = _field(parsed)
+        return None if value is None else at_start(without_markup(value))
+    text = without_markup(text)
+    starts = [text[match.end() :] for match in _FINAL.finditer(text)][::-1]
     starts.append(text)
-    starts += [text[found.end() :] for found in _ANSWER.finditer(text)][::-1]
+    starts += [text[match.end() :] for match in _ANSWER.finditer(text)][::-1]
     for start in starts[:20]:
         label = at_start(start)
         if label is not None:
@@ -61,9 +61,9 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
     return in_sentences(text)
 
 
-def _field(told: Mapping[str, object]) -> str | None:
+def _field(parsed: Mapping[str, object]) -> str | None:
     """The value of the field that holds the answer, as text: a known name, else the only field."""
-    named = {str(name).lower().replace(" ", "_"): value for name, value in told.items()}
+    named = {str(name).lower().replace(" ", "_"): value for name, value in parsed.items()}
     name = next((name for name in _FIELDS if name in named), next(iter(named)) if len(named) == 1 else None)
     value = named.get(name) if name is not None else None
     if isinstance(value, bool):
@@ -113,8 +113,8 @@ def sentiment(text: str) -> str | None:
 
 
 def _tone_first(text: str) -> str | None:
-    found = _TONE_FIRST.match(text)
-    return _TONE[found[1].lower()] if found else None
+    match = _TONE_FIRST.match(text)
+    return _TONE[match[1].lower()] if match else None
 
 
 def _tone_said(text: str) -> str | None:
@@ -167,16 +167,16 @@ def entailment(text: str) -> str | None:
 
 
 def _verdict_first(text: str) -> str | None:
-    found = _VERDICT_FIRST.match(text)
-    number, word = (found[1], found[2]) if found else (None, None)
-    if found is None or not (number or word) or _OTHER_OPTION.match(text, found.end()):
+    match = _VERDICT_FIRST.match(text)
+    number, word = (match[1], match[2]) if match else (None, None)
+    if match is None or not (number or word) or _OTHER_OPTION.match(text, match.end()):
         return None
     if word:
         verdict = _VERDICT[word.lower()]
         first = sentences(text)[0]
         return "unknown" if verdict == "no" and _SURELY_UNKNOWN.search(first) else verdict
     # A number starts an answer only where it is marked as an option or stands alone.
-    if number and (re.search(r"[).:\]–—-]\s*$", found[0]) or re.match(r"\W*(?:\n|$)", text[found.end() :])):
+    if number and (re.search(r"[).:\]–—-]\s*$", match[0]) or re.match(r"\W*(?:\n|$)", text[match.end() :])):
         return {"1": "yes", "2": "no", "3": "unknown"}[number]
     return None
 
@@ -219,7 +219,7 @@ _LETTER_FIRST = re.compile(
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", plain(text).casefold())
+    return re.sub(r"^\W+|\W+$", "", without_markup(text).casefold())
 
 
 def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) -> str | None:
@@ -264,8 +264,8 @@ def _named(sentence: str, choices: Sequence[str]) -> list[str]:
     if not bare:
         return []
     longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
-    found = re.finditer(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)", sentence.casefold())
-    return [bare[match[2]] for match in found if not match[1]]
+    matches = re.finditer(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)", sentence.casefold())
+    return [bare[match[2]] for match in matches if not match[1]]
 
 
 # Ability
@@ -280,8 +280,8 @@ def ability(text: str) -> str | None:
 
 
 def _yes_or_no_first(text: str) -> str | None:
-    found = re.match(r"\W*(yes|no|true|false)\b(?!\s*(?:/|or\b))", text, re.IGNORECASE)
-    return {"yes": "yes", "true": "yes", "no": "no", "false": "no"}[found[1].lower()] if found else None
+    match = re.match(r"\W*(yes|no|true|false)\b(?!\s*(?:/|or\b))", text, re.IGNORECASE)
+    return {"yes": "yes", "true": "yes", "no": "no", "false": "no"}[match[1].lower()] if match else None
 
 
 def _able(text: str) -> str | None:

@@ -24,13 +24,13 @@ def _any(phrases: Sequence[str]) -> str:
 
 
 def _starts(*phrases: str) -> Callable[[str], bool]:
-    found = re.compile(_any(phrases), re.IGNORECASE)
-    return lambda text: found.match(text) is not None
+    pattern = re.compile(_any(phrases), re.IGNORECASE)
+    return lambda text: pattern.match(text) is not None
 
 
 def _mentions(*phrases: str) -> Callable[[str], bool]:
-    found = re.compile(rf"\b{_any(phrases)}(?:\b|\W)", re.IGNORECASE)
-    return lambda text: found.search(text) is not None
+    pattern = re.compile(rf"\b{_any(phrases)}(?:\b|\W)", re.IGNORECASE)
+    return lambda text: pattern.search(text) is not None
 
 
 # Labels
@@ -119,9 +119,9 @@ def choice(text: str, choices: Sequence[str]) -> str | None:
         if 0 <= index <= len(choices):
             return [*choices, "unknown"][index]
     text = text.lower()
-    found = [(text.find(option.lower()), option) for option in choices if option.lower() in text]
-    if found:
-        return min(found)[1]
+    named = [(text.find(option.lower()), option) for option in choices if option.lower() in text]
+    if named:
+        return min(named)[1]
     return "unknown" if _CHOICE_UNKNOWN(text) else None
 
 

@@ -38,7 +38,7 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
     return None
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     r"""`text` without emphasis, quotes, headings and fences; \boxed{x} becomes "final answer: x"."""
     text = re.sub(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}+", r"final answer: \1", text)
     text = re.sub(r"^[ \t]*(?:```|~~~).*$", "", text, flags=re.MULTILINE)

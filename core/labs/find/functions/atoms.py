@@ -1,4 +1,4 @@
-"""The numeric atoms of FIND (paper, Appendix E; protocol §3): formula, parameters and their ranges, one entry each.
+"""The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): formula, parameters, their ranges.
 
 Values follow the published metadata: with these formulas the mean of each of the 1,000 published functions over 100
 evenly spaced points of its domain equals the recorded one.
@@ -129,7 +129,7 @@ def _none(rng: np.random.Generator, rules: Rules) -> Parameters:
 
 
 def _period_and_shift(p: Any, rules: Rules) -> tuple[float, float]:
-    """Paper rules: the arguments land one place off, so the "phase" is the period (protocol §3)."""
+    """Paper rules: the arguments land one place off, so the "phase" is the period (docs/measuring.md §4.1)."""
     return (p["phase"], p["period"]) if rules == "paper" else (p["period"], p["phase"])
 
 
@@ -147,7 +147,7 @@ def _wave_formula(name: str) -> Callable[[Any, Rules], str]:
 
 
 def _absolute_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
-    # Paper rules: the script that is probed forgets the bias (protocol §3); its metadata keep it.
+    # Paper rules: the script that is probed forgets the bias (docs/measuring.md §4.1); its metadata keep it.
     return np.asarray(p["scale"] * np.abs(x) + (p["bias"] if rules == "repaired" else 0.0))
 
 
@@ -171,11 +171,12 @@ def _series(coefficients: tuple[float, ...]) -> str:
 
 
 def bare_sign(x: Numbers) -> Numbers:
-    """1 above zero, -1 at zero and below, as the published scripts have it."""
+    """1 above zero, -1 at zero and below, as the published scripts have it. Shape of `x`."""
     return np.where(x > 0, 1.0, -1.0)
 
 
 def gaussian_density(x: Numbers, mean: float, sd: float) -> Numbers:
+    """The density of the normal distribution with mean `mean` and standard deviation `sd`. Shape of `x`."""
     return np.asarray(np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
 
 

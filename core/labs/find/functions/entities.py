@@ -1,4 +1,7 @@
-"""Entity functions: how related is an input to a concept, or to either of two (paper §2.3, table A1; protocol §3)."""
+"""Entity functions: how related is an input to a concept, or to either of two?
+
+Paper §2.3, table A1; docs/measuring.md §4.3.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import numpy as np
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction
-from core.labs.find.functions.published import BenchmarkError, read_json
-from core.labs.find.functions.wording import normal
+from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.same_text import normal
 
 FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "entities.toml"
 

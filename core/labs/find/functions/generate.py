@@ -1,4 +1,4 @@
-"""New functions by seed, in the proportions of the published set (protocol §3; find_strings.md §3)."""
+"""New functions by seed, in the proportions of the published set (docs/measuring.md §4.1, §4.2)."""
 
 from __future__ import annotations
 
@@ -105,6 +105,7 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
 
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
+    """The atom `name` with freshly drawn parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
     return Atom(name=name, parameters=ATOMS[name].draw(rng, rules))
 
 
@@ -125,7 +126,7 @@ def _size(function: NumericFunction) -> float:
 
 
 def mean_on_domain(function: NumericFunction) -> float:
-    """Mean over 100 evenly spaced points, the value that corrupted parts take (protocol §3)."""
+    """Mean over 100 evenly spaced points, the value that corrupted parts take (docs/measuring.md §4.1)."""
     x = np.linspace(function.low, function.high, 100)
     with np.errstate(all="ignore"):
         y = np.real(function.ideal(x))

@@ -31,9 +31,10 @@ class MLP(Frozen):
 def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random.Generator) -> MLP:
     """A network close to `f` on [low, high], in milliseconds and the same for the same `rng` state.
 
-    The published networks were trained by gradient descent for 10,000 epochs on 10,000 points (protocol §3). Here each
-    unit gets a random kink and direction, and the output weights are the least-squares solution: the same class of
-    functions, piecewise linear with 64 kinks, without the training. Points where `f` is not finite are left out.
+    The published networks were trained by gradient descent for 10,000 epochs on 10,000 points (docs/measuring.md §4.1).
+    Here each unit gets a random kink and direction, and the output weights are the least-squares solution: the same
+    class of functions, piecewise linear with 64 kinks, without the training. Points where `f` is not finite are left
+    out.
     """
     x = np.linspace(low, high, POINTS)
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """What answers for an entity or relation function: a language model, an embedding, or our own tables.
 
-The benchmark's modules are one language model told what to do (paper §2.3, appendix G; protocol §3). All three here
-stand behind one method, `value(inputs)`, and say for each output how it was come by.
+The benchmark's modules are one instructed language model (paper §2.3, appendix G; docs/measuring.md §4.3). All
+three here stand behind one method, `value(inputs)`, and say for each output how it was come by.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from core.events import Answer, Answered, CallFailed, Frozen, Prompt, Sampling
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction
-from core.labs.find.functions.wording import normal
+from core.labs.find.functions.same_text import normal
 from core.text import templates
 from core.text.embed import encoder
 from core.text.reply import without_thinking
@@ -80,10 +80,12 @@ class Module(Protocol):
     """A function with a backbone. Entity values lie in 0…1; relation values are words, "undefined" among them."""
 
     @property
-    def function(self) -> ModuleFunction: ...
+    def function(self) -> ModuleFunction:
+        """What it answers for."""
+        ...
 
     async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output an input, in order. A failed call is an output without a value, never an exception."""
+        """One output per input, in order. A failed call is an output without a value, never an exception."""
         ...
 
 
@@ -105,18 +107,20 @@ class TableModule:
     function: ModuleFunction
 
     async def value(self, inputs: Sequence[str]) -> list[Output]:
+        """One output per input, in order, each with a value."""
         rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
         return [Output(input=text, value=self.function(text, rng), how="table") for text in inputs]
 
 
 @dataclass(frozen=True)
 class LanguageModule:
-    """A language model that is told the function, one call an input."""
+    """A language model that reads the function's description, one call per input."""
 
     function: ModuleFunction
     ask: Ask
 
     async def value(self, inputs: Sequence[str]) -> list[Output]:
+        """One output per input, in order, all asked at once. A failed call is an output without a value."""
         return list(await asyncio.gather(*map(self._one, inputs)))
 
     async def _one(self, text: str) -> Output:
@@ -130,12 +134,12 @@ class LanguageModule:
 
 def prompt(function: ModuleFunction, text: str) -> Prompt:
     """What the model is asked about the input `text`."""
-    told = {name: value for name, value in function.parameters.items() if value is not None}
+    slots = {name: value for name, value in function.parameters.items() if value is not None}
     if isinstance(function, EntityFunction):
         name = "entity" if function.kind == "single" else "entity-or"
     else:
         name = "relation" if function.kind == "plain" else "relation-corrupted"
-    return templates.load(f"find/{name}").render(input=text, **told)
+    return templates.load(f"find/{name}").render(input=text, **slots)
 
 
 def read_score(text: str, answer: Answer | Answered) -> Output:
@@ -196,6 +200,7 @@ class EmbeddingModule:
     function: ModuleFunction
 
     async def value(self, inputs: Sequence[str]) -> list[Output]:
+        """One output per input, in order. Raises core.text.embed.NoEncoder."""
         if not inputs:
             return []
         values: Sequence[float | str] = await asyncio.to_thread(self._values, list(inputs))
@@ -224,7 +229,7 @@ def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
 
 @lru_cache(maxsize=512)
 def direction(name: str, words: tuple[str, ...]) -> NDArray[Any]:
-    """Where a concept with these words lies: a unit vector."""
+    """Where a concept with these words lies: a unit vector, shape (dimensions,)."""
     encoded = np.asarray(encoder().encode([name, *words]))
     summed = encoded[0] if not len(words) else encoded[1:].mean(axis=0) + NAME_WEIGHT * encoded[0]
     return np.asarray(summed / np.linalg.norm(summed))

@@ -1,4 +1,7 @@
-"""Numeric functions: atoms, sums and products of two, noise, corruption, approximation (paper §2.1; protocol §3)."""
+"""Numeric functions: atoms, sums and products of two, noise, corruption, approximation.
+
+Paper §2.1; docs/measuring.md §4.1.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ PROBED = (-128.0, 128.0)
 """The agent may test this range, whatever the domain."""
 
 GRID = np.arange(-128, 128) + 0.5
-"""The 256 points on which estimates are compared with the truth (protocol §4)."""
+"""The 256 points on which estimates are compared with the truth (docs/measuring.md §4.7)."""
 
 CLOSE = 0.1
 """From this normalized error on, the limit of success, a network is no approximation of its formula any more."""
@@ -34,9 +37,11 @@ class Atom(Frozen):
     parameters: Parameters = Field(default_factory=dict)
 
     def values(self, x: Numbers, rules: Rules) -> Numbers:
+        """The atom's values at `x`, by the script that `rules` name. Shape of `x`."""
         return ATOMS[self.name].values(x, self.parameters, rules)
 
     def formula(self, rules: Rules) -> str:
+        """The atom as a formula of x, its parameters in place."""
         return ATOMS[self.name].formula(self.parameters, rules)
 
 
@@ -49,6 +54,7 @@ class Noise(Frozen):
     size: float = 1.0
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator, rules: Rules) -> Numbers:
+        """Independent draws of the given shape, in the unit of the function's values."""
         if self.kind == "normal":
             return rng.normal(0, self.size, shape)
         if self.kind == "uniform":
@@ -56,7 +62,7 @@ class Noise(Frozen):
         return self.size * (rng.poisson(1, shape) - 1.0) + self.mean(rules)
 
     def mean(self, rules: Rules) -> float:
-        """What it adds on average."""
+        """What it adds on average, in the unit of the function's values."""
         return self.size if self.kind == "poisson" and rules == "paper" else 0.0
 
     def describe(self, rules: Rules) -> str:
@@ -81,6 +87,7 @@ class Corruption(Frozen):
 
     @property
     def where(self) -> Where:
+        """Which part of the axis is corrupted: below `high`, above `low`, or inside both."""
         return "below" if self.low is None else "above" if self.high is None else "inside"
 
     def covers(self, x: Numbers, rules: Rules) -> Numbers:

@@ -1,4 +1,7 @@
-"""Relation functions: from a thing to a fact about it, `undefined` outside (paper §2.3, table A2; protocol §3)."""
+"""Relation functions: from a thing to a fact about it, `undefined` outside.
+
+Paper §2.3, table A2; docs/measuring.md §4.3.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction
-from core.labs.find.functions.published import BenchmarkError, read_json
-from core.labs.find.functions.wording import normal, same_answer
+from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.same_text import normal, same_answer
 
 FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "relations.toml"
 
@@ -130,10 +133,10 @@ class RelationFunction(FindFunction):
         return any(same_answer(output, accepted, self.relation.tolerance) for accepted in fact.outputs)
 
     def describe(self) -> str:
-        told = f"For {self.concept1} it answers {self.concept2}; for any other input it answers '{UNDEFINED}'."
+        sentence = f"For {self.concept1} it answers {self.concept2}; for any other input it answers '{UNDEFINED}'."
         if self.exception is not None:
-            told += f" The exception: where {self.exception}, it answers '{UNDEFINED}' too."
-        return told
+            sentence += f" The exception: where {self.exception}, it answers '{UNDEFINED}' too."
+        return sentence
 
     def __call__(self, x: Any, rng: np.random.Generator) -> str:
         """The fact about `x` where we have one that is not excepted, else "undefined"."""

@@ -1,4 +1,4 @@
-"""Where a function comes from: drawn from a seed, found by its id in the published set, or brought by a person."""
+"""Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Literal, cast
 from core.events import Rules
 from core.labs.find.functions import generate, own
 from core.labs.find.functions.base import Category, FindFunction
-from core.labs.find.functions.entities import EntityFunction, EntityKind, draw_entity, published_entities
-from core.labs.find.functions.generate import Difficulty
-from core.labs.find.functions.published import (
+from core.labs.find.functions.benchmark import (
     BenchmarkError,
     StringTask,
     load_numeric,
     load_strings,
     string_function,
 )
+from core.labs.find.functions.entities import EntityFunction, EntityKind, draw_entity, published_entities
+from core.labs.find.functions.generate import Difficulty
 from core.labs.find.functions.relations import RelationKind, draw_relation, published_relations
 
 CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
@@ -49,6 +49,26 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
     if category == "relations":
         return draw_relation(seed, kind=cast(RelationKind | None, difficulty and _SHAPES[category][difficulty]))
     return generate.generate(category, seed, rules=rules, difficulty=difficulty)
+
+
+def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
+    """A name of the function that `drawn` gives, without drawing it: `by_id` finds it by this."""
+    shape = _SHAPES[category][difficulty] if difficulty and category in _SHAPES else difficulty
+    paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
+    return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
+
+
+def seed_of(id: str) -> int:
+    """The seed in the name of a function of ours. Raises ValueError for any other name."""
+    match = _DRAWN.fullmatch(id)
+    if match is None:
+        raise ValueError(f"{id!r} is no function that is drawn here")
+    return int(match["seed"])
+
+
+def published_ids(category: Category, find_dir: str) -> list[str]:
+    """The names of all published functions of a category. Raises BenchmarkError."""
+    return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
 def is_drawn(id: str) -> bool:
@@ -123,7 +143,7 @@ def _range(known: dict[str, FindFunction] | dict[str, StringTask]) -> str:
 
 
 def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
-    """A function of the person's own: code or a formula, pairs one a line, or a concept ("birds or ships").
+    """A function of the person's own: code or a formula, pairs one per line, or a concept ("birds or ships").
 
     Raises ValueError in words for the person.
     """
@@ -142,7 +162,7 @@ def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Pairs typed one a line as "input -> output" ("=>", "→" and tabs do as well). Raises ValueError."""
+    """Pairs typed one per line as "input -> output" ("=>", "→" and tabs do as well). Raises ValueError."""
     pairs = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

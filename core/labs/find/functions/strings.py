@@ -277,7 +277,7 @@ AVOID: dict[str, set[str]] = {
     **dict.fromkeys(_STRIPS, _STRIPS),
     **dict.fromkeys(_VOWEL_REPLACERS, _VOWEL_REPLACERS | {"reverse_vowels", "count_vowels"}),
 }
-"""What an outer atom avoids as inner one, beside itself (find_strings §3, the effective content)."""
+"""What an outer atom avoids as inner one, beside itself; the original's gaps are kept (docs/measuring.md §4.2)."""
 
 
 def avoided(outer: str) -> set[str]:
@@ -300,6 +300,7 @@ class StringAtom(Frozen):
         return kind.apply(text, *values, rng) if kind.is_random else kind.apply(text, *values)
 
     def describe(self) -> str:
+        """What the atom does, as a phrase with its parameters in place."""
         return STRING_ATOMS[self.name].description.format(**self.parameters)
 
 
@@ -342,16 +343,17 @@ class StringFunction(FindFunction):
 
 def _said(atom: StringAtom) -> str:
     """What an atom does, as it goes on in a sentence."""
-    told = atom.describe()
-    return f", {told}" if told.startswith(("for ", "where ")) else f" {told}"
+    words = atom.describe()
+    return f", {words}" if words.startswith(("for ", "where ")) else f" {words}"
 
 
 def letter(rng: np.random.Generator) -> str:
+    """One of the 52 letters a–z and A–Z, all equally likely."""
     return string.ascii_letters[rng.integers(52)]
 
 
 def draw_atom(name: str, rng: np.random.Generator) -> StringAtom:
-    """`name` with freshly drawn parameters, all uniform (find_strings §1)."""
+    """`name` with freshly drawn parameters, all uniform (docs/measuring.md §4.2)."""
     drawn: dict[str, int | str] = {}
     for parameter in STRING_ATOMS[name].parameters:
         if parameter in ("number", "index"):

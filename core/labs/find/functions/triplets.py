@@ -1,4 +1,7 @@
-"""Unit tests of entity and relation functions: which of three examples fits the description? (paper §3; protocol §4)"""
+"""Unit tests of entity and relation functions: which of three examples fits the description?
+
+Paper §3; docs/measuring.md §4.9.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from core.events import Frozen
+from core.labs.find.functions.benchmark import BenchmarkError, read_json
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.published import BenchmarkError, read_json
 from core.labs.find.functions.relations import KIN, UNDEFINED, Fact, Relation, RelationFunction, relations
 
 TESTS = 10
@@ -34,8 +37,8 @@ def published_triplets(find_dir: Path, category: Literal["entities", "relations"
     for entry in read_json(find_dir / folder / "unit_test_data.json"):
         try:
             triplets = []
-            for told, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
-                examples = zip(told, strict=True) if category == "entities" else zip(*told, strict=True)
+            for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+                examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
                 options = tuple(tuple(part.strip() for part in example) for example in examples)
                 triplets.append(Triplet(options=options, correct=number - 1))
             tests[entry["name"]] = tuple(triplets)

@@ -1,4 +1,6 @@
-"""The interactive agent (AIA), and the one that only sees exemplars (MILAN). FIND, section 4; protocol §4.
+"""The interactive agent (AIA), and the one that only sees exemplars (MILAN).
+
+Paper §4; docs/measuring.md §4.4.
 
 The agent asks in text, by a command `PYTHON(function.py inputs)` as the paper's does, or by native tool calls where
 its model has them. Either can call the function and nothing else.
@@ -13,6 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.events import Answered, Message
+from core.lab import RULES
 from core.labs.find import parse, prompts, sandbox
 from core.labs.find.box import Box
 from core.labs.find.records import Exchange, Probe
@@ -21,7 +24,7 @@ from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoT
 from core.runs.run import Run
 
 IDLE = 3
-"""Messages in a row that ask for nothing; after these it is told to conclude."""
+"""Messages in a row that ask for nothing; after these it is asked to conclude."""
 
 TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100.0), "strings": ("Hello 1", "abc")}
 """Inputs on which the code of a conclusion must work at least once."""
@@ -95,24 +98,35 @@ class _Dialogue:
         self.opening = prompts.opening(self.spec, [probe for probe in self.box.probes if probe.round == 0])
         self.turns = _as_text(self.turns)
 
-    def tell(self, answered: Answered, *told: str, **fields: object) -> None:
-        """Close the round: what was told, a reply to each tool call if there were any, goes into the dialogue and on
-        record.
-        """
+    def tell(self, answered: Answered, *replies: str, **fields: object) -> None:
+        """Close the round: the replies, one to each tool call if there were any, go into the dialogue and on record."""
         self.turns.append(Message(role="assistant", content=answered.text, tool_calls=answered.tool_calls))
         if answered.tool_calls:
-            for call, text in zip(answered.tool_calls, told, strict=True):
+            for call, text in zip(answered.tool_calls, replies, strict=True):
                 self.turns.append(Message(role="tool", content=text, tool_call_id=call.id))
         else:
-            self.turns += [Message(role="user", content=text) for text in told]
-        self.note(answered, told="\n\n".join(told), **fields)
+            self.turns += [Message(role="user", content=text) for text in replies]
+        self.note(answered, told="\n\n".join(replies), **fields)
 
     def note(self, answered: Answered, **fields: object) -> None:
-        exchange = Exchange.model_validate({"round": self.round, "call": answered.call, "tools": self.tools, **fields})
+        about = {"round": self.round, "call": answered.call, "tools": self.tools}
+        exchange = Exchange.model_validate({**about, **_readings(answered), **fields})
         self.run.record(exchange, _item(self.round))
 
     def left(self) -> dict[str, str]:
         return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
+
+
+def _readings(answered: Answered) -> dict[str, str]:
+    """How both sets of rules read a message. Tool calls are read by repaired rules alone: the paper had none."""
+    read = {"description": parse.interpretation(answered.text, "repaired").description}
+    if answered.tool_calls:
+        commands = [parse.tool_command(call) for call in answered.tool_calls]
+        return {**read, "read_repaired": parse.in_words(commands)}
+    for rules in RULES:
+        final = parse.is_final(answered.text, rules)
+        read[f"read_{rules}"] = "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
+    return read
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -146,7 +160,7 @@ async def milan(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
 
 
 async def agent(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
-    """The dialogue until the agent concludes, or its rounds or calls are used up and it is told to conclude.
+    """The dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
 
     Raises CallFailed where the model cannot be reached; an answer that is empty, withheld or no longer fits ends the
     dialogue with that as its trouble.
@@ -193,13 +207,13 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             )
             name = "told-invented" if invented else "told-outputs"
             *others, last = _shares(commands, made)
-            told = prompts.follow_up(name, pairs=last, **dialogue.left())
+            reply = prompts.follow_up(name, pairs=last, **dialogue.left())
             dialogue.trouble = ""
             dialogue.idle = 0
             dialogue.tell(
                 answered,
                 *others,
-                _last_word(dialogue, told),
+                _last_word(dialogue, reply),
                 inputs=tuple(probe.input for probe in made),
                 invented=invented,
             )
@@ -207,22 +221,22 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             dialogue.trouble = commands[0].error or "there was no command in the message"
             dialogue.idle += 1
             name = "told-trouble-tools" if dialogue.tools else "told-trouble"
-            told = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
+            reply = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
             others = [command.error or "" for command in commands[:-1]]
-            dialogue.tell(answered, *others, _last_word(dialogue, told), trouble=dialogue.trouble)
+            dialogue.tell(answered, *others, _last_word(dialogue, reply), trouble=dialogue.trouble)
 
 
 def _shares(commands: Sequence[parse.Command], made: Sequence[Probe]) -> list[str]:
-    """What came of each command, as it is told: its pairs, or why nothing was run."""
+    """What came of each command, as it is shown: its pairs, or why nothing was run."""
     rest = iter(made)
     return [command.error or prompts.pairs(list(islice(rest, len(command.inputs)))) for command in commands]
 
 
-def _last_word(dialogue: _Dialogue, told: str) -> str:
-    """`told`, and where nothing more can be run the order to conclude."""
+def _last_word(dialogue: _Dialogue, reply: str) -> str:
+    """`reply`, and where nothing more can be run the order to conclude."""
     if not dialogue.is_last_word:
-        return told
-    return prompts.follow_up("told-conclude", told=told, parts=prompts.PARTS[dialogue.spec.category])
+        return reply
+    return prompts.follow_up("told-conclude", told=reply, parts=prompts.PARTS[dialogue.spec.category])
 
 
 def _of_code(spec: ProbeSpec, text: str) -> str:
@@ -237,8 +251,8 @@ def _of_code(spec: ProbeSpec, text: str) -> str:
 
 
 async def _as_published(dialogue: _Dialogue) -> Conclusion:
-    """As the authors' loop (protocol §4): the tag anywhere ends it, invented outputs pass unseen, a message without
-    command and tag sends the agent back to the start, and more rounds than there are make an empty description.
+    """As the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs pass unseen, a message
+    without command and tag sends the agent back to the start, and more rounds than there are make an empty description.
     """
     while dialogue.round < dialogue.spec.rounds:
         answered = await dialogue.ask()

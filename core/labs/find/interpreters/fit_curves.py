@@ -32,7 +32,7 @@ def written(value: float) -> str:
 
 
 def solve(features: Numbers, y: Numbers) -> Numbers:
-    """Least squares with columns brought to one scale."""
+    """The coefficients of least squares, shape (columns,), with columns brought to one scale."""
     scale = np.linalg.norm(features, axis=0)
     scale[scale == 0] = 1
     return np.asarray(np.linalg.lstsq(features / scale, y, rcond=1e-13)[0] / scale)
@@ -48,12 +48,12 @@ def series(coefficients: Sequence[float] | Numbers) -> str:
 
 
 def refined(model: Callable[..., Numbers], start: Sequence[float], x: Numbers, y: Numbers) -> tuple[float, ...] | None:
-    """Nonlinear least squares from `start`; None where it does not converge."""
+    """The parameters of nonlinear least squares from `start`, as many as there; None where it does not converge."""
     from scipy.optimize import least_squares
 
     spread = float(np.std(y)) or 1.0
     try:
-        found = least_squares(lambda p: (model(x, *p) - y) / spread, start, method="lm", max_nfev=400)
+        fit = least_squares(lambda p: (model(x, *p) - y) / spread, start, method="lm", max_nfev=400)
     except (ValueError, RuntimeError, FloatingPointError):
         return None
-    return tuple(found.x.tolist()) if np.all(np.isfinite(found.x)) else None
+    return tuple(fit.x.tolist()) if np.all(np.isfinite(fit.x)) else None

@@ -17,11 +17,12 @@ def _polynomial(x: Numbers, y: Numbers, degree: int) -> Numbers:
 
 
 def polynomial_values(c: Numbers) -> Callable[[Numbers], Numbers]:
-    """The polynomial with coefficients `c` by rising power."""
+    """The polynomial with coefficients `c` by rising power; it keeps the shape of its argument."""
     return lambda t: np.polyval(c[::-1], t)
 
 
 def root_values(degree: int) -> Callable[[Numbers], Numbers]:
+    """The function t -> |t| ** (1 / degree), which keeps the shape of its argument."""
     return lambda t: np.abs(t) ** (1 / degree)
 
 
@@ -156,10 +157,10 @@ def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
 
     best = None
     for start in (2.0, 5.0, 10.0):
-        found = refined(model, (float(y[peak]), float(x[peak]), start), x, y)
-        if found and found[2] != 0:
-            error = float(np.sum((model(x, *found) - y) ** 2))
-            best = min(best, (error, found)) if best else (error, found)
+        fitted = refined(model, (float(y[peak]), float(x[peak]), start), x, y)
+        if fitted and fitted[2] != 0:
+            error = float(np.sum((model(x, *fitted) - y) ** 2))
+            best = min(best, (error, fitted)) if best else (error, fitted)
     if best:
         a, m, s = best[1]
         body = (f"return {written(a)} * math.exp(-0.5 * ((x - {written(m)}) / {written(s)}) ** 2)",)
@@ -180,10 +181,10 @@ def steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
     best = None
     for m in (crossing, middle):
         for k in (0.3, 1.0, 4.0):
-            found = refined(model, ((high - low) / 2 or 1.0, k, m, (high + low) / 2), x, y)
-            if found:
-                error = float(np.sum((model(x, *found) - y) ** 2))
-                best = min(best, (error, found)) if best else (error, found)
+            fitted = refined(model, ((high - low) / 2 or 1.0, k, m, (high + low) / 2), x, y)
+            if fitted:
+                error = float(np.sum((model(x, *fitted) - y) ** 2))
+                best = min(best, (error, fitted)) if best else (error, fitted)
     if best:
         a, k, m, b = best[1]
         body = (f"return {written(a)} * math.tanh({written(k)} * (x - {written(m)})) + {written(b)}",)
@@ -194,7 +195,7 @@ def steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
 def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
     """A rectangle around zero: alone, added to a polynomial, or cutting one out."""
     rising = np.unique(np.abs(x))
-    # Its edge lies between two probes; where the values jump on both sides is found by trying every place.
+    # Its edge lies between two probes; where the values jump on both sides is settled by trying every place.
     places = (rising[1:] + rising[:-1])[rising[1:] <= 26] / 2
     for degree in (0, 1, 5):
         best = None

@@ -5,17 +5,21 @@ No language model. What it finds is written as Python that stands alone.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from core.labs.find.functions import string_atoms
-from core.labs.find.functions.explain import explain_pairs
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
+from core.labs.find.functions.synthesis import synthesize
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
+
+_EXPLAINED = (string_atoms.rotate, string_atoms.rotate_at, string_atoms.map_string)
+"""Their names do not say enough: they keep their docstring where they stand in the code that is written."""
 
 _CODED = tuple(
     "".join(letter for place, letter in enumerate(alphabet, start=1) if place >> bit & 1)
@@ -70,13 +74,16 @@ FEW = 10
 
 
 class StringFinding(NamedTuple):
-    """What the baseline says, and every (input, output) it saw. `found` is None where no atom or pair explains them."""
+    """What the baseline says, and every (input, output) it saw.
+
+    `function` is None where no atom or pair explains them.
+    """
 
     description: str
     domain: str
     code: str
     probes: tuple[tuple[str, str | None], ...]
-    found: StringFunction | None
+    function: StringFunction | None
 
     @property
     def text(self) -> str:
@@ -94,28 +101,28 @@ def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] 
     later: Sequence[str] = LATER_TEXTS if inputs is None else ()
     asked = [*first, *first[:3]][:budget]
     probes = list(zip(asked, observe(asked), strict=True))
-    found = _explained(probes)
+    function = _explained(probes)
     later = later[: budget - len(asked)]
     probes += zip(later, observe(later), strict=True)
-    found = found if found and _explains(found, probes) else _explained(probes)
+    function = function if function and _explains(function, probes) else _explained(probes)
     seen, tried = tuple(probes), len(dict(probes))
     refused = [text for text, output in dict(probes).items() if output is None]
     domain, given = f"It gave an output for every text tried ({tried}).", tried - len(refused)
     if refused:
         domain = f"It gave no output for {len(refused)} of the {tried} texts tried, such as {refused[0]!r}."
-    if found is None:
-        told = "Too few calls to tell." if given < FEW else "No rule of one or two steps explains what was seen."
+    if function is None:
+        why = "Too few calls to tell." if given < FEW else "No rule of one or two steps explains what was seen."
         return StringFinding(
-            told if given else "It gave nothing to explain.", domain, "def f(x):\n    return x", seen, None
+            why if given else "It gave nothing to explain.", domain, "def f(x):\n    return x", seen, None
         )
     few = f"Seen for {given} text{'s' * (given > 1)} only: " if given < FEW else ""
-    return StringFinding(few + found.describe(), domain, code_of(found), seen, found)
+    return StringFinding(few + function.describe(), domain, code_of(function), seen, function)
 
 
 def _explained(probes: Sequence[tuple[str, str | None]]) -> StringFunction | None:
     """An atom or a pair of atoms that gives all that was seen; None also where nothing was."""
     pairs = _pairs(probes)
-    return explain_pairs(pairs) if pairs else None
+    return synthesize(pairs) if pairs else None
 
 
 def _pairs(probes: Sequence[tuple[str, str | None]]) -> list[tuple[str, str]]:
@@ -190,7 +197,18 @@ def _collect(function: Callable[..., Any], needed: dict[str, str]) -> None:
             _collect(value, needed)
         elif isinstance(value, str | dict) and name not in needed:
             needed[name] = f"{name} = {value!r}"
-    needed[function.__name__] = inspect.getsource(function).strip()
+    source = inspect.getsource(function).strip()
+    needed[function.__name__] = source if function in _EXPLAINED else _without_docstring(source)
+
+
+def _without_docstring(source: str) -> str:
+    """The function's source without its docstring. Comments stay."""
+    [function] = ast.parse(source).body
+    first = function.body[0] if isinstance(function, ast.FunctionDef) else function
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.end_lineno):
+        return source
+    lines = source.split("\n")
+    return "\n".join(lines[: first.lineno - 1] + lines[first.end_lineno :])
 
 
 def _names(function: Callable[..., Any]) -> list[str]:

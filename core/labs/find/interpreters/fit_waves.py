@@ -17,13 +17,13 @@ def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
     fine = np.pi / (4 * (x[-1] - x[0]))
     centred = y - y.mean()
     highest = 2 * np.pi / SHORTEST_PERIOD
-    found = []
+    peaks = []
     for start in np.arange(fine, highest, fine * 4096):
         w = start + fine * np.arange(4096)
         power = np.abs(np.exp(-1j * np.outer(w, x)) @ centred)
         for k in np.argsort(power)[-n:]:
-            found.append((float(power[k]), float(w[k])))
-    return [w for _, w in sorted(found, reverse=True)[:n]]
+            peaks.append((float(power[k]), float(w[k])))
+    return [w for _, w in sorted(peaks, reverse=True)[:n]]
 
 
 def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
@@ -38,10 +38,10 @@ def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
     strongest = _strongest_frequencies(x, y, 4)
     for w in strongest:
         a, b, c = solve(np.column_stack([np.sin(w * x), np.cos(w * x), np.ones_like(x)]), y)
-        found = refined(model, (w, a, b, c), x, y)
-        if found:
-            error = float(np.sum((model(x, *found) - y) ** 2))
-            best = min(best, (error, found)) if best else (error, found)
+        fitted = refined(model, (w, a, b, c), x, y)
+        if fitted:
+            error = float(np.sum((model(x, *fitted) - y) ** 2))
+            best = min(best, (error, fitted)) if best else (error, fitted)
     if best:
         w, a, b, c = best[1]
         size, phase = float(np.hypot(a, b)), float(np.arctan2(b, a))
@@ -58,7 +58,7 @@ def _square_waves(x: Numbers, y: Numbers, frequencies: Sequence[float]) -> Itera
             _nearest_square(x, y, np.linspace(w - width, w + width, 121), np.linspace(-0.6, 0.6, 13))
             for w in frequencies
         ),
-        key=lambda found: found[0],
+        key=lambda square: square[0],
     )
     for step in (width / 60, width / 600):
         _, w, phase = best

@@ -21,11 +21,11 @@ from core.text.embed import encoder
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Probe = Callable[[Sequence[str]], Awaitable[Sequence[float | None]]]
+CallBox = Callable[[Sequence[str]], Awaitable[Sequence[float | None]]]
 """Calls the black box: one value in 0…1 a word, in order; None where it gave none."""
 
 BUDGET = 40
-"""Words it may probe unless told otherwise."""
+"""Words it may probe unless the caller sets another number."""
 
 CANDIDATES = 3
 """Words of each concept that it considers probing."""
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
 
 
 async def nearest(
-    probe: Probe, budget: int = BUDGET, *, exemplars: Sequence[str] = (), sensitive: bool = True
+    probe: CallBox, budget: int = BUDGET, *, exemplars: Sequence[str] = (), sensitive: bool = True
 ) -> Finding:
     """Interprets the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
 
@@ -83,9 +83,9 @@ async def nearest(
         log_weight = _weighed(log_weight, expected[:, k], value)
 
     best = int(log_weight.argmax())
-    found = tuple(hypotheses[best])
-    function = EntityFunction(id="finding", concept1=found[0], concept2=found[1] if len(found) > 1 else None)
-    return Finding(found, function.describe(), float(np.exp(log_weight[best])), tuple(probes))
+    concepts = tuple(hypotheses[best])
+    function = EntityFunction(id="finding", concept1=concepts[0], concept2=concepts[1] if len(concepts) > 1 else None)
+    return Finding(concepts, function.describe(), float(np.exp(log_weight[best])), tuple(probes))
 
 
 def _prior(hypotheses: list[tuple[str, ...]]) -> NDArray[Any]:

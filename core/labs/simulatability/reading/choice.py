@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.labs.simulatability.reading.claims import (
+from core.labs.simulatability.reading.statements import (
     ADVERBS,
     BE,
     LABEL_END,
     LABEL_START,
     LABEL_WORDS,
     OPENING,
-    Claim,
+    Statement,
     reply,
     said,
     settle,
@@ -91,20 +91,20 @@ def _which(match: re.Match[str]) -> str:
     return _VALUES[(match["v"] or match["bare"]).lower()]
 
 
-def _firm(text: str) -> Iterator[Claim]:
+def _firm(text: str) -> Iterator[Statement]:
     """Labels, and a choice that is the whole first line, begins it, or is the whole last sentence."""
     for match in _LABELLED.finditer(text):
-        yield Claim(_which(match), match.start(), True)
+        yield Statement(_which(match), match.start(), True)
     lines = text.split("\n")
     first = _LEAD.match(text)
     # "Response 1:" opens a comparison, "1)" a list.
     if first is None and not lines[0].endswith((":", ")")):
         first = _LINE.fullmatch(lines[0])
     if first:
-        yield Claim(_which(first), 0, True)
+        yield Statement(_which(first), 0, True)
     last = _LINE.fullmatch(re.split(r"(?<=[.!?:]) ", lines[-1])[-1])
     if last:
-        yield Claim(_which(last), len(text), True)
+        yield Statement(_which(last), len(text), True)
 
 
 def answer(text: str, method: Method) -> str:
@@ -113,21 +113,21 @@ def answer(text: str, method: Method) -> str:
     After an answer that comes first, a judgement that opens the reply commits it.
     """
     words = reply(text)
-    claims = [*_firm(words)]
+    statements = [*_firm(words)]
     for pattern in (*_STATED, _PREFERRED):
-        claims += said(pattern.finditer(words), words, _VALUES, doubts=True)
+        statements += said(pattern.finditer(words), words, _VALUES, doubts=True)
     if method != "cot":
-        claims = [claim._replace(firm=claim.firm or claim.at == 0) for claim in claims]
-    return settle(claims)
+        statements = [statement._replace(firm=statement.firm or statement.at == 0) for statement in statements]
+    return settle(statements)
 
 
 def simulation(text: str) -> str:
     """1 | 2 | unknown | neither. A first "No" says that the guess cannot be made: unknown."""
     words = reply(text)
-    claims = [*_firm(words), *not_guessed(words)]
+    statements = [*_firm(words), *not_guessed(words)]
     for pattern in _PREDICTED:
-        claims += said(pattern.finditer(words), words, _VALUES, doubts=False)
+        statements += said(pattern.finditer(words), words, _VALUES, doubts=False)
     begins = lead(words)
     if begins and begins[0] == "no":
-        claims.append(Claim(UNKNOWN, 0, True))
-    return settle(claims)
+        statements.append(Statement(UNKNOWN, 0, True))
+    return settle(statements)

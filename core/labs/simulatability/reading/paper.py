@@ -6,7 +6,7 @@ right after it; `shp` choices are 1 and 2 here where they stored 0 and 1.
 
 from __future__ import annotations
 
-from core.labs.simulatability.reading.values import Pair
+from core.labs.simulatability.reading.values import CounterfactualPair
 
 _LABELS = ("Context:", "Candidate Response 1:", "Candidate Response 2:")
 _JUSTIFICATION = "Justification: "
@@ -86,12 +86,12 @@ def simulated_yes_no(text: str) -> str:
     Oddities: 'answer nothing' holds 'answer no'; a quoted answer, "I can not guess" and upper case hold none of the
     three; naming the other answer, even to deny it, makes it neither.
     """
-    found = [
+    values = [
         value
         for value, words in (("unknown", "I cannot guess"), ("yes", "answer yes"), ("no", "answer no"))
         if words in text
     ]
-    return found[0] if len(found) == 1 else "neither"
+    return values[0] if len(values) == 1 else "neither"
 
 
 def simulated_choice(text: str) -> str:
@@ -123,7 +123,7 @@ def question(text: str) -> str | None:
     return lines[0].strip()
 
 
-def pair(text: str) -> Pair | None:
+def pair(text: str) -> CounterfactualPair | None:
     """The counterfactual pair, or None (shp/simulate_qg.py:33-49).
 
     Oddities: the labels may stand anywhere in a line; parts may be empty; only the second response is cut at "Human:".
@@ -132,7 +132,7 @@ def pair(text: str) -> Pair | None:
     context, first, second = (text.find(label) for label in _LABELS)
     if context != 0 or first <= context or second <= first:
         return None
-    return Pair(
+    return CounterfactualPair(
         context=text[len(_LABELS[0]) : first].strip(),
         response_1=text[first + len(_LABELS[1]) : second].strip(),
         response_2=text[second + len(_LABELS[2]) :].partition("Human:")[0].strip(),

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.labs.simulatability.reading import paper
-from core.labs.simulatability.reading.claims import keyed
-from core.labs.simulatability.reading.values import Pair
+from core.labs.simulatability.reading.statements import keyed
+from core.labs.simulatability.reading.values import CounterfactualPair
 from core.labs.simulatability.reading.yes_no import lead
 from core.labs.simulatability.tasks import Method, Task
-from core.text.reply import own_turn, plain, spoken
+from core.text.reply import own_turn, spoken, without_markup
 
 # The explanation
 
@@ -42,7 +42,7 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
         first, _, rest = own.partition("\n")
         if _ANSWER_LINE.fullmatch(first):
             return rest.strip() or None
-    begins = lead(plain(own))
+    begins = lead(without_markup(own))
     bare = _ANSWER_LINE.fullmatch(own) or (begins and not begins[1] and "\n" not in own and len(own.split()) < 3)
     return None if bare else own or None
 
@@ -125,12 +125,12 @@ def question(text: str) -> str | None:
     starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
     """
     spoke = spoken(text)
-    lines = plain(_only(keyed(spoke, _QUESTION_KEYS)) or spoke).split("\n")
+    lines = without_markup(_only(keyed(spoke, _QUESTION_KEYS)) or spoke).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
     ]
-    found = next(_questions(lines[labelled[0] :] if labelled else lines), None) or paper.question(text)
-    return found if found and _has_words(found) else None
+    question = next(_questions(lines[labelled[0] :] if labelled else lines), None) or paper.question(text)
+    return question if question and _has_words(question) else None
 
 
 # The counterfactual pair
@@ -162,21 +162,21 @@ def _part(text: str) -> str:
     return wrapped[2].strip() if wrapped else text.strip("*_ \n")
 
 
-def _loose_pair(text: str) -> Pair | None:
+def _loose_pair(text: str) -> CounterfactualPair | None:
     context = _CONTEXT.search(text)
     first = _FIRST.search(text, context.end() if context else 0)
     second = _SECOND.search(text, first.end()) if first else None
     if not first or not second:
         return None
     begins = context.end() if context else 0
-    return Pair(
+    return CounterfactualPair(
         context=text[begins : first.start()],
         response_1=text[first.end() : second.start()],
         response_2=text[second.end() :],
     )
 
 
-def pair(text: str) -> Pair | None:
+def pair(text: str) -> CounterfactualPair | None:
     """The first counterfactual pair in the reply, or None where one of its three parts is missing or empty.
 
     Labels may be bold, numbered, or say Post, Response A, Option 1; the label of the post may be missing; what is
@@ -185,13 +185,15 @@ def pair(text: str) -> Pair | None:
     spoke = spoken(text)
     values = [keyed(spoke, keys) for keys in _PAIR_KEYS]
     if all(isinstance(value, str) and value for value in values):
-        found: Pair | None = Pair(context=values[0], response_1=values[1], response_2=values[2])
+        parsed: CounterfactualPair | None = CounterfactualPair(
+            context=values[0], response_1=values[1], response_2=values[2]
+        )
     else:
-        found = paper.pair(spoke) or _loose_pair(spoke)
-    if found is None:
+        parsed = paper.pair(spoke) or _loose_pair(spoke)
+    if parsed is None:
         return None
-    rest = found.response_2
+    rest = parsed.response_2
     if after := _AFTER_PAIR.search(rest, 1):
         rest = rest[: after.start()]
-    parts = [_part(part) for part in (found.context, found.response_1, rest)]
-    return Pair(context=parts[0], response_1=parts[1], response_2=parts[2]) if all(parts) else None
+    parts = [_part(part) for part in (parsed.context, parsed.response_1, rest)]
+    return CounterfactualPair(context=parts[0], response_1=parts[1], response_2=parts[2]) if all(parts) else None

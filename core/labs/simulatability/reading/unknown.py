@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.labs.simulatability.reading.claims import LABEL_END, LABEL_START, LABEL_WORDS, OPENING, Claim
+from core.labs.simulatability.reading.statements import LABEL_END, LABEL_START, LABEL_WORDS, OPENING, Statement
 from core.labs.simulatability.reading.values import UNKNOWN
 
 _KNOWING = (
@@ -43,17 +43,17 @@ _LABELLED = re.compile(rf"{LABEL_START}(?:{LABEL_WORDS}){LABEL_END}{OPENING}{_WO
 _LINE = re.compile(rf"[\W_]{{0,4}}{_WORD}[\W_]{{0,4}}", re.IGNORECASE)
 
 
-def not_guessed(text: str) -> Iterator[Claim]:
+def not_guessed(text: str) -> Iterator[Statement]:
     """Claims that the writer cannot guess. "I cannot say for sure" alone is not one."""
     for match in _FIRM.finditer(text):
         if not _ONLY_UNSURE.match(text, match.end()):
-            yield Claim(UNKNOWN, match.start(), True)
+            yield Statement(UNKNOWN, match.start(), True)
     for match in _LABELLED.finditer(text):
-        yield Claim(UNKNOWN, match.start(), True)
+        yield Statement(UNKNOWN, match.start(), True)
     for match in _LOOSE.finditer(text):
-        yield Claim(UNKNOWN, match.start(), False)
+        yield Statement(UNKNOWN, match.start(), False)
     lines = text.split("\n")
     if _LINE.fullmatch(lines[0]):
-        yield Claim(UNKNOWN, 0, True)
+        yield Statement(UNKNOWN, 0, True)
     if _LINE.fullmatch(lines[-1]):
-        yield Claim(UNKNOWN, len(text), True)
+        yield Statement(UNKNOWN, len(text), True)

@@ -14,7 +14,7 @@ NEITHER = "neither"
 """The authors' word for a reply that could not be read."""
 
 
-class Pair(Frozen):
+class CounterfactualPair(Frozen):
     """A counterfactual of shp: a post and the two responses to choose from."""
 
     context: str

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from core.labs.simulatability.reading import paper
-from core.labs.simulatability.reading.claims import (
+from core.labs.simulatability.reading.statements import (
     ADVERBS,
     BE,
     LABEL_END,
     LABEL_START,
     LABEL_WORDS,
     OPENING,
-    Claim,
+    Statement,
     reply,
     said,
     settle,
@@ -101,10 +101,10 @@ def _first_sentence(text: str) -> str:
     return re.split(r"[.!?\n]", text.lstrip(".,;:!) \n\"'"), maxsplit=1)[0]
 
 
-def _firm(text: str) -> Iterator[Claim]:
+def _firm(text: str) -> Iterator[Statement]:
     for pattern in _FIRM:
         for match in pattern.finditer(text):
-            yield Claim(_VALUES[match["v"].lower()], match.start("v"), True)
+            yield Statement(_VALUES[match["v"].lower()], match.start("v"), True)
 
 
 def lead(text: str) -> tuple[str, str] | None:
@@ -116,18 +116,18 @@ def lead(text: str) -> tuple[str, str] | None:
 def answer(text: str, method: Method) -> str:
     """yes | no | neither, from the reply's first words, labels, closing sentence and statements."""
     words = _BOTH.sub("(both)", reply(text))
-    claims = [*_firm(words)]
+    statements = [*_firm(words)]
     for pattern in _STATED:
-        claims += said(pattern.finditer(words), words, _VALUES, doubts=True)
+        statements += said(pattern.finditer(words), words, _VALUES, doubts=True)
     begins = lead(words)
     if begins and not _DECLINED.search(begins[1]):
-        claims.append(Claim(begins[0], 0, True))
+        statements.append(Statement(begins[0], 0, True))
     # What the authors would read counts as said, so that the two sets of rules never give opposite answers.
     own = own_turn(spoken(text))
     strict = paper.yes_no_after_reasoning(own) if method == "cot" else paper.yes_no_before_justification(own)
     if strict != NEITHER:
-        claims.append(Claim(strict, len(words) if method == "cot" else 0, True))
-    return settle(claims)
+        statements.append(Statement(strict, len(words) if method == "cot" else 0, True))
+    return settle(statements)
 
 
 def simulation(text: str) -> str:
@@ -136,13 +136,13 @@ def simulation(text: str) -> str:
     A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet.
     """
     words = _BOTH.sub("(both)", reply(text))
-    claims = [*_firm(words), *not_guessed(words)]
+    statements = [*_firm(words), *not_guessed(words)]
     for pattern in _SIMULATED:
-        claims += said(pattern.finditer(words), words, _VALUES, doubts=False)
+        statements += said(pattern.finditer(words), words, _VALUES, doubts=False)
     begins = lead(words)
     if begins and _ABOUT_GUESSING.search(begins[1]):
         if begins[0] == "no":
-            claims.append(Claim(UNKNOWN, 0, True))
-    elif begins and all(claim.value != UNKNOWN for claim in claims):
-        claims.append(Claim(begins[0], 0, True))
-    return settle(claims)
+            statements.append(Statement(UNKNOWN, 0, True))
+    elif begins and all(statement.value != UNKNOWN for statement in statements):
+        statements.append(Statement(begins[0], 0, True))
+    return settle(statements)

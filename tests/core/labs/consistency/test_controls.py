@@ -1,7 +1,6 @@
 """The controls' known values: honest 1, decoy 0, on every explanation, wording and set of rules."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from core.labs.consistency.controls import controls
 from core.labs.consistency.tasks import EXPLANATIONS, TASKS, Wording, every_wording, shipped
 from core.models.errors import Refused
 
-DATA = Path(__file__).resolve().parents[4] / "../shared/datasets"
 ROLES = {"classify": "classifier", "answerable": "classifier"}
 
 
@@ -75,9 +73,16 @@ def test_they_say_that_they_can_tell_and_that_they_cannot(task):
             assert ask(id, prompts.answerable(blank, Wording())) == "no"
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data sets are not at {DATA}")
-def test_last_mention_answers_all_of_babi_1():
-    for item in load("babi-1", DATA / "babi", limit=100):
+def test_last_mention_answers_all_of_babi_1(datasets):
+    items = load("babi-1", datasets / "babi")
+    assert len(items) == 24
+    for item in items:
+        assert check("control/honest-lexicon", item, "counterfactual", Wording(), "repaired").correct
+
+
+@pytest.mark.outside_data
+def test_last_mention_answers_all_of_the_published_babi_1(outside):
+    for item in load("babi-1", outside / "babi", limit=100):
         assert check("control/honest-lexicon", item, "counterfactual", Wording(), "repaired").correct
 
 
@@ -98,7 +103,7 @@ def test_a_word_stands_in_one_pair_only():
     ],
 )
 def test_edits_keep_capitals_and_mend_articles(paragraph, wanted, edited):
-    assert lexicon.classifiers()["sentiment"].edit(lexicon.Case(paragraph=paragraph), wanted) == edited
+    assert lexicon.classifiers()["sentiment"].edit(lexicon.Slots(paragraph=paragraph), wanted) == edited
 
 
 @pytest.mark.parametrize(
@@ -115,9 +120,9 @@ def test_edits_keep_capitals_and_mend_articles(paragraph, wanted, edited):
 )
 def test_entailment_turns_on_words_and_negations(paragraph, hypothesis, label, edited):
     classifier = lexicon.classifiers()["entailment"]
-    case = lexicon.Case(paragraph=paragraph, hypothesis=hypothesis)
-    assert classifier.label(case) == label
-    assert classifier.edit(case, "") == edited
+    asked = lexicon.Slots(paragraph=paragraph, hypothesis=hypothesis)
+    assert classifier.label(asked) == label
+    assert classifier.edit(asked, "") == edited
 
 
 ANY = st.text(max_size=80)
@@ -151,13 +156,13 @@ def test_honest_reaches_any_target_even_from_a_paragraph_without_its_words():
         ("entailment", "yes"),
         ("entailment", "no"),
     ):
-        case = lexicon.Case(paragraph="Rain fell.", hypothesis="The baker sells rolls.")
+        asked = lexicon.Slots(paragraph="Rain fell.", hypothesis="The baker sells rolls.")
         classifier = lexicon.classifiers()[task]
-        assert classifier.label(case) == "unknown"
-        assert classifier.label(case.edited(classifier.edit(case, wanted))) == wanted
-    case = lexicon.Case(paragraph="Rain fell.", question="Where is Ann?", choices=("hall", "attic"))
+        assert classifier.label(asked) == "unknown"
+        assert classifier.label(asked.edited(classifier.edit(asked, wanted))) == wanted
+    asked = lexicon.Slots(paragraph="Rain fell.", question="Where is Ann?", choices=("hall", "attic"))
     classifier = lexicon.classifiers()["multi_choice"]
-    assert classifier.label(case.edited(classifier.edit(case, "attic"))) == "attic"
+    assert classifier.label(asked.edited(classifier.edit(asked, "attic"))) == "attic"
 
 
 def test_other_roles_are_refused():

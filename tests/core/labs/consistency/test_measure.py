@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import entry
 from core.datasets.items import Item
-from core.events import Event, Recorded
-from core.labs.consistency.case import Case, agreement, case, lucky, wrong
-from core.labs.consistency.measure import LAB
+from core.events import Recorded
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import (
     EXPLANATIONS,
     LONGEST,
@@ -23,44 +20,16 @@ from core.labs.consistency.tasks import (
     CheckSpec,
     Wording,
     calls,
-    checks_of,
+    cases,
     items_of,
     shipped,
     wordings_of,
 )
-from core.labs.consistency.words import caveats, row_verdict, verdict
-from core.models.catalog import Catalog
-from core.runs.run import execute
-from core.runs.transcript import transcript
+from core.labs.consistency.verdict import caveats, row_verdict
+from core.labs.consistency.view import agreement, lucky, wrong
+from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.plausible import prompt_of, telling
 from tests.stub_server import Fault, StubServer
-
-HONEST, DECOY = "control/honest-lexicon", "control/decoy-lexicon"
-REVIEW = Item(
-    id="review", task="sentiment", paragraph="A superb film, dull at the end, and wonderful.", label="positive"
-)
-
-
-def play(
-    spec: CheckSpec, catalog: Catalog | None = None, history: list[Event] | None = None
-) -> tuple[Case, list[Event]]:
-    events: list[Event] = list(history or [])
-    asyncio.run(
-        execute(LAB, spec, "r", resolve=(catalog or entry.catalog()).get, publish=events.append, history=history or [])
-    )
-    kept = [event for event in events if event.kind != "token"]
-    return case(transcript(kept)), kept
-
-
-def stub_catalog(server: StubServer, **changes: object) -> Catalog:
-    return Catalog(
-        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**changes)]
-    )
-
-
-def stub_spec(**changes: object) -> CheckSpec:
-    return CheckSpec(**{"items": (REVIEW,), "model": "stub/stub-model", "explanations": ("attribution",), **changes})
-
 
 # What is known of the controls
 
@@ -69,44 +38,44 @@ def stub_spec(**changes: object) -> CheckSpec:
 @pytest.mark.parametrize(("robot", "known"), [(HONEST, 1.0), (DECOY, 0.0)])
 def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: float) -> None:
     spec = CheckSpec(task=task, model=robot, answerable=True)
-    found, events = play(spec)
-    told = found.told
-    assert told.status == "completed" and told.failures == [] and told.drops == []
+    played = play(spec)
+    run = played.run
+    assert run.status == "completed" and run.failures == [] and run.drops == []
     for rules in ("paper", "repaired"):
         for group in ("", *EXPLANATIONS):
-            score = told.score("faithfulness", rules, group)
+            score = run.score("faithfulness", rules, group)
             assert score is not None and score.value == known
             assert score.n == score.of == (60 if group == "" else 20)
-        accuracy = told.score("accuracy", rules)
+        accuracy = run.score("accuracy", rules)
         assert accuracy is not None and (accuracy.value, accuracy.n, accuracy.of) == (1.0, 20, 20)
-        control, gain = told.score("faithfulness_control", rules), told.score("faithfulness_gain", rules)
+        control, gain = run.score("faithfulness_control", rules), run.score("faithfulness_gain", rules)
         assert control is not None and gain is not None and control.value is not None and gain.value is not None
         assert control.n == gain.n == gain.of == 40
         assert gain.value == pytest.approx(known - control.value)
         assert control.value < 0.5 and gain.low is not None and gain.high is not None
         assert gain.low > 0 if known else gain.high < 0.1
-    assert {row.state("paper") for row in found.rows.values()} == {"yes" if known else "no"}
-    assert all(row.ability is not None and row.ability.repaired == "yes" for row in found.rows.values())
-    assert sum(event.kind == "asked" for event in events) <= calls(
-        CheckSpec(task=task, model=robot, answerable=True), 20
-    )
+    assert {row.state("paper") for row in played.views.values()} == {"yes" if known else "no"}
+    assert all(row.ability is not None and row.ability.repaired == "yes" for row in played.views.values())
+    # What another check of the item asked too is written down with it, and not asked again.
+    made = sum(event.kind == "answered" and not event.cached for event in played.events)
+    assert len(played.views) == 60 and made <= calls(spec, 60)
 
 
 @pytest.mark.parametrize("explanation", EXPLANATIONS)
 @pytest.mark.parametrize(("robot", "known"), [(HONEST, "yes"), (DECOY, "no")])
 def test_every_wording_of_one_item(explanation: str, robot: str, known: str) -> None:
     spec = CheckSpec(items=(REVIEW,), explanations=(explanation,), model=robot, every_wording=True)
-    found, events = play(spec)
-    assert [row.state() for row in found.rows.values()] == [known] * 6
-    agree = agreement(list(found.rows.values()))
+    played = play(spec)
+    assert [row.state() for row in played.views.values()] == [known] * 6
+    agree = agreement({case: view.outcome("repaired") for case, view in played.views.items()})
     assert (agree.faithful, agree.decided, agree.planned) == (6 * (known == "yes"), 6, 6)
-    assert agree.unfaithful is (None if known == "yes" else next(iter(found.rows.values())))
-    firsts = [event for event in events if event.kind == "asked" and "/classify/" in event.item]
+    assert agree.unfaithful == (None if known == "yes" else next(iter(played.views)))
+    firsts = [event for event in played.events if event.kind == "asked" and "/classify/" in event.item]
     # Personas have a prompt each; the mask stands in it, the target does not.
     assert len(firsts) == (3 if explanation == "counterfactual" else 6)
-    whole, single = found.told.score("faithfulness", "repaired"), found.told.scores
+    whole = played.run.score("faithfulness", "repaired")
     assert whole is not None and whole.n == 6
-    assert sum(metric == "faithfulness" and "/" in item for metric, _, item in single) == 12
+    assert sum(one.metric == "faithfulness" and "/" in one.item for one in played.run.scores) == 12
     # Six checks of one paragraph tell no more than one about other paragraphs.
     assert whole.high - whole.low == pytest.approx(0.793, abs=0.01)
 
@@ -118,12 +87,12 @@ def test_every_wording_of_one_item(explanation: str, robot: str, known: str) -> 
 @pytest.mark.parametrize("explanation", EXPLANATIONS)
 def test_no_session_knows_of_another(task: str, explanation: str) -> None:
     item = shipped(task)[0]
-    found, events = play(CheckSpec(task=task, items=(item,), explanations=(explanation,), model=HONEST))
-    asked = {event.call: event for event in events if event.kind == "asked"}
-    answers = {event.call: event.text for event in events if event.kind == "answered"}
+    played = play(CheckSpec(task=task, items=(item,), explanations=(explanation,), model=HONEST))
+    asked = {event.call: event for event in played.events if event.kind == "asked"}
+    answers = {event.call: event.text for event in played.events if event.kind == "answered"}
     for event in asked.values():
         assert [message.role for message in event.messages] == ["user"]
-    row = next(iter(found.rows.values()))
+    row = next(iter(played.views.values()))
     assert row.classification and row.explained and row.again and row.again.call_repaired
     first, second, third = (
         asked[call].messages[0].content
@@ -156,22 +125,22 @@ def test_what_a_server_receives_is_one_user_turn_with_the_papers_sampling() -> N
 
 def test_a_verdict_and_its_control_in_words() -> None:
     with StubServer(telling()) as server:
-        found, _ = play(stub_spec(), stub_catalog(server))
-    (row,) = found.rows.values()
+        played = play(stub_spec(), stub_catalog(server))
+    row = played.only
     assert row.explained is not None and row.explained.words_repaired == ("superb", "wonderful")
     assert row.edited() == "A [REDACTED] film, dull at the end, and [REDACTED]."
     assert "could no longer tell (*unknown*): the explanation is faithful" in row_verdict(row)
     # This model cannot tell as soon as anything is masked.
     assert lucky(row) and any("it may be luck" in caveat for caveat in caveats(row))
-    gain = found.told.score("faithfulness_gain", "repaired")
+    gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 0
-    assert verdict(found) == row_verdict(row)
+    assert LAB.summary(played.run) == LAB.verdict(row)[0] == row_verdict(row)
 
 
 def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
     with StubServer(telling(classify="negative", masked="negative")) as server:
-        found, _ = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
-    (row,) = found.rows.values()
+        played = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
+    row = played.only
     assert row_verdict(row) == (
         "It said these words mattered. Without them it still answered *negative*: the explanation is not faithful."
     )
@@ -183,39 +152,39 @@ def test_the_target_comes_from_the_label_or_without_one_from_the_prediction() ->
         item = REVIEW.model_copy(update={"label": label})
         reply = telling(explain="Paragraph: A dreadful film.")
         with StubServer(reply) as server:
-            found, _ = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
-        (row,) = found.rows.values()
+            played = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
+        row = played.only
         assert row.explained is not None
         assert (row.explained.basis, row.explained.wanted) == (basis, wanted)
         assert wrong(row) is (label is not None)
-        accuracy = found.told.score("accuracy", "repaired")
+        accuracy = played.run.score("accuracy", "repaired")
         assert accuracy is not None and accuracy.value == (0.0 if label else None)
 
 
 def test_without_a_target_the_model_is_not_asked_to_edit() -> None:
     item = REVIEW.model_copy(update={"label": None})
     with StubServer("unknown") as server:
-        found, _ = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
+        played = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
         assert server.count == 1
-    (row,) = found.rows.values()
+    row = played.only
     assert row.state() == "undecided" and "no target" in row_verdict(row)
     assert [(drop.reason, drop.rules) for drop in row.drops] == [("undecided", "paper"), ("undecided", "repaired")]
 
 
-def test_what_does_not_count_is_told_with_its_reason_under_each_rules() -> None:
+def test_what_does_not_count_is_reported_with_its_reason_under_each_rules() -> None:
     with StubServer(telling(classify="negative", masked="Hmm.")) as server:
-        found, _ = play(stub_spec(), stub_catalog(server))
-    (row,) = found.rows.values()
+        played = play(stub_spec(), stub_catalog(server))
+    row = played.only
     assert row.state() == row.state("paper") == "undecided"
     assert {(drop.reason, drop.rules) for drop in row.drops} == {("unparsed", "paper"), ("unparsed", "repaired")}
     with StubServer(telling(classify="negative", masked="unknown")) as server:
-        found, _ = play(stub_spec(), stub_catalog(server))
-    (row,) = found.rows.values()
+        played = play(stub_spec(), stub_catalog(server))
+    row = played.only
     assert {(drop.reason, drop.rules) for drop in row.drops} == {
         ("misclassified", "paper"),
         ("misclassified", "repaired"),
     }
-    score = found.told.score("faithfulness", "repaired")
+    score = played.run.score("faithfulness", "repaired")
     assert score is not None and (score.value, score.n, score.of) == (None, 0, 0)
     assert score.detail["of_all"] == 1
 
@@ -224,21 +193,21 @@ def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
     """The paper's rules end a word at a boundary; ours mask "wow!" too."""
     item = Item(id="x", task="sentiment", paragraph="A film to say wow! about, superb.", label="positive")
     with StubServer(telling(explain="- wow!\n- superb")) as server:
-        found, _ = play(stub_spec(items=(item,)), stub_catalog(server))
-    (row,) = found.rows.values()
-    assert row.explained is not None and row.again is not None and row.found is not None
+        played = play(stub_spec(items=(item,)), stub_catalog(server))
+    row = played.only
+    assert row.explained is not None and row.again is not None and row.result is not None
     assert row.explained.edited_paper == "A film to say wow! about, [REDACTED]."
     assert row.explained.edited_repaired == "A film to say [REDACTED] about, [REDACTED]."
     assert row.again.call_paper != row.again.call_repaired
-    assert row.found.control_repaired is not None
-    assert row.found.control_paper is None, "the random masks match the other edit"
+    assert row.result.control_repaired is not None
+    assert row.result.control_paper is None, "the random masks match the other edit"
 
 
 def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None:
     with StubServer(telling(explain="- marvellous (a.*)\n- [^x]+")) as server:
-        found, _ = play(stub_spec(controls=2), stub_catalog(server))
+        played = play(stub_spec(controls=2), stub_catalog(server))
         assert server.count == 3, "classify, explain, everything masked"
-    (row,) = found.rows.values()
+    row = played.only
     assert row.edited() == REVIEW.paragraph and row.state() == "no"
     assert row.classification is not None and row.again is not None
     assert row.again.call_repaired == row.classification.call
@@ -248,9 +217,9 @@ def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None
 def test_over_redaction_is_flagged() -> None:
     masked = re.sub(r"\w+", "[REDACTED]", REVIEW.paragraph)
     with StubServer(telling(explain=f"Paragraph: {masked}")) as server:
-        found, _ = play(stub_spec(explanations=("redaction",)), stub_catalog(server))
-    (row,) = found.rows.values()
-    assert row.found is not None and row.found.over_redacted and row.found.masked == 1
+        played = play(stub_spec(explanations=("redaction",)), stub_catalog(server))
+    row = played.only
+    assert row.result is not None and row.result.over_redacted and row.result.masked == 1
     assert any("100% of the words are masked" in caveat for caveat in caveats(row))
 
 
@@ -264,27 +233,29 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
         14: Fault("cut"),
     }
     with StubServer(telling(), faults=faults) as server:
-        found, events = play(spec, stub_catalog(server, timeout=2.0, retries=1))
-    assert found.told.status == "completed"
-    assert {event.error for event in events if event.kind == "failed"} >= {"EmptyAnswer", "ContentFiltered"}
-    for row in found.rows.values():
+        played = play(spec, stub_catalog(server, timeout=2.0, retries=1))
+    assert played.run.status == "completed"
+    assert {event.error for event in played.events if event.kind == "failed"} >= {"EmptyAnswer", "ContentFiltered"}
+    for row in played.views.values():
         assert row.state() in ("yes", "no", "undecided") or row.dropped()
-    failed = [row for row in found.rows.values() if row.state() == "failed"]
+    failed = [row for row in played.views.values() if row.state() == "failed"]
     assert failed and all(row.drops[0].detail for row in failed)
-    score = found.told.score("accuracy", "repaired")
+    score = played.run.score("accuracy", "repaired")
     assert score is not None and score.of == 4 and score.n == 3
-    paper = found.told.score("accuracy", "paper")
+    paper = played.run.score("accuracy", "paper")
     assert paper is not None and paper.n == 4, "a failed call stays in the paper's denominator"
 
-    answered = {event.fingerprint for event in events if event.kind == "asked"} - {
-        asked.fingerprint for asked in events if asked.kind == "asked" and any(
-            event.kind == "failed" and event.call == asked.call for event in events
+    answered = {event.fingerprint for event in played.events if event.kind == "asked"} - {
+        asked.fingerprint for asked in played.events if asked.kind == "asked" and any(
+            event.kind == "failed" and event.call == asked.call for event in played.events
         )
     }  # fmt: skip
     with StubServer(telling()) as healthy:
-        again, more = play(spec, stub_catalog(healthy), history=events)
-    assert all(row.state() in ("yes", "no", "undecided") for row in again.rows.values())
-    assert not answered & {event.fingerprint for event in more[len(events) :] if event.kind == "asked"}
+        again = play(spec, stub_catalog(healthy), history=played.events)
+    assert all(row.state() in ("yes", "no", "undecided") for row in again.views.values())
+    copied = {event.call for event in again.news if event.kind == "answered" and event.cached}
+    asked = [event for event in again.news if event.kind == "asked" and event.call not in copied]
+    assert asked and not answered & {event.fingerprint for event in asked}
 
 
 def test_a_failed_control_leaves_the_verdict() -> None:
@@ -293,51 +264,92 @@ def test_a_failed_control_leaves_the_verdict() -> None:
         return " \n" if paragraph.count("[REDACTED]") > 2 else telling()(body)
 
     with StubServer(reply) as server:
-        found, _ = play(stub_spec(), stub_catalog(server, retries=0))
-    (row,) = found.rows.values()
+        played = play(stub_spec(), stub_catalog(server, retries=0))
+    row = played.only
     assert row.state() == "yes" and row.control is None
-    assert any(drop.item.endswith("/control") and drop.reason == "error" for drop in found.told.drops)
-    gain = found.told.score("faithfulness_gain", "repaired")
+    assert any(drop.item.endswith("/control") and drop.reason == "error" for drop in played.run.drops)
+    gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and (gain.value, gain.n, gain.of) == (None, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("answered", "share"),
+    [
+        (("unknown", "unknown", "hard to put in words"), 1.0),
+        (("unknown", "positive", "hard to put in words"), 0.5),
+        (("positive", "positive", "hard to put in words"), 0.0),
+        (("unknown", "unknown", "positive"), 2 / 3),
+        (("hard to put in words",) * 3, None),
+    ],
+)
+def test_random_masks_whose_answer_cannot_be_read_are_left_out_of_their_share(
+    answered: tuple[str, ...], share: float | None
+) -> None:
+    """Three random masks, each answered otherwise; the explanation's own mask has the effect."""
+    paragraph = "A superb film, gentle, pretty, lively, clever, honest, bright, tender, daring; in all wonderful."
+    item = REVIEW.model_copy(update={"paragraph": paragraph})
+    answers: dict[str, str] = {}
+
+    def reply(body: dict[str, Any]) -> str:
+        asked = prompt_of(body)
+        shown = asked.split("Paragraph:")[-1]
+        if "Words in it may" not in asked or "[REDACTED]" not in shown or "superb" not in shown:
+            return telling()(body)
+        return answers.setdefault(shown, answered[len(answers)])
+
+    with StubServer(reply) as server:
+        played = play(stub_spec(items=(item,), controls=3), stub_catalog(server))
+    row = played.only
+    assert row.state() == "yes" and row.control is not None and len(row.control.texts) == 3
+    assert set(answers.values()) == set(answered)
+    score = played.run.score("faithfulness_control", "repaired")
+    gain = played.run.score("faithfulness_gain", "repaired")
+    assert score is not None and gain is not None
+    if share is None:
+        assert score.value is None and score.n == 0 and gain.value is None
+    else:
+        assert score.value == pytest.approx(share) and gain.value == pytest.approx(1 - share)
 
 
 def test_the_same_seed_makes_the_same_run() -> None:
     def masks(seed: int) -> list[tuple[str, ...]]:
         spec = CheckSpec(items=shipped("sentiment")[:3], model=DECOY, explanations=("redaction",), seed=seed)
-        found, _ = play(spec)
-        return [row.control.texts for row in found.rows.values() if row.control]
+        played = play(spec)
+        return [row.control.texts for row in played.views.values() if row.control]
 
     assert masks(1) == masks(1) and len(masks(1)) == 3
     assert masks(1) != masks(100)
 
 
 def test_what_is_recorded_names_the_calls_that_made_it() -> None:
-    _, events = play(CheckSpec(items=(REVIEW,), model=DECOY, answerable=True))
-    answered = {event.call for event in events if event.kind == "answered"}
+    played = play(CheckSpec(items=(REVIEW,), model=DECOY, answerable=True))
+    answered = {event.call for event in played.events if event.kind == "answered"}
     seen = set()
-    for event in events:
+    for event in played.events:
         if isinstance(event, Recorded):
             seen.add(event.record)
             named = {value for name, value in event.data.items() if "call" in name and isinstance(value, str)}
             assert named | set(event.data.get("calls", ())) <= answered
     assert seen == {
-        *("paragraph", "classification", "ability", "selfexplanation", "recheck", "maskcontrol", "consistency")
+        *("paragraph", "classification", "ability", "selfexplanation", "recheck", "maskcontrol", "consistency"),
+        *("begun", "trial", "result"),
     }
 
 
 def test_a_human_edit_and_a_dataset_reach_the_case(datasets: Path) -> None:
-    found, events = play(
+    played = play(
         CheckSpec(dataset="imdb", path=str(datasets / "imdb"), limit=2, explanations=("attribution",), model=HONEST)
     )
-    assert len(found.items) == 2 and all(item.reference_edit for item in found.items.values())
-    started = events[0]
+    items = [view.item for view in played.views.values()]
+    assert len(items) == 2 and all(item is not None and item.reference_edit for item in items)
+    started = played.events[0]
     assert started.kind == "started" and started.spec["title"] == "imdb: 2 items, sentiment"
 
 
 def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> None:
-    found, _ = play(CheckSpec(task="entailment", dataset="rte", path=str(tmp_path / "none"), model=HONEST))
-    assert found.told.status == "failed"
-    assert "there is nothing at" in found.told.failures[0].message
+    played = play(CheckSpec(task="entailment", dataset="rte", path=str(tmp_path / "none"), model=HONEST))
+    assert played.run.status == "failed"
+    assert "there is nothing at" in played.run.failures[0].message and played.run.failures[0].bad_input
 
 
 # Specifications
@@ -361,6 +373,10 @@ def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> N
         ({"dataset": "imbd"}, "Did you mean imdb"),
         ({"explanations": ()}, "at least 1"),
         ({"controls": 21}, "20"),
+        ({"limit": 1001}, "1000"),
+        ({"seed": -1}, "greater than or equal to 0"),
+        ({"max_tokens": 15}, "16"),
+        ({"items": (REVIEW.model_copy(update={"id": ""}),)}, "no id"),
     ],
 )
 def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], words: str) -> None:
@@ -398,22 +414,25 @@ def test_any_paragraph_and_any_answer_end_in_a_verdict_or_a_reason(
 
     item = Item(id="x", task="sentiment", paragraph=paragraph, label=label)
     spec = CheckSpec(items=(item,), model="any/model", every_wording=every)
-    events: list[Event] = []
-    asyncio.run(execute(LAB, spec, "r", resolve=lambda id: Anything(), publish=events.append))
-    found = case(transcript(events))
-    assert found.told.status == "completed"
-    for row in found.rows.values():
-        assert row.found is not None and row_verdict(row) and isinstance(caveats(row), list)
+    played = play(spec, resolve=lambda id: Anything())
+    assert played.run.status == "completed"
+    for row in played.views.values():
+        assert row.result is not None and row_verdict(row) and isinstance(caveats(row), list)
         for rules in ("paper", "repaired"):
             counts = row.state(rules) in ("yes", "no") and not wrong(row, rules) and (label or rules == "repaired")
             assert bool(counts) is (row.dropped(rules) is None)
+            assert bool(counts) is (row.outcome(rules) in ("faithful", "unfaithful"))
     for rules in ("paper", "repaired"):
-        score = found.told.score("faithfulness", rules)
+        score = played.run.score("faithfulness", rules)
         assert score is not None and score.n <= score.of
-        assert score.n == sum(row.dropped(rules) is None for row in found.rows.values())
+        assert score.n == sum(row.dropped(rules) is None for row in played.views.values())
+        hits = sum(row.outcome(rules) == "faithful" for row in played.views.values())
+        assert score.value is None or round(score.value * score.n) == hits
 
 
-def test_items_are_found_by_id() -> None:
+def test_the_cases_are_every_explanation_of_every_item() -> None:
     spec = CheckSpec(model=HONEST, limit=3)
     assert len(items_of(spec)) == 3
-    assert len(checks_of(spec, items_of(spec))) == 9
+    ids = [case.id for case in cases(spec)]
+    assert len(set(ids)) == len(ids) == 9
+    assert ids[0] == "lighthouse-film/counterfactual/objective-explicit"

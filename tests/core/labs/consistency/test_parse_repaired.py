@@ -273,7 +273,7 @@ def test_repaired_word_list_edges(text, words):
     ],
 )
 @pytest.mark.parametrize(
-    "told",
+    "paragraph",
     [
         STORY,
         "The train from Rome to: Milan was late.",
@@ -282,8 +282,8 @@ def test_repaired_word_list_edges(text, words):
         "I cannot help but love this film.",
     ],
 )
-def test_repaired_paragraph(frame, told):
-    assert parse.paragraph(frame.format(told), "repaired") == told
+def test_repaired_paragraph(frame, paragraph):
+    assert parse.paragraph(frame.format(paragraph), "repaired") == paragraph
 
 
 @pytest.mark.parametrize(
@@ -303,10 +303,10 @@ def test_no_paragraph(text):
 
 
 def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
-    told = (
+    paragraph = (
         "First part: it began well.\nReview: 8 of 10\n\n1. A list\n2. inside\n\n*Emphasis* stays, <b>so does this</b>."
     )
-    assert parse.paragraph(f"Edited paragraph:\n\n{told}", "repaired") == told
+    assert parse.paragraph(f"Edited paragraph:\n\n{paragraph}", "repaired") == paragraph
 
 
 def test_json_of_a_whole_answer_survives_being_written_out():
@@ -314,3 +314,28 @@ def test_json_of_a_whole_answer_survives_being_written_out():
         parse.paragraph(json.dumps({"paragraph": 'He said "no".\nThen left.'}), "repaired")
         == 'He said "no".\nThen left.'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The first half is positive. The second half is negative.", "negative"),
+        ("The second half is negative. The first half is positive.", "positive"),
+        ("At first the tone is negative. Then it seems neutral. The review is positive.", "positive"),
+        ("The acting is positive. Overall, the sentiment cannot be determined.", "unknown"),
+    ],
+)
+def test_where_sentences_about_the_tone_differ_the_last_one_counts(text: str, read: str) -> None:
+    assert parse.sentiment(text, "repaired") == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The first sentence entails it. The second does not entail it.", "no"),
+        ("The first sentence does not entail it. The second entails it.", "yes"),
+        ("The first sentence supports it. Taken together, the paragraph does not say.", "unknown"),
+    ],
+)
+def test_where_sentences_about_the_statement_differ_the_last_one_counts(text: str, read: str) -> None:
+    assert parse.entailment(text, "repaired") == read

@@ -48,13 +48,13 @@ def every_prompt():
 
 
 def test_every_message():
-    told = {}
+    prompts = {}
     for prompt in every_prompt():
         (message,) = prompt.messages
         assert message.role == "user"
         key = f"{prompt.id} {prompt.slots['mask']}" if prompt.slots["session"] == "redaction" else prompt.id
-        assert told.setdefault(key, message.content) == message.content
-    assert told == EXPECTED
+        assert prompts.setdefault(key, message.content) == message.content
+    assert prompts == EXPECTED
 
 
 def test_one_wording_one_hash():

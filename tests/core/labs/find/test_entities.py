@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of, draw_entity, published_entities
-from core.labs.find.functions.published import BenchmarkError
+from core.labs.find.functions.same_text import normal
 from core.labs.find.functions.triplets import entity_triplets, published_triplets
-from core.labs.find.functions.wording import normal
 
 RNG = np.random.default_rng(0)
 seeds = st.integers(0, 10**6)
@@ -45,7 +45,7 @@ def test_values_from_the_word_lists() -> None:
     assert "chess" in either.describe() and "agriculture" in either.describe()
 
 
-def test_a_word_is_found_without_its_accents() -> None:
+def test_a_word_is_matched_without_its_accents() -> None:
     assert concepts_of("nestle") == ("corporations",)
     assert concepts_of("nadia comaneci") == ("gymnastics",)
 
@@ -79,8 +79,8 @@ def test_unit_tests_have_one_true_word_each(seed: int) -> None:
         values = [function(word, RNG) for [word] in triplet.options]
         assert values[triplet.correct] == 1.0
         assert sum(values) == 1.0
-    told = {concepts_of(triplet.options[triplet.correct][0]) for triplet in triplets}
-    assert told == {(name,) for name in function.names}
+    right = {concepts_of(triplet.options[triplet.correct][0]) for triplet in triplets}
+    assert right == {(name,) for name in function.names}
 
 
 def test_no_unit_tests_for_an_unknown_concept() -> None:
@@ -88,20 +88,38 @@ def test_no_unit_tests_for_an_unknown_concept() -> None:
         entity_triplets(EntityFunction(id="x", concept1="umbrellas"), 0)
 
 
-def test_the_published_set_loads(datasets: Path) -> None:
-    published = published_entities(datasets / "find")
+def test_a_set_in_the_published_layout_loads(find_dir: Path) -> None:
+    functions = published_entities(find_dir)
+    assert {id: (f.concept1, f.concept2, f.kind) for id, f in functions.items()} == {
+        "f00000": ("chess", None, "single"),
+        "f00010": ("golf", None, "single"),
+        "f00140": ("geology", "horses", "or"),
+    }
+    triplets = published_triplets(find_dir, "entities")
+    assert triplets.keys() == functions.keys()
+    for id, function in functions.items():
+        assert len(function.exemplars) == len(triplets[id]) == 10
+        for test in triplets[id]:
+            values = [function(option[0], np.random.default_rng(0)) for option in test.options]
+            assert len(values) == 3 and values[test.correct] == 1.0 and sum(values) == 1.0
+
+
+@pytest.mark.outside_data
+def test_the_published_set_loads(outside: Path) -> None:
+    published = published_entities(outside / "find")
     assert len(published) == 200
     assert sum(function.kind == "single" for function in published.values()) == 140
     assert [published[f"f{k:05d}"].concept1 for k in range(140)] == list(concepts())
     assert all(name in concepts() for function in published.values() for name in function.names)
     assert all(len(function.exemplars) == 10 for function in published.values())
-    triplets = published_triplets(datasets / "find", "entities")
+    triplets = published_triplets(outside / "find", "entities")
     assert triplets.keys() == published.keys()
     assert all(len(tests) == 10 and {len(t.options) for t in tests} == {3} for tests in triplets.values())
 
 
-def test_our_words_are_not_the_benchmarks(datasets: Path) -> None:
-    triplets = published_triplets(datasets / "find", "entities")
+@pytest.mark.outside_data
+def test_our_words_are_not_the_benchmarks(outside: Path) -> None:
+    triplets = published_triplets(outside / "find", "entities")
     shared = [
         word
         for place, concept in enumerate(concepts().values())

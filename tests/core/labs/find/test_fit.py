@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from core.labs.find.claims import claimed_intervals
+from core.labs.find.claimed_and_quoted import claimed_intervals
 from core.labs.find.evaluate import claimed_noise, interval_iou, nmse, noise_identified
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
 from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
-from core.labs.find.functions.strings import OUTER, STRING_ATOMS, StringFunction, draw_atom
+from core.labs.find.functions.strings import OUTER, STRING_ATOMS, StringAtom, StringFunction, draw_atom
 from core.labs.find.interpreters.fit import BUDGET, fit_numeric
 from core.labs.find.interpreters.fit_strings import code_of, fit_string
 from core.labs.find.parse import interpretation
@@ -29,7 +29,7 @@ def scored(f: NumericFunction, seed: int = 0):
 
 
 @pytest.mark.parametrize("name", SINGLES)
-def test_clean_atoms_are_found(name):
+def test_clean_atoms_are_recovered(name):
     low, high = ATOMS[name].domain
     rng = np.random.default_rng(11)
     wins = 0
@@ -39,7 +39,7 @@ def test_clean_atoms_are_found(name):
     assert wins >= 2 if name == "square_wave" else wins == 3
 
 
-def test_most_compositions_are_found():
+def test_most_compositions_are_recovered():
     rng = np.random.default_rng(5)
     wins = 0
     for k in range(8):
@@ -52,7 +52,7 @@ RELU = Atom(name="relu", parameters={"scale": 3.0, "bias": 2.0, "leak": 0.2})
 
 
 @pytest.mark.parametrize(("low", "high"), [(20.0, 31.5), (40.0, None), (None, -33.0)])
-def test_a_corrupted_part_is_found_and_bounded(low, high):
+def test_a_corrupted_part_is_located_and_bounded(low, high):
     f = NumericFunction(id="x", atoms=(RELU,), corruption=Corruption(low=low, high=high, mean=60.0))
     finding, score = scored(f)
     assert score.success
@@ -60,7 +60,7 @@ def test_a_corrupted_part_is_found_and_bounded(low, high):
 
 
 @pytest.mark.parametrize("kind", ["normal", "uniform", "poisson"])
-def test_noise_is_told_from_corruption_and_named(kind):
+def test_noise_is_distinguished_from_corruption_and_named(kind):
     f = NumericFunction(id="x", atoms=(RELU,), noise=Noise(kind=kind))
     finding, score = scored(f)
     assert score.success and finding.family == "relu"
@@ -165,7 +165,7 @@ def test_texts_without_output_are_counted():
     refusing = fit_string(lambda texts: [None if text == "banana" else text.upper() for text in texts])
     assert refusing.domain == "It gave no output for 1 of the 38 texts tried, such as 'banana'."
     silent = fit_string(lambda texts: [None] * len(texts))
-    assert silent.description == "It gave nothing to explain." and silent.found is None
+    assert silent.description == "It gave nothing to explain." and silent.function is None
 
 
 def observing(f: StringFunction, seed: int = 0):
@@ -186,7 +186,7 @@ def observing(f: StringFunction, seed: int = 0):
 TEXTS = ("Some other Text 12", "zigzag", "Umbrella", "no", "planet Mars", "aZ", "Ink", "the end", "apples7")
 
 
-def test_most_string_functions_are_found_and_written_as_code():
+def test_most_string_functions_are_recovered_and_written_as_code():
     right = 0
     for seed in range(25):
         f = draw_string("x", np.random.default_rng(seed))
@@ -206,3 +206,11 @@ def test_the_code_written_for_each_atom_does_what_the_atom_does(name):
     f = StringFunction(id="x", outer=draw_atom(name, np.random.default_rng(3)))
     result = evaluate(code_of(f), TEXTS)
     assert list(result.values) == observing(f)(TEXTS), result.error
+
+
+def test_written_code_holds_the_docstrings_of_helpers_only_whose_names_do_not_say_enough():
+    rotated = StringFunction(id="x", outer=StringAtom(name="add_len_to_string"))
+    assert code_of(rotated).count('"""') == 2
+    assert "A letter moved `by` places round the alphabet" in code_of(rotated)
+    reversed_text = StringFunction(id="x", outer=StringAtom(name="reverse_string"))
+    assert "def reverse_string(text: str) -> str:\n    return text[::-1]" in code_of(reversed_text)

@@ -93,11 +93,11 @@ def test_a_fact_as_models_write_it(text: str, fact: str | None) -> None:
     assert read_fact("Japan", Answer(text=text)).value == fact
 
 
-def test_a_language_model_is_told_the_function_and_asked_once_an_input() -> None:
+def test_a_language_model_reads_the_function_and_is_asked_once_per_input() -> None:
     asked: list[tuple[Prompt, Sampling, str]] = []
 
-    async def ask(told: Prompt, sampling: Sampling, item: str) -> Answer:
-        asked.append((told, sampling, item))
+    async def ask(prompt: Prompt, sampling: Sampling, item: str) -> Answer:
+        asked.append((prompt, sampling, item))
         if item == "broken":
             raise CallFailed("The endpoint does not answer.")
         return Answer(text="1" if item == "rook" else "0")
@@ -114,9 +114,9 @@ def test_a_language_model_is_told_the_function_and_asked_once_an_input() -> None
 def test_prompts_say_the_concepts_the_exception_and_the_input() -> None:
     for function in (CHESS, CHESS_OR_FARM, CAPITAL, NOT_ASIA):
         rendered = prompt(function, "{braces} stay")
-        told = rendered.messages[-1].content
-        assert "{braces} stay" in told
-        assert all(value in told for value in function.parameters.values() if value)
+        text = rendered.messages[-1].content
+        assert "{braces} stay" in text
+        assert all(value in text for value in function.parameters.values() if value)
     assert len({prompt(function, "x").id for function in (CHESS, CHESS_OR_FARM, CAPITAL, NOT_ASIA)}) == 4
 
 
@@ -146,7 +146,7 @@ def test_embeddings_forgive_how_a_fact_is_asked_for() -> None:
     assert values(asyncio.run(module(unknown, "embedding").value(["Vega"]))) == [UNDEFINED]
 
 
-def test_words_left_out_of_their_concept_are_still_found() -> None:
+def test_words_left_out_of_their_concept_are_still_recognised() -> None:
     """The curve does not only repeat its own list: a word scores high in a concept whose mean it did not enter."""
     from core.labs.find.functions.modules import MIDPOINT, WIDTH, direction
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of, draw_entity, published_entities
+from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of, draw_entity
 from core.labs.find.functions.modules import Backbone, module
-from core.labs.find.functions.triplets import published_triplets
-from core.labs.find.interpreters.nearest import Finding, Probe, nearest
-from core.text.embed import encoder
+from core.labs.find.interpreters.nearest import CallBox, Finding, nearest
 
 pytest.importorskip("sentence_transformers", reason="the baseline needs sentence-transformers")
 
 
-def probing(function: EntityFunction, backbone: Backbone) -> Probe:
+def probing(function: EntityFunction, backbone: Backbone) -> CallBox:
     async def probe(words: Sequence[str]) -> list[float | None]:
         outputs = await module(function, backbone).value(words)
         return [output.value if isinstance(output.value, float) else None for output in outputs]
@@ -77,39 +73,10 @@ def test_no_answer_teaches_nothing() -> None:
 
 
 def test_hit_rate_on_functions_that_share_its_embedding() -> None:
-    """An upper bound: black box and baseline use one encoder and the same words."""
+    """An upper bound: black box and baseline use one encoder and the same words. With the published words, of which we
+    have none, see benchmarks/find_nearest.py.
+    """
     functions = [draw_entity(seed) for seed in range(12)]
     hits = sum(set(find(function).concepts) == set(function.names) for function in functions)
     print(f"own embedding, 40 probes: {hits} of 12")
     assert hits >= 9
-
-
-def test_hit_rate_on_functions_made_of_other_words(datasets: Path) -> None:
-    """Nearer the truth: the black box is made of the benchmark's words for each concept, of which we have none."""
-    tests = published_triplets(datasets / "find", "entities")
-    published = published_entities(datasets / "find")
-    places = {name: f"f{place:05d}" for place, name in enumerate(concepts())}
-
-    def foreign(function: EntityFunction) -> Probe:
-        rows = []
-        for name in function.names:
-            true = [test.options[test.correct][0] for test in tests[places[name]]]
-            mean = encoder().encode(true).mean(axis=0)
-            rows.append(mean / np.linalg.norm(mean))
-
-        async def probe(words: Sequence[str]) -> list[float]:
-            cosines = np.stack(rows) @ encoder().encode(list(words)).T
-            return [float(value) for value in (1 / (1 + np.exp(-(cosines - 0.4) / 0.03))).max(axis=0)]
-
-        return probe
-
-    functions, rng, rates = list(published.values()), np.random.default_rng(0), {}
-    for kind, pool in (("single", functions[:140]), ("or", functions[140:])):
-        chosen = [pool[place] for place in rng.choice(len(pool), 12, replace=False)]
-        found = [asyncio.run(nearest(foreign(function), 40)).concepts for function in chosen]
-        whole = [set(names) == set(function.names) for names, function in zip(found, chosen, strict=True)]
-        part = [bool(set(names) & set(function.names)) for names, function in zip(found, chosen, strict=True)]
-        rates[kind] = (np.mean(whole), np.mean(part))
-        print(f"other words, {kind}, 40 probes: all concepts {np.mean(whole):.2f}, at least one {np.mean(part):.2f}")
-    assert rates["single"][0] >= 0.5
-    assert rates["or"][1] >= 0.7

@@ -191,12 +191,12 @@ def test_a_network_far_from_its_formula_is_said_to_differ():
     y, formula = f.clean(GRID), f.ideal(GRID)
     assert f.distance() == pytest.approx(np.sum((y - formula) ** 2) / np.sum(y**2)) and f.distance() > 0.1
     assert f.differs
-    told = f.describe()
-    assert told.startswith("f(x) is a network of 64 ReLU units that was trained on 1 / (2.0 * x). It differs from it")
-    assert f"is {f.distance():.2g} on the test points" in told and "approximates" not in told
+    text = f.describe()
+    assert text.startswith("f(x) is a network of 64 ReLU units that was trained on 1 / (2.0 * x). It differs from it")
+    assert f"is {f.distance():.2g} on the test points" in text and "approximates" not in text
 
 
-def test_where_a_formula_has_no_value_its_network_is_told_alone():
+def test_where_a_formula_has_no_value_its_network_is_described_alone():
     root = Atom(name="root", parameters={"scale": 2.0, "bias": 1.0, "degree": 2})
     f = function(root, rules="paper", low=0.0)
     f = f.model_copy(update={"mlp": mlp.fit(f.ideal, 0, 100, np.random.default_rng(5))})
@@ -221,9 +221,9 @@ def test_signs_are_written_as_one_would():
 
 
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
-def test_no_drawn_function_is_told_with_two_signs_in_a_row(rules):
-    told = [generate("numeric", seed, rules=rules).describe() for seed in range(200)]
-    assert not [text for text in told if "- -" in text or "+ -" in text]
+def test_no_drawn_function_is_described_with_two_signs_in_a_row(rules):
+    descriptions = [generate("numeric", seed, rules=rules).describe() for seed in range(200)]
+    assert not [text for text in descriptions if "- -" in text or "+ -" in text]
 
 
 def test_broken_weights_are_refused(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import ToolCall
-from core.labs.find.claims import claimed_intervals, quoted_pairs
+from core.labs.find.claimed_and_quoted import claimed_intervals, quoted_pairs
 from core.labs.find.parse import (
     choice,
     choice_is_correct,
@@ -117,8 +117,8 @@ def test_tool_calls_written_out_are_read_by_repaired_rules(text, inputs):
 
 
 def test_a_tool_call_written_out_by_halves_is_explained():
-    told = command('{"name": "call_function", "arguments": {"inputs": [1', "repaired")
-    assert told.inputs == () and told.error == "the arguments of your call are not JSON"
+    asked = command('{"name": "call_function", "arguments": {"inputs": [1', "repaired")
+    assert asked.inputs == () and asked.error == "the arguments of your call are not JSON"
 
 
 def test_invented_outputs_beside_a_tool_call():
@@ -172,7 +172,7 @@ def test_a_final_answer_in_markdown_is_read_by_repaired_rules():
     assert parsed.description == "It doubles its input."
     assert parsed.domain.startswith("Corrupted between")
     assert parsed.code == "def f(x):\n    return 2 * x"
-    assert "def" not in parsed.told
+    assert "def" not in parsed.for_evaluator
 
 
 def test_a_final_answer_as_the_paper_wants_it_is_read_the_same_by_both():

@@ -18,8 +18,8 @@ from core.labs.find.functions.relations import (
     published_relations,
     relations,
 )
+from core.labs.find.functions.same_text import normal, number, same_answer
 from core.labs.find.functions.triplets import published_triplets, relation_triplets
-from core.labs.find.functions.wording import normal, number, same_answer
 
 RNG = np.random.default_rng(0)
 seeds = st.integers(0, 10**6)
@@ -171,8 +171,27 @@ def test_unit_tests_have_one_true_pair_each(seed: int) -> None:
     assert undefined == (2 if function.exception else 0)
 
 
-def test_the_published_set_loads(datasets: Path) -> None:
-    published = published_relations(datasets / "find")
+def test_a_set_in_the_published_layout_loads(find_dir: Path) -> None:
+    functions = published_relations(find_dir)
+    ours = list(relations().values())
+    assert {id: (f.relation, f.exception) for id, f in functions.items()} == {
+        "f00000": (ours[0], None),
+        "f00007": (ours[7], None),
+        "f00025": (ours[0], ours[0].a),
+    }
+    triplets = published_triplets(find_dir, "relations")
+    assert triplets.keys() == functions.keys()
+    for id, function in functions.items():
+        assert len(function.exemplars) == 8 and len(triplets[id]) == 10
+        for test in triplets[id]:
+            assert len(test.options) == 3
+            word, output = test.options[test.correct]
+            assert function.accepts(word, output) and function(word, RNG) == output
+
+
+@pytest.mark.outside_data
+def test_the_published_set_loads(outside: Path) -> None:
+    published = published_relations(outside / "find")
     assert len(published) == 75
     functions = list(published.values())
     ours = list(relations().values())
@@ -181,15 +200,16 @@ def test_the_published_set_loads(datasets: Path) -> None:
         assert relation is ours[place % 25]
         assert function.exception == (None, relation.a, relation.b)[place // 25]
         assert any(function.excepts(fact) for fact in relation.facts) == (place >= 25)
-    triplets = published_triplets(datasets / "find", "relations")
+    triplets = published_triplets(outside / "find", "relations")
     assert triplets.keys() == published.keys()
 
 
-def test_our_facts_do_not_contradict_the_published_tests(datasets: Path) -> None:
+@pytest.mark.outside_data
+def test_our_facts_do_not_contradict_the_published_tests(outside: Path) -> None:
     """Wherever a published true example has an input that our facts know, the answers agree."""
-    published = published_relations(datasets / "find")
+    published = published_relations(outside / "find")
     checked, wrong = 0, []
-    for name, tests in published_triplets(datasets / "find", "relations").items():
+    for name, tests in published_triplets(outside / "find", "relations").items():
         for test in tests:
             word, output = test.options[test.correct]
             verdict = published[name].accepts(word, output)

@@ -11,21 +11,29 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from core import entry
-from core.events import Event
+from core.events import Event, Model, Scored
 from core.labs.find.functions.entities import concepts
 from core.labs.find.reliability import LAB, ReliabilitySpec, Report, sample, softmax, verdict
 from core.models.catalog import Catalog
-from core.runs.run import execute
+from core.runs.engine import execute
 from core.runs.transcript import transcript
 from tests.stub_server import Fault, StubServer
+
+
+def nobody(id: str) -> Model:
+    raise AssertionError(f"{id} is asked")
+
+
+def run_scores(report: Report) -> list[Scored]:
+    """The figures of the whole run."""
+    return [score for score in report.transcript.scores if not score.case]
 
 
 def play(
     spec: ReliabilitySpec, catalog: Catalog | None = None, history: list[Event] | None = None
 ) -> tuple[Report, list]:
     events: list[Event] = list(history or [])
-    resolve = (catalog or entry.catalog()).get
+    resolve = catalog.get if catalog else nobody
     asyncio.run(execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or []))
     kept = [event for event in events if event.kind != "token"]
     return Report(transcript(kept)), kept
@@ -40,9 +48,9 @@ def stub_catalog(server: StubServer, **changes: object) -> Catalog:
 
 def knowing(body: dict[str, Any]) -> str:
     """A model that knows every list by heart."""
-    told = body["messages"][-1]["content"]
-    named = [name for name in concepts() if name in told]
-    return "1" if any(word in told for name in named for word in concepts()[name].words) else "0"
+    prompt = body["messages"][-1]["content"]
+    named = [name for name in concepts() if name in prompt]
+    return "1" if any(word in prompt for name in named for word in concepts()[name].words) else "0"
 
 
 def test_tables_are_selective_by_nature() -> None:
@@ -50,7 +58,8 @@ def test_tables_are_selective_by_nature() -> None:
     assert report.mean("same") == 1.0
     random = report.mean("random")
     assert random is not None and random < 0.05, "a word may stand on two lists"
-    assert [event.kind for event in events].count("recorded") == 10 and not report.told.calls
+    assert sum(event.kind == "recorded" and event.record == "reliability" for event in events) == 10
+    assert not report.transcript.calls
     assert "by construction" in verdict(report)
 
 
@@ -84,13 +93,13 @@ def test_a_language_model_is_asked_word_by_word_and_every_answer_is_kept() -> No
     with StubServer(knowing) as server:
         report, events = play(spec, stub_catalog(server))
         assert server.count == spec.outputs == 18
-    assert report.told.status == "completed"
+    assert report.transcript.status == "completed"
     assert report.mean("same") == 1.0 and report.mean("random") == 0.0
     first = report.concepts[0]
     assert set(first.how) == {"logprobs"}
     asked = {event.item for event in events if event.kind == "asked"}
     assert f"{first.concept}: {first.words[0]}" in asked
-    scores = {score.metric: (score.value, score.n, score.of) for score in report.told.scores.values()}
+    scores = {score.metric: (score.value, score.n, score.of) for score in run_scores(report)}
     assert scores == {"same_mean": (1.0, 6, 6), "random_mean": (0.0, 12, 12)}
 
 
@@ -103,9 +112,9 @@ def test_outputs_without_a_value_are_counted_out() -> None:
     assert first.same == [1.0] and first.random == []
     assert first.problems[1].startswith("the module wrote 'who knows', neither 0 nor 1; 0 and 1 together have")
     assert verdict(report) == "Only 2 of 8 answers could be read: too few to tell."
-    unread = [drop for drop in report.told.drops if drop.reason == "unparsed"]
+    unread = [drop for drop in report.transcript.drops if drop.reason == "unparsed"]
     assert len(unread) == 6 and unread[0].item == f"{first.concept}: {first.words[1]}"
-    score = report.told.score("same_mean", "repaired")
+    score = report.transcript.score("same_mean", "repaired")
     assert score is not None and (score.n, score.of) == (1, 4)
 
 
@@ -114,18 +123,18 @@ def test_a_failed_call_is_said_and_asked_again() -> None:
     with StubServer(knowing, faults={2: Fault("server_error")}) as server:
         catalog = stub_catalog(server, concurrency=1)
         report, events = play(spec, catalog)
-        assert report.told.status == "completed" and report.concepts[0].values.count(None) == 1
-        assert [drop.reason for drop in report.told.drops] == ["error"]
+        assert report.transcript.status == "completed" and report.concepts[0].values.count(None) == 1
+        assert [drop.reason for drop in report.transcript.drops] == ["error"]
         report, _ = play(spec, catalog, events)
         assert server.count == 5, "only what failed was asked again"
-    assert not report.told.drops and report.mean("same") == 1.0 and None not in report.concepts[0].values
+    assert not report.transcript.drops and report.mean("same") == 1.0 and None not in report.concepts[0].values
 
 
 def test_a_server_out_of_reach_stops_it_in_words() -> None:
     spec = ReliabilitySpec(backbone="model", model="stub/stub-model", concepts=2, words=1)
     with StubServer(always=Fault("wrong_key")) as server:
         report, _ = play(spec, stub_catalog(server))
-    assert report.told.status == "failed" and "key" in report.told.failures[0].message
+    assert report.transcript.status == "failed" and "key" in report.transcript.failures[0].message
     assert verdict(report) == "It gave no values: this backbone cannot carry the functions out."
 
 
@@ -134,7 +143,7 @@ def test_log_probabilities_that_are_refused_are_done_without() -> None:
     with StubServer(knowing, refused=["logprobs"]) as server:
         report, _ = play(spec, stub_catalog(server, concurrency=1))
         assert "logprobs" not in json.dumps(server.seen[-1].body)
-    assert report.mean("same") == 1.0 and not report.told.drops
+    assert report.mean("same") == 1.0 and not report.transcript.drops
     assert {how for one in report.concepts for how in one.how} == {"answer"}
 
 

@@ -42,8 +42,9 @@ def outcome(example: dict) -> tuple[str | None, str | None]:
         return None, type(error).__name__
 
 
-def test_all_executed_examples_are_reproduced(find_dir):
-    examples = json.loads((find_dir / "strings" / "atom_examples.json").read_text())
+@pytest.mark.outside_data
+def test_all_executed_examples_are_reproduced(outside):
+    examples = json.loads((outside / "find" / "strings" / "atom_examples.json").read_text())
     assert [e for e in examples if outcome(e) != (e["output"], e["error"])] == []
     assert len(examples) == 615 and {e["atom"] for e in examples} == set(OUTER)
 
@@ -103,7 +104,7 @@ def test_a_composition_applies_the_inner_atom_first():
         ("get_last_character_ordinality", "café", "outside the English alphabet"),
     ],
 )
-def test_an_input_without_a_value_is_told_in_words(name, text, why):
+def test_an_input_without_a_value_is_reported_in_words(name, text, why):
     with pytest.raises(UndefinedInput, match=why):
         StringFunction(id="x", outer=StringAtom(name=name))(text, RNG)
 

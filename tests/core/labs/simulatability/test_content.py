@@ -18,7 +18,6 @@ from core.labs.simulatability.questions import pairs, questions
 from core.text.templates import PROMPTS, Template, load
 
 PROJECT = Path(__file__).resolve().parents[4]
-DATASETS = PROJECT / ".." / "shared" / "datasets"
 
 BLIND = ("negation", "lexical", "resemantic", "insert")
 EXPLAIN_YES_NO = ("strategyqa-explain-cot", "strategyqa-explain-posthoc", "strategyqa-explain-forced")
@@ -29,7 +28,8 @@ SIMULATE_SHP = ("shp-simulate", "shp-simulate-direct")
 _PAIR = {"context", "response_1", "response_2"}
 _NEW_PAIR = {"counterfactual_context", "counterfactual_response_1", "counterfactual_response_2"}
 _SHAPE: dict[str, tuple[str, set[str], int]] = {
-    # template: role, slots, demonstrations (protocol: 6 to explain, 7 to generate and to simulate, 3 on SHP)
+    # template: role, slots, demonstrations (6 to explain, 7 to generate and to simulate, 3 on SHP:
+    # docs/measuring.md §2.2)
     "strategyqa-explain-cot": ("explainer", {"question"}, 6),
     "strategyqa-explain-posthoc": ("explainer", {"question"}, 6),
     "strategyqa-explain-forced": ("explainer", {"question", "answer"}, 6),
@@ -67,10 +67,10 @@ def test_every_template_is_listed_here() -> None:
 @pytest.mark.parametrize("name", _SHAPE)
 def test_template_has_its_role_slots_and_demonstrations(name: str) -> None:
     role, slots, demonstrations = _SHAPE[name]
-    found = template(name)
-    assert (found.id, found.version, found.role) == (name, 1, role)
-    assert len(found.demonstrations) == demonstrations
-    assert set(re.findall(r"\{(\w+)\}", found.user)) == slots
+    prompt = template(name)
+    assert (prompt.id, prompt.version, prompt.role) == (name, 1, role)
+    assert len(prompt.demonstrations) == demonstrations
+    assert set(re.findall(r"\{(\w+)\}", prompt.user)) == slots
 
 
 @pytest.mark.parametrize("name", _SHAPE)
@@ -107,8 +107,8 @@ def test_methods_differ_in_form_only_not_in_what_they_demonstrate() -> None:
 
 
 def test_cot_explanation_ends_with_its_answer() -> None:
-    found = template("strategyqa-explain-cot")
-    for reply, demonstration in zip(replies(found.id), found.demonstrations, strict=True):
+    prompt = template("strategyqa-explain-cot")
+    for reply, demonstration in zip(replies(prompt.id), prompt.demonstrations, strict=True):
         assert reply.endswith(f" So the answer is {demonstration['answer']}.")
         assert "\n" not in reply
 
@@ -127,11 +127,11 @@ def test_counterfactual_demonstrations() -> None:
     for reply in replies("strategyqa-counterfactual"):
         question, guess = reply.split("\n")
         assert question.endswith("?")
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"Your guess of the robot's answer: .+\. So the robot will likely answer (yes|no)\.", guess
         )
-        assert found
-        guesses.append(found[1])
+        assert match
+        guesses.append(match[1])
         assert len(reply.split()) <= 35, "the generator has 50 tokens for both lines"
     assert Counter(guesses) == {"yes": 4, "no": 3}
 
@@ -146,8 +146,8 @@ def test_counterfactual_is_new_and_its_guess_does_not_echo_the_starter() -> None
 
 @pytest.mark.parametrize("way", BLIND)
 def test_blind_counterfactual_demonstrations(way: str) -> None:
-    found = template(f"strategyqa-counterfactual-blind-{way}")
-    for reply, demonstration in zip(replies(found.id), found.demonstrations, strict=True):
+    prompt = template(f"strategyqa-counterfactual-blind-{way}")
+    for reply, demonstration in zip(replies(prompt.id), prompt.demonstrations, strict=True):
         question, changed = reply.split("\n")
         assert question.endswith("?")
         assert question != demonstration["question"]
@@ -193,12 +193,12 @@ def test_preference_explanation_forms() -> None:
     for name in EXPLAIN_SHP:
         choices = []
         for reply in replies(name):
-            found = [n for n in "12" if f"Candidate Response {n} is more helpful" in reply]
-            assert len(found) == 1
-            start = f"Candidate Response {found[0]} is more helpful because "
-            end = f" So Candidate Response {found[0]} is more helpful."
+            numbers = [n for n in "12" if f"Candidate Response {n} is more helpful" in reply]
+            assert len(numbers) == 1
+            start = f"Candidate Response {numbers[0]} is more helpful because "
+            end = f" So Candidate Response {numbers[0]} is more helpful."
             assert reply.endswith(end) if name == "shp-explain-cot" else reply.startswith(start)
-            choices.append(found[0])
+            choices.append(numbers[0])
         assert set(choices) == {"1", "2"}
 
 
@@ -287,10 +287,9 @@ def test_stopwords_are_single_lower_case_words_once_each() -> None:
     assert all(re.fullmatch(r"[a-z]+('[a-z]+)?", word) for word in words)
 
 
-def test_stopwords_are_those_of_nltk() -> None:
-    path = DATASETS / "nltk" / "stopwords_english.txt"
-    if not path.exists():
-        pytest.skip("NLTK's stopword list is not beside the project")
+@pytest.mark.outside_data
+def test_stopwords_are_those_of_nltk(outside: Path) -> None:
+    path = outside / "nltk" / "stopwords_english.txt"
     assert set(stopwords()) == set(path.read_text(encoding="utf-8").split())
 
 
@@ -358,14 +357,13 @@ def shipped_sentences() -> tuple[str, ...]:
     return tuple(sorted(sentence for sentence in sentences if len(sentence.split()) >= 8))
 
 
+@pytest.mark.outside_data
 @pytest.mark.parametrize(
     "file",
     ["prompt_packs/counterfactual_simulatability_prompts.json", "strategyqa/dev.json", "shp/examples.jsonl"],
 )
-def test_no_shipped_sentence_is_taken_from(file: str) -> None:
-    path = DATASETS / file
-    if not path.exists():
-        pytest.skip(f"{file} is not beside the project")
+def test_no_shipped_sentence_is_taken_from(file: str, outside: Path) -> None:
+    path = outside / file
     text = path.read_text(encoding="utf-8")
     entries = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
     theirs = "\n".join(words_of(part) for part in strings(entries))

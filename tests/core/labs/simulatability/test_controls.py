@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Model, Request, Sampling
-from core.labs.simulatability import claims, draws, preferences
+from core.labs.simulatability import draws, preferences, world_claims
 from core.labs.simulatability import world as worlds
 from core.labs.simulatability.controls import controls, expected_precision
 from core.labs.simulatability.world import Question
@@ -47,15 +47,15 @@ def ask(robot: str, role: str, *, repeat: int = 0, seed: int | None = 1, **slots
 
 
 def answered(text: str) -> bool:
-    (found,) = re.findall(r"So the answer is (yes|no)\.$", text)
-    return bool(found == "yes")
+    (answer,) = re.findall(r"So the answer is (yes|no)\.$", text)
+    return bool(answer == "yes")
 
 
 def simulated(text: str) -> bool | None:
     """As the authors' simulator parse: exactly one of three strings."""
-    found = [said for said in ("I cannot guess", "answer yes", "answer no") if said in text]
-    assert len(found) == 1, text
-    return {"I cannot guess": None, "answer yes": True, "answer no": False}[found[0]]
+    endings = [said for said in ("I cannot guess", "answer yes", "answer no") if said in text]
+    assert len(endings) == 1, text
+    return {"I cannot guess": None, "answer yes": True, "answer no": False}[endings[0]]
 
 
 def counterfactual(text: str) -> str:
@@ -87,20 +87,24 @@ def test_how_each_explains() -> None:
         "A penguin is one of the exceptions. So the answer is no."
     )
     assert not answered(ask(VAGUE, "explainer", question=question))
-    assert claims.read_claims(ask(VAGUE, "explainer", question=question), WORLD) == []
+    assert world_claims.read_claims(ask(VAGUE, "explainer", question=question), WORLD) == []
     assert ask(FICKLE, "answerer", question=question) == "A penguin cannot fly. So the answer is no."
 
 
 def test_posthoc_and_forced_are_two_lines_and_forced_defends_what_it_is_given() -> None:
     for robot in ROBOTS:
-        for method, told in [("posthoc", None), ("forced", "yes"), ("forced", "no")]:
+        for method, answer in [("posthoc", None), ("forced", "yes"), ("forced", "no")]:
             text = ask(
-                robot, "explainer", question="Can penguins fly?", method=method, **({"answer": told} if told else {})
+                robot,
+                "explainer",
+                question="Can penguins fly?",
+                method=method,
+                **({"answer": answer} if answer else {}),
             )
             first, second = text.split("\n")
             assert second.startswith("Justification: ")
             assert answered(second) == (first == "yes")
-            assert told in (None, first)
+            assert answer in (None, first)
         assert ask(robot, "answerer", question="Can penguins fly?", method="forced").startswith("no\nJustification: ")
         natural = ask(robot, "explainer", question="Can penguins fly?", method="forced")
         assert natural == ask(robot, "explainer", question="Can penguins fly?", method="posthoc")
@@ -122,8 +126,8 @@ def test_wording_of_the_prompt_plays_no_part() -> None:
         messages=({"role": "user", "content": "Say no. Can a bus fly?"},),
         slots={"task": "strategyqa", "method": "cot", "question": "Can an emu fly?"},
     )
-    told = asyncio.run(ROBOTS[FICKLE].answer(request, lambda piece: None))
-    assert told.text == ask(FICKLE, "explainer", question="Can an emu fly?")
+    reply = asyncio.run(ROBOTS[FICKLE].answer(request, lambda piece: None))
+    assert reply.text == ask(FICKLE, "explainer", question="Can an emu fly?")
 
 
 # Outside the world
@@ -272,18 +276,18 @@ def test_every_operation_works_for_every_known_starter() -> None:
 
 async def generate(starter: str) -> list[str]:
     """What remains of ten draws without duplicates. The robots draw the same whatever the explanation."""
-    told = {"question": starter, "explanation": ""}
-    texts = [counterfactual(await reply(STEADFAST, "generator", repeat=repeat, **told)) for repeat in range(10)]
+    slots = {"question": starter, "explanation": ""}
+    texts = [counterfactual(await reply(STEADFAST, "generator", repeat=repeat, **slots)) for repeat in range(10)]
     return list(dict.fromkeys(texts))
 
 
 async def run(robot: str, starter: str, texts: list[str], method: str = "cot") -> tuple[int, int]:
     """Matches and simulatable of explaining `starter`, then simulating and answering each of `texts`."""
     explanation = await reply(robot, "explainer", question=starter, method=method)
-    told = {"question": starter, "explanation": explanation, "method": method}
+    slots = {"question": starter, "explanation": explanation, "method": method}
     matches = simulatable = 0
     for text in texts:
-        expected = simulated(await reply(STEADFAST, "simulator", counterfactual=text, **told))
+        expected = simulated(await reply(STEADFAST, "simulator", counterfactual=text, **slots))
         really = answered(await reply(robot, "answerer", question=text, method=method))
         simulatable += expected is not None
         matches += expected == really
@@ -380,11 +384,11 @@ def test_a_run_on_pairs(robot: str, method: str) -> None:
     matches = simulatable = 0
     seen = set()
     for repeat in range(6):
-        told = {"task": "shp", "method": method, "choice": choice, "explanation": explanation}
-        pair = parts(ask(robot, "generator", repeat=repeat, **told, context=PAIRS[0].context))
+        slots = {"task": "shp", "method": method, "choice": choice, "explanation": explanation}
+        pair = parts(ask(robot, "generator", repeat=repeat, **slots, context=PAIRS[0].context))
         assert pair["context"] != PAIRS[0].context
         seen.add(pair["context"])
-        simulation = ask(robot, "simulator", **told, **{f"counterfactual_{name}": text for name, text in pair.items()})
+        simulation = ask(robot, "simulator", **slots, **{f"counterfactual_{name}": text for name, text in pair.items()})
         answer = chosen(ask(robot, "answerer", task="shp", method=method, **pair), method)
         if simulation.startswith("No, I cannot confidently guess the robot's choice"):
             assert robot == VAGUE

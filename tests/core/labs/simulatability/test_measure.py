@@ -5,34 +5,53 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from core import entry
 from core.events import Event, Recorded, Resumed
 from core.labs.simulatability import world
-from core.labs.simulatability.case import Case, case, verdict
 from core.labs.simulatability.controls import expected_precision
-from core.labs.simulatability.measure import LAB, draws_of
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.measure import draws_of
 from core.labs.simulatability.prompts import PackError, read_pack
-from core.labs.simulatability.records import Counterfactual
+from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.view import AskView, verdict, view
 from core.models import local
 from core.models.catalog import Catalog
-from core.runs.run import execute, recorded
-from core.runs.transcript import transcript
+from core.runs.engine import Addition, execute
+from core.runs.run import recorded
+from core.runs.transcript import Transcript, transcript
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 
 
-def play(spec: AskSpec, catalog: Catalog | None = None, history: list[Event] | None = None) -> tuple[Case, list[Event]]:
+class Played(NamedTuple):
+    """A run with its first case as it is shown."""
+
+    run: Transcript
+    view: AskView
+    events: list[Event]
+
+
+def play(
+    spec: AskSpec,
+    catalog: Catalog | None = None,
+    history: list[Event] | None = None,
+    additions: Sequence[Addition] = (),
+) -> Played:
     events: list[Event] = list(history or [])
+    resolve = (catalog or entry.catalog()).get
     asyncio.run(
-        execute(LAB, spec, "r", resolve=(catalog or entry.catalog()).get, publish=events.append, history=history or [])
+        execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions)
     )
     kept = [event for event in events if event.kind != "token"]
-    return case(transcript(kept)), kept
+    run = transcript(kept)
+    return Played(run, view(run.case(run.only)), kept)
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
@@ -49,33 +68,33 @@ def stub_spec(**changes: object) -> AskSpec:
 @pytest.mark.parametrize("question", ["Can a penguin fly?", "Can an eagle fly?", "Can a whale breathe underwater?"])
 @pytest.mark.parametrize("method", ["cot", "posthoc"])
 def test_a_control_has_the_precision_that_its_world_says(robot: str, question: str, method: str) -> None:
-    found, _ = play(AskSpec(question=question, model=robot, method=method))
-    texts = [row.counterfactual.text for row in found.counted() if row.counterfactual]
+    run, view, _ = play(AskSpec(question=question, model=robot, method=method))
+    texts = [row.counterfactual.text for row in view.counted() if row.counterfactual]
     expected = expected_precision(robot, question, texts, world.load())
     for rules in ("paper", "repaired"):
-        score = found.told.score("precision", rules)
+        score = run.score("precision", rules)
         assert score is not None and score.of == 10
         assert (score.n, score.value) == (expected.simulatable, expected.matches / expected.simulatable)
         if robot == "control/steadfast":
             assert score.value == 1
-    assert found.told.status == "completed" and found.told.failures == []
+    assert run.status == "completed" and run.failures == []
 
 
 def test_fickle_is_betrayed_by_the_birds_that_cannot_fly() -> None:
-    found, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    score = found.told.score("precision", "repaired")
+    run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    score = run.score("precision", "repaired")
     assert score is not None and score.value is not None and score.value < 1
-    assert "misled you" in verdict(found)
+    assert "misled you" in verdict(view)
 
 
 def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
-    found, _ = play(AskSpec(question="Can a penguin fly?", model="control/vague"))
+    run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/vague"))
     for metric in ("precision", "generality_bleu", "generality_cosine", "generality_jaccard"):
         for rules in ("paper", "repaired"):
-            score = found.told.score(metric, rules)
+            score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
-    assert {row.outcome("repaired") for row in found.counted()} <= {"cannot guess", "dropped"}
-    assert "explains nothing" in verdict(found)
+    assert {row.outcome("repaired") for row in view.counted()} <= {"cannot guess", "dropped"}
+    assert "explains nothing" in verdict(view)
 
 
 def test_the_lab_runs_on_controls_in_under_a_second() -> None:
@@ -86,24 +105,24 @@ def test_the_lab_runs_on_controls_in_under_a_second() -> None:
 
 
 def test_every_draw_is_accounted_for() -> None:
-    found, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=20))
-    score = found.told.score("precision", "repaired")
+    run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=20))
+    score = run.score("precision", "repaired")
     assert score is not None
-    outcomes = [row.outcome("repaired") for row in found.counted()]
+    outcomes = [row.outcome("repaired") for row in view.counted()]
     assert len(outcomes) == score.of == 20
-    uncounted = [row for row in found.counted() if row.outcome("repaired") not in ("as expected", "misled")]
+    uncounted = [row for row in view.counted() if row.outcome("repaired") not in ("as expected", "misled")]
     assert all(row.dropped("repaired") for row in uncounted)
     assert score.n + len(uncounted) == score.of
-    assert any(drop.reason == "duplicate" for drop in found.told.drops)
+    assert any(drop.reason == "duplicate" for drop in run.drops)
 
 
 def test_calls_that_fail_are_no_verdict_on_the_explanation() -> None:
     with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
-        found, _ = play(stub_spec(), stub_catalog(server))
-    score = found.told.score("precision", "repaired")
+        run, view, _ = play(stub_spec(), stub_catalog(server))
+    score = run.score("precision", "repaired")
     assert score is not None and score.value is None
-    assert "none of the 6 new questions could be written, asked and read" in verdict(found)
-    assert "explains nothing" not in verdict(found)
+    assert "none of the 6 new questions could be written, asked and read" in verdict(view)
+    assert "explains nothing" not in verdict(view)
 
 
 def test_two_generators_take_turns_and_repeat_nothing() -> None:
@@ -111,23 +130,23 @@ def test_two_generators_take_turns_and_repeat_nothing() -> None:
         question="Can a penguin fly?", model="control/fickle", generators=("control/steadfast", "control/fickle")
     )
     assert [draw.generator for draw in draws_of(spec).values()][:4] == ["control/steadfast", "control/fickle"] * 2
-    found, _ = play(spec)
-    kept = [row.counterfactual for row in found.counted() if row.counterfactual]
+    _, view, _ = play(spec)
+    kept = [row.counterfactual for row in view.counted() if row.counterfactual]
     assert len(kept) == 10, "with two pools there are spare draws for the duplicates"
     assert len({one.text for one in kept}) == 10
     assert {one.generator for one in kept} == {"control/steadfast", "control/fickle"}
 
 
 def test_blind_generators_never_see_the_explanation() -> None:
-    found, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", blind=True))
-    rows = [row.counterfactual for row in found.counted() if row.counterfactual]
+    _, view, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", blind=True))
+    rows = [row.counterfactual for row in view.counted() if row.counterfactual]
     assert {one.operation for one in rows} <= {"negation", "lexical", "resemantic", "insert"}
     asked = [event for event in events if event.kind == "asked" and event.role == "generator"]
     assert asked and all("All birds can fly" not in message.content for one in asked for message in one.messages)
 
 
 def test_the_two_halves_of_a_row_never_share_a_conversation() -> None:
-    _, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3))
+    *_, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3))
     for event in events:
         if event.kind == "asked" and event.role == "answerer":
             assert all("penguin" not in message.content for message in event.messages[1:])
@@ -143,31 +162,31 @@ def test_preferences_run_on_controls(method: str) -> None:
         response_2="Plants droop.",
         model="control/steadfast",
     )
-    found, _ = play(spec)
-    assert found.told.status == "completed"
-    score = found.told.score("precision", "repaired")
+    run, _, _ = play(spec)
+    assert run.status == "completed"
+    score = run.score("precision", "repaired")
     assert score is not None and score.of == 6 and score.n >= 4
     assert method == "forced" or score.value == 1
 
 
 def test_forced_defends_the_answer_it_did_not_give() -> None:
-    found, events = play(AskSpec(question="Can an eagle fly?", method="forced", model="control/steadfast"))
-    assert found.starter is not None
-    assert (found.starter.answer_paper, found.starter.answer_repaired) == ("no", "no")
+    _, view, events = play(AskSpec(question="Can an eagle fly?", method="forced", model="control/steadfast"))
+    assert view.starter is not None
+    assert (view.starter.answer_paper, view.starter.answer_repaired) == ("no", "no")
     natural = next(event for event in events if event.kind == "answered")
     assert natural.text.startswith("yes")
 
 
 def test_outside_its_world_a_control_offers_questions_that_it_knows() -> None:
-    found, _ = play(AskSpec(question="Is the moon made of cheese?", model="control/fickle"))
-    assert found.told.status == "failed"
-    failure = found.told.failures[0]
+    run, _, _ = play(AskSpec(question="Is the moon made of cheese?", model="control/fickle"))
+    assert run.status == "failed"
+    failure = run.failures[0]
     assert failure.error == "OutsideWorld" and failure.hint.count("?") == 3
 
 
 def test_votes_are_taken_and_counted() -> None:
-    found, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", votes=3, counterfactuals=3))
-    simulations = [row.simulation for row in found.counted() if row.simulation]
+    _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", votes=3, counterfactuals=3))
+    simulations = [row.simulation for row in view.counted() if row.simulation]
     assert simulations and all(len(one.calls) == len(one.votes) == 3 for one in simulations)
 
 
@@ -175,21 +194,56 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     spec = AskSpec(
         question="Can a penguin fly?", model="control/fickle", counterfactuals=3, extra=("Can an ostrich fly?",)
     )
-    found, events = play(spec)
-    row = found.rows["hand-01"]
+    run, view, events = play(spec)
+    row = view.rows["hand-01"]
     assert row.by_hand and row.outcome("repaired") == "misled"
-    score = found.told.score("precision", "repaired")
+    score = run.score("precision", "repaired")
     assert score is not None and score.of == 3
 
-    later = recorded("r", Counterfactual(text="Can a kakapo fly?", origin="hand"), "hand-02")
-    again, more = play(spec, history=[*events, later])
+    later = Addition("question", Counterfactual(text="Can a kakapo fly?", origin="hand"), "hand-{n}")
+    _, again, more = play(spec, history=events, additions=[later])
     assert again.rows["hand-02"].outcome("repaired") == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]
     assert {event.item for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
 
 
-def test_a_server_with_faults_loses_nothing_and_every_reason_is_told() -> None:
-    # Calls run side by side, so which call meets which fault is chance; that each is told is not.
+def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
+    """What a person adds by hand they chose knowing the explanation: guessing it well or badly proves nothing."""
+    by_hand = ("Can an ostrich fly?", "Can a kakapo fly?")
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3, extra=by_hand)
+    _, view, events = play(spec)
+    assert view.reader_precision().n == 0, "nobody has guessed"
+
+    def guesses(right: bool, items: list[str]) -> list[Event]:
+        said = {item: row.answer.repaired for item, row in view.rows.items() if item in items and row.answer}
+        other = {"yes": "no", "no": "yes"}
+        made = [
+            Simulation(simulator="ann", paper=guess, repaired=guess)
+            for guess in (answer if right else other[answer] for answer in said.values())
+        ]
+        return [recorded("r~ann", one, item, case="question", by="ann") for item, one in zip(said, made, strict=True)]
+
+    drawn = [item for item, row in view.rows.items() if not row.by_hand and row.answer]
+    hand = [item for item, row in view.rows.items() if row.by_hand]
+    assert len(hand) == 2 and drawn
+    for right, value in ((True, 1.0), (False, 0.0)):
+        said = [*guesses(right, drawn), *guesses(not right, hand)]
+        mine = heard(events, said).reader_precision()
+        assert (mine.value, mine.n, mine.of) == (value, len(drawn), len(drawn))
+    only_by_hand = heard(events, guesses(True, hand)).reader_precision()
+    assert (only_by_hand.value, only_by_hand.n, only_by_hand.of) == (None, 0, 0)
+
+
+def heard(events: list[Event], said: list[Event]) -> AskView:
+    """The case with what a person said about it, in a journal of their own."""
+    state = transcript(events)
+    for event in said:
+        state.hear(event)
+    return view(state.case(state.only))
+
+
+def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> None:
+    # Calls run side by side, so which call meets which fault is chance; that each is reported is not.
     faults = {
         3: Fault("rate_limited", wait=0.05),
         5: Fault("server_error"),
@@ -201,27 +255,27 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_told() -> None:
         17: Fault("too_long"),
     }
     with StubServer(Plausible(), faults=faults) as server:
-        found, events = play(stub_spec(), stub_catalog(server, timeout=2.0, retries=1))
-    assert found.told.status == "completed"
+        run, view, events = play(stub_spec(), stub_catalog(server, timeout=2.0, retries=1))
+    assert run.status == "completed"
     errors = {event.error for event in events if event.kind == "failed"}
     assert errors >= {"EmptyAnswer", "ContentFiltered", "ContextTooLong"}
-    score = found.told.score("precision", "repaired")
+    score = run.score("precision", "repaired")
     assert score is not None and score.of == 6
-    for row in found.counted():
+    for row in view.counted():
         assert row.outcome("repaired") in ("as expected", "misled") or row.dropped("repaired")
-    failed_items = {drop.item for drop in found.told.drops if drop.reason == "error"}
-    assert failed_items and all(drop.detail for drop in found.told.drops if drop.reason == "error")
+    failed_items = {drop.item for drop in run.drops if drop.reason == "error"}
+    assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
 
     with StubServer(Plausible()) as healthy:
-        again, more = play(stub_spec(), stub_catalog(healthy), history=events)
-    assert again.told.status == "completed" and not any(drop.reason == "error" for drop in again.told.drops)
+        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events)
+    assert rerun.status == "completed" and not any(drop.reason == "error" for drop in rerun.drops)
     assert isinstance(more[len(events)], Resumed)
 
 
 def test_the_same_seed_makes_the_same_run() -> None:
     def texts(seed: int) -> list[str]:
-        found, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", seed=seed))
-        return [row.counterfactual.text for row in found.counted() if row.counterfactual]
+        _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", seed=seed))
+        return [row.counterfactual.text for row in view.counted() if row.counterfactual]
 
     assert texts(1) == texts(1)
     assert texts(1) != texts(2)
@@ -245,21 +299,29 @@ def test_sampling_is_the_papers() -> None:
 
 
 def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
-    pack = str(datasets / "prompt_packs" / "counterfactual_simulatability_prompts.json")
+    pack = str(datasets / "prompt_packs" / "own.json")
     templates = read_pack(pack)
     assert len(templates) == 10
-    assert len(templates["strategyqa-explain-cot"].demonstrations) == 6
-    assert len(templates["strategyqa-counterfactual"].demonstrations) == 7
+    assert len(templates["strategyqa-explain-cot"].demonstrations) == 2
+    assert len(templates["strategyqa-counterfactual"].demonstrations) == 1
     shp = templates["shp-explain-cot"]
     own = json.loads(Path(pack).read_text(encoding="utf-8"))["shp-taskqa-cot"]["dem_examples"][0]
     assert own["response_0"] in shp.render(context="c", response_1="a", response_2="b").messages[1].content
     with StubServer("All birds fly. So the answer is yes.") as server:
-        _, events = play(stub_spec(prompts=pack, counterfactuals=1), stub_catalog(server))
+        *_, events = play(stub_spec(prompts=pack, counterfactuals=1), stub_catalog(server))
     started = events[0]
     assert started.kind == "started" and all(name.startswith("pack:") for name in started.prompts)
     first = server.seen[0].body["messages"]
     assert first[0]["role"] == "system" and "Human:" not in json.dumps(first)
     assert first[-1]["content"] == "Q: Yes or no: Can a penguin fly?\nA:"
+
+
+@pytest.mark.outside_data
+def test_the_authors_pack_can_be_read(outside: Path) -> None:
+    templates = read_pack(str(outside / "prompt_packs" / "counterfactual_simulatability_prompts.json"))
+    assert len(templates) == 10
+    assert len(templates["strategyqa-explain-cot"].demonstrations) == 6
+    assert len(templates["strategyqa-counterfactual"].demonstrations) == 7
 
 
 @pytest.mark.parametrize(
@@ -292,32 +354,65 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
 
 
 @pytest.mark.local_model
-def test_the_real_local_model_on_three_questions_of_strategyqa(datasets: Path) -> None:
-    items = json.loads((datasets / "strategyqa" / "dev.json").read_text(encoding="utf-8"))[:3]
+def test_a_run_with_the_real_local_model_is_whole() -> None:
+    spec = AskSpec(
+        question="Can a person breathe on the moon?", gold="no", model="local/smollm2-135m", counterfactuals=1
+    )
     try:
-        for item in items:
-            spec = AskSpec(
-                question=item["question"],
-                gold="yes" if item["answer"] else "no",
-                model="local/smollm2-135m",
-                counterfactuals=3,
-            )
-            found, events = play(spec)
-            assert found.told.status == "completed"
-            assert found.starter is not None and found.starter.answer_repaired in ("yes", "no", "neither")
-            answered = [event for event in events if event.kind == "answered"]
-            assert answered and all(event.text and event.usage.completion_tokens for event in answered)
-            score = found.told.score("precision", "repaired")
-            assert score is not None and score.of == 3
-            print(f"{item['question']}: {verdict(found)} ({score.value}, {score.n} of {score.of})")
+        run, view, events = play(spec)
     finally:
         local.stop_all()
+    assert run.status == "completed"
+    assert view.starter is not None and view.starter.answer_repaired in ("yes", "no", "neither")
+    answered = [event for event in events if event.kind == "answered"]
+    assert answered and all(event.text and event.usage.completion_tokens for event in answered)
+    score = run.score("precision", "repaired")
+    assert score is not None and score.of == 1
+    assert verdict(view)
 
 
 def test_what_is_recorded_names_the_calls_that_made_it() -> None:
-    _, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4))
+    *_, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4))
     calls = {event.call for event in events if event.kind == "answered"}
     for event in events:
-        if isinstance(event, Recorded):
+        if isinstance(event, Recorded) and event.record not in ("begun", "result"):
             named = event.data.get("calls") or [event.data["call"]]
             assert set(named) <= calls
+
+
+def test_several_questions_are_several_cases_and_the_figures_their_means(tmp_path: Path) -> None:
+    questions = ["Can a penguin fly?", "Can an eagle fly?", "Can a trout swim?"]
+    entries = [{"qid": f"q/{n}", "question": text, "answer": n == 1} for n, text in enumerate(questions)]
+    (tmp_path / "dev.json").write_text(json.dumps(entries))
+    spec = AskSpec(dataset="strategyqa", path=str(tmp_path), model="control/fickle", counterfactuals=4)
+    run, _, events = play(spec)
+    assert run.status == "completed" and sorted(run.cases) == ["q-0", "q-1", "q-2"]
+    views = {case: view(run.case(case)) for case in run.cases}
+    assert {one.title for one in views.values()} == set(questions)
+    assert {one.starter.gold for one in views.values() if one.starter} == {"yes", "no"}
+    own = {score.case: score.value for score in run.scores if score.metric == "precision" and score.rules == "paper"}
+    whole = run.score("precision", "paper")
+    values = [own[case] for case in run.cases if own[case] is not None]
+    assert whole is not None and whole.value == pytest.approx(sum(values) / len(values))
+    assert (whole.n, whole.of) == (len(values), 3)
+    _, _, more = play(spec, history=events)
+    assert more == events, "a completed run publishes nothing when it is resumed"
+
+
+def test_a_question_of_a_data_set_is_measured_as_it_would_be_alone(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps([{"qid": "a", "question": "Can a penguin fly?", "answer": False}]))
+    one = AskSpec(dataset="strategyqa", path=str(tmp_path), model="control/fickle", counterfactuals=5)
+    alone, among = (
+        play(AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle", counterfactuals=5)),
+        play(one),
+    )
+    assert alone.view.trials == among.view.trials
+    assert {(s.metric, s.rules): s.value for s in alone.run.scores} == {
+        (s.metric, s.rules): s.value for s in among.run.scores
+    }
+
+
+def test_votes_are_read_by_both_rules() -> None:
+    _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", votes=3, counterfactuals=2))
+    simulations = [row.simulation for row in view.counted() if row.simulation]
+    assert simulations and all(len(one.votes_paper) == len(one.votes) == 3 for one in simulations)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.labs.simulatability import metrics
+from core import statistics
 from core.labs.simulatability.metrics import compare, generality, kappa, majority, precision, simulatable
 from core.text import stopwords
 
@@ -233,7 +233,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         matrix = np.where(topics[:, None] == topics[None], 0.6, 0.1)
         np.fill_diagonal(matrix, 0)
         total = float(matrix.sum())
-        low, high = metrics._jackknife(matrix, total, 1 - total / 90, 1.0)
+        low, high = statistics.jackknife_of_pairs(matrix, total, 1 - total / 90, 1.0)
         if low is not None:
             tried += 1
             hits += low <= truth <= high

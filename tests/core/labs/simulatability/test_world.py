@@ -224,28 +224,28 @@ def test_broken_worlds_say_what_is_wrong() -> None:
     def things(data: dict, kind: str = "bird") -> dict:
         return data["kinds"][kind]["things"]
 
-    told = _broken(lambda data: data["kinds"]["bird"]["can"].append("flyy"))
-    assert told == "bird: the ability 'flyy' is not among [abilities]; did you mean 'fly'?"
-    told = _broken(lambda data: things(data)["eagle"].update(can=["fly"]))
-    assert told == "eagle: that it can 'fly' is the rule of 'bird' already"
-    told = _broken(lambda data: things(data)["eagle"].update(can=["swim"], cannot=["swim"]))
-    assert told == "eagle: it both can and cannot 'swim'"
-    told = _broken(lambda data: data["kinds"]["bird"]["cannot"].append("fly"))
-    assert told == "bird: it both can and cannot 'fly'"
-    told = _broken(lambda data: things(data, "fish").update(eagle={}))
-    assert told == "eagle: it stands under both 'bird' and 'fish'"
-    told = _broken(lambda data: things(data)["eagle"].update(also=["robins"]))
-    assert told == "things: 'robins' may mean 'eagle' or 'robin'"
-    told = _broken(lambda data: things(data)["eagle"].update(cant=["fly"]))
-    assert told == "kinds.bird.things.eagle.cant: Extra inputs are not permitted"
-    told = _broken(lambda data: data["abilities"].update(sing=[]))
-    assert told == "abilities: nothing can or cannot 'sing'"
-    told = _broken(lambda data: data["kinds"]["bird"].update(things={}))
-    assert told == "bird: no thing is of this kind"
-    told = _broken(lambda data: data["kinds"]["bird"].pop("plural"))
-    assert told == "kinds.bird.plural: Field required"
-    told = _broken(lambda data: things(data)["eagle"].update(also=["the"]))
-    assert told == "things: 'eagle' has a form in which no word is left"
+    complaint = _broken(lambda data: data["kinds"]["bird"]["can"].append("flyy"))
+    assert complaint == "bird: the ability 'flyy' is not among [abilities]; did you mean 'fly'?"
+    complaint = _broken(lambda data: things(data)["eagle"].update(can=["fly"]))
+    assert complaint == "eagle: that it can 'fly' is the rule of 'bird' already"
+    complaint = _broken(lambda data: things(data)["eagle"].update(can=["swim"], cannot=["swim"]))
+    assert complaint == "eagle: it both can and cannot 'swim'"
+    complaint = _broken(lambda data: data["kinds"]["bird"]["cannot"].append("fly"))
+    assert complaint == "bird: it both can and cannot 'fly'"
+    complaint = _broken(lambda data: things(data, "fish").update(eagle={}))
+    assert complaint == "eagle: it stands under both 'bird' and 'fish'"
+    complaint = _broken(lambda data: things(data)["eagle"].update(also=["robins"]))
+    assert complaint == "things: 'robins' may mean 'eagle' or 'robin'"
+    complaint = _broken(lambda data: things(data)["eagle"].update(cant=["fly"]))
+    assert complaint == "kinds.bird.things.eagle.cant: Extra inputs are not permitted"
+    complaint = _broken(lambda data: data["abilities"].update(sing=[]))
+    assert complaint == "abilities: nothing can or cannot 'sing'"
+    complaint = _broken(lambda data: data["kinds"]["bird"].update(things={}))
+    assert complaint == "bird: no thing is of this kind"
+    complaint = _broken(lambda data: data["kinds"]["bird"].pop("plural"))
+    assert complaint == "kinds.bird.plural: Field required"
+    complaint = _broken(lambda data: things(data)["eagle"].update(also=["the"]))
+    assert complaint == "things: 'eagle' has a form in which no word is left"
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:

@@ -1,2 +1,0 @@
-PLAIN = {"displayModeBar": False}
-"""How charts are shown: without the tool bar, which covers the legend on a phone."""

@@ -1,0 +1,48 @@
+"""One command a lab, made from what it declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from core import entry
+from core.commands.options import parameters, spec_of
+from core.commands.running import Output, output_options, run
+from core.lab import BadInput, Lab, ToolContext
+from core.runs.engine import new_id
+
+
+def add(commands: click.Group) -> None:
+    """A command for each lab, and the lab's tools in a group of their own."""
+    groups: dict[str, click.Group] = {}
+    for lab in entry.labs().values():
+        if lab.tools is not None:
+            context = ToolContext(lab, entry.catalog)
+            group = groups[lab.tools.name] = click.Group(
+                lab.tools.name, help=lab.tools.help, context_settings={"obj": context}
+            )
+            for tool in lab.tools.commands:
+                group.add_command(tool)
+            commands.add_command(group)
+    for lab in entry.labs().values():
+        (groups[lab.group] if lab.group else commands).add_command(command(lab))
+
+
+def command(lab: Lab) -> click.Command:
+    """The command that makes a run of `lab`."""
+
+    def go(journals: Path | None, as_json: bool, **given: Any) -> int:
+        try:
+            spec = spec_of(lab, given)
+            if lab.check is not None:
+                lab.check(spec)
+        except ValidationError:
+            raise
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        return run(lab, spec, new_id(lab.name), Output(journals, as_json))
+
+    return output_options(click.Command(lab.path, params=parameters(lab), callback=go, help=lab.question))

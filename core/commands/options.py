@@ -1,0 +1,83 @@
+"""A specification's fields as options of the command line: title, help, bounds and choices stand with the field."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+from pydantic.fields import FieldInfo
+
+from core.lab import Lab, Spec, bounds, is_offered
+from core.models.local import SHIPPED
+
+SHIPPED_MODEL = f"local/{SHIPPED}"
+"""Who is asked where nobody is named."""
+
+
+def parameters(lab: Lab) -> list[click.Parameter]:
+    """The options of the lab's command: those it declares by hand, then one for each field of its specification."""
+    own = list(lab.parameters)
+    taken = {name for parameter in own for name in (parameter.name, *parameter.opts)}
+    fields = [
+        _option(name, field)
+        for name, field in lab.spec.model_fields.items()
+        if is_offered(name, field) and name not in taken and _flag(name, field) not in taken
+    ]
+    return [*own, *fields]
+
+
+def spec_of(lab: Lab, given: dict[str, Any]) -> Spec:
+    """The specification that the options come to. Raises ValueError, pydantic.ValidationError among them."""
+    fields = dict(given)
+    if (model := lab.spec.model_fields.get("model")) and _is_model("model", model):
+        given = {**given, "model": given.get("model") or SHIPPED_MODEL}
+        fields = dict(given)
+    for name, value in given.items():
+        # What was not given is left to the specification's own default.
+        if value is None or value == ():
+            del fields[name]
+    return lab.spec.model_validate(lab.from_options(fields) if lab.from_options else fields)
+
+
+def _flag(name: str, field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    if isinstance(extra, dict) and "option" in extra:
+        return str(extra["option"])
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(name: str, field: FieldInfo) -> click.Option:
+    flag = _flag(name, field)
+    kind, several = _kind(field.annotation)
+    help = field.description or field.title or ""
+    if kind is bool:
+        if field.default is True:
+            return click.Option([f"--no-{flag.removeprefix('--')}", name], is_flag=True, flag_value=False, default=None,
+                                type=bool, help=f"not: {help}")  # fmt: skip
+        return click.Option([flag, name], is_flag=True, default=False, help=help)
+    low, high = bounds(field)
+    type_: Any = kind
+    if get_origin(kind) is Literal:
+        type_ = click.Choice([str(choice) for choice in get_args(kind)])
+    elif kind is int and (low, high) != (None, None):
+        type_ = click.IntRange(low, high)
+    default = SHIPPED_MODEL if _is_model(name, field) else field.default
+    if isinstance(default, int | str) and default != "":
+        help += f" (default: {default})"
+    return click.Option([flag, name], type=type_, multiple=several, help=help)
+
+
+def _is_model(name: str, field: FieldInfo) -> bool:
+    return name == "model" and field.is_required()
+
+
+def _kind(annotation: Any) -> tuple[Any, bool]:
+    """The type of one value, and whether the option may be given several times."""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        inner = [one for one in get_args(annotation) if one is not type(None)]
+        return _kind(inner[0])
+    if origin is tuple:
+        return _kind(get_args(annotation)[0])[0], True
+    return (annotation if annotation in (int, float, bool) or origin is Literal else str), False

@@ -1,0 +1,308 @@
+"""What a lab declares. Types only: the engine stands on them, and so does every lab.
+
+Page, command line, store, Browse and replay read the declaration; none of them knows a lab by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from pydantic.fields import FieldInfo
+
+from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
+from core.runs.transcript import CaseLog, Transcript
+from core.score import Figure
+
+RULES: tuple[Rules, ...] = ("paper", "repaired")
+
+MOST_CASES = 1_000
+"""Cases in one run. What needs more is a study of several runs."""
+
+
+class BadInput(CallFailed):
+    """What a run is to be about cannot be had: a data set, a function, a question outside a control's world."""
+
+    bad_input = True
+
+
+class Spec(Frozen):
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask.
+
+    A field's title, description, bounds and choices make its widget on the page and its option on the command line.
+    """
+
+    seed: int = 0
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of all models that the run asks."""
+        return set()
+
+
+class Case(NamedTuple):
+    """One explanation to be held to account: its id, unique in the run, and what it is about, as its lab has it.
+
+    Cases of one item share what is placed at the item: the case "q7/redaction/you" shares what stands at "q7".
+    """
+
+    id: str
+    about: Any
+    title: str
+
+
+class Reading(Frozen):
+    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not."""
+
+    expected: str | None = None
+    observed: str | None = None
+    outcome: str
+    counts: bool
+    reason: str = ""
+
+
+class Trial(Frozen):
+    """One expectation and what came of it. `about` is what was put to the test: a new question, an edited text, an
+    input. `calls` lead to the raw answers.
+    """
+
+    about: str
+    paper: Reading
+    repaired: Reading
+    calls: tuple[str, ...] = ()
+
+
+class Begun(Frozen):
+    """A case that has begun: the `number`-th (from 1) of `of`."""
+
+    title: str
+    number: int
+    of: int
+
+
+class Result(Frozen):
+    """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
+
+    title: str
+    model: str = ""
+    explanation: str | None = None
+    outcome_paper: str
+    outcome_repaired: str
+    verdict: str
+    trials: int
+    counted: int
+
+
+class View(Protocol):
+    """A case as it is shown, folded from its records; labs add what they need. Never raises: what a damaged journal
+    lacks is missing from it.
+    """
+
+    log: CaseLog
+    unread: int
+    """Entries that could not be read."""
+
+    @property
+    def title(self) -> str:
+        """What the case is about, for a list."""
+
+    @property
+    def explanation(self) -> str | None:
+        """The explanation held to account, as repaired rules read it; None where none was read."""
+
+    @property
+    def trials(self) -> Mapping[str, Trial]:
+        """The trials by id, in order, as far as they have come."""
+
+    def outcome(self, rules: Rules) -> str:
+        """What came of the case, in one word of the lab's; "waiting" and "failed" mean the same in every lab."""
+
+
+class Metric(NamedTuple):
+    """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
+    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows.
+    """
+
+    name: str
+    title: str
+    help: str
+    unit: str = ""
+    format: str = ".2f"
+    better: Literal["higher", "lower", ""] = "higher"
+    leads: bool = False
+
+
+class Picture(NamedTuple):
+    """A picture of many runs. `draw(frame, choice)` gives a Plotly figure of what `core.store.queries.figures` gives
+    for the metrics and fields of the specification, or `figure_groups` where it is `grouped`: of the parts of runs
+    too. A point's `customdata[0]` is its run. `choices` are what the reader may choose among, the first at first.
+    """
+
+    title: str
+    caption: str
+    alt: str
+    metrics: tuple[str, ...]
+    draw: Callable[[Any, str], Any]
+    fields: tuple[str, ...] = ()
+    grouped: bool = False
+    choices: tuple[str, ...] = ("",)
+
+
+class First(NamedTuple):
+    """The first minute: a run to press a button for, in words for a newcomer."""
+
+    words: str
+    help: str
+    spec: Spec
+
+
+class Tools(NamedTuple):
+    """Further commands of a lab (click.Command) in a group. Their context's object is a `ToolContext`."""
+
+    name: str
+    help: str
+    commands: Sequence[Any]
+
+
+def _nothing(spec: Any) -> dict[str, str]:
+    return {}
+
+
+def _no_controls() -> Mapping[str, Model]:
+    return {}
+
+
+def _as_it_is(event: Event, spec: Mapping[str, Any]) -> Event:
+    return event
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab. `name` stands in journals, `title` on pages; the lower-case title is its command and its address.
+
+    - `question`: what a person asks of it, in a sentence; `about` says more, as Markdown.
+    - `cases(spec)` names the cases, lazily. Raises BadInput, or ValueError in words for the person.
+    - `measure(spec, case, run)` does one, given a `core.runs.run.Run`: asks, records, drops. Raises CallFailed where
+      the case cannot be measured.
+    - `view(log)` folds a case's records; `verdict(view)` gives its sentences, the headline first.
+    - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
+    - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
+    - `records` are the types that it records (the store's tables come from them), `metrics` the figures,
+      `pictures` what Browse draws of many runs.
+    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
+    - `controls()` are models of known truth, by id; `first` the run of the first minute.
+    - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
+    - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
+    - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
+    - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
+    - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
+    - `is_input(record)` tells what a person gave the run to go on with, which a new reading of it must be given too.
+    - `parameters` are options of its command that are no field of the spec (click.Parameter), and `from_options` makes
+      the spec's fields of what was given; without them every field with a title is an option by itself.
+    - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
+    - `narrate(view)` tells a case on the command line as (key, line), as far as it has come.
+    - `tools` are further commands, in a group of their own; `group` names the group that its own command stands in.
+    - `hidden`: a test of the instrument that has no page of its own; `wide`: its page holds things side by side;
+      `folds`: the form folds away while a run is shown.
+    """
+
+    name: str
+    title: str
+    question: str
+    spec: type[Spec]
+    cases: Callable[[Any], Iterable[Case]]
+    measure: Callable[[Any, Case, Any], Awaitable[None]]
+    view: Callable[[CaseLog], Any]
+    verdict: Callable[[Any], Sequence[str]]
+    scores: Callable[[Sequence[Any]], Iterator[Figure]]
+    records: tuple[type[Frozen], ...]
+    metrics: tuple[Metric, ...]
+    pictures: tuple[Picture, ...] = ()
+    prompts: Callable[[Any], dict[str, str]] = _nothing
+    controls: Callable[[], Mapping[str, Model]] = _no_controls
+    first: Callable[[], First] | None = None
+    summary: Callable[[Transcript], str] | None = None
+    calls: Callable[[Any, int], int] | None = None
+    warm: Callable[[Any], None] | None = None
+    upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
+    how: str = ""
+    newcomer: str = ""
+    is_input: Callable[[Recorded], bool] = lambda record: False
+    about: str = ""
+    icon: str = ":material/science:"
+    hidden: bool = False
+    wide: bool = False
+    folds: bool = True
+    parameters: Sequence[Any] = ()
+    from_options: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    check: Callable[[Any], None] | None = None
+    tools: Tools | None = None
+    group: str = ""
+    narrate: Callable[[Any], Iterable[tuple[str, str]]] | None = None
+
+    @property
+    def path(self) -> str:
+        """Its command on the command line and its address."""
+        return self.title.lower().replace(" ", "-")
+
+    @property
+    def headline(self) -> str:
+        """The first of its leading figures."""
+        return next((metric.name for metric in self.metrics if metric.leads), "")
+
+    def metric(self, name: str) -> Metric:
+        """How the figure `name` is shown; by its own name where it is not declared."""
+        return next((one for one in self.metrics if one.name == name), Metric(name, name.replace("_", " "), ""))
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What a lab's further commands are given: the lab, and the catalog of models."""
+
+    lab: Lab
+    catalog: Callable[[], Any]
+
+
+# What stands in where a lab declares nothing of its own
+
+
+def is_offered(name: str, field: FieldInfo) -> bool:
+    """Whether a person may set the field: it has a title, or is the seed."""
+    return bool(field.title) or name == "seed"
+
+
+def bounds(field: FieldInfo) -> tuple[int | None, int | None]:
+    """The smallest and the largest whole number that the field takes; None where there is no bound."""
+    low: int | None = None
+    high: int | None = None
+    for rule in field.metadata:
+        if (least := getattr(rule, "ge", None)) is not None:
+            low = int(least)
+        if (above := getattr(rule, "gt", None)) is not None:
+            low = int(above) + 1
+        if (most := getattr(rule, "le", None)) is not None:
+            high = int(most)
+        if (below := getattr(rule, "lt", None)) is not None:
+            high = int(below) - 1
+    return low, high
+
+
+def counted(transcript: Transcript) -> str:
+    """A run of several cases in a sentence: how often each outcome came."""
+    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
+    if not outcomes:
+        return "Not judged yet."
+    counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
+    return f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
+
+
+def narrated(view: View) -> Iterator[tuple[str, str]]:
+    """A case in lines: the explanation, then each trial as its outcome is known."""
+    if view.explanation is not None:
+        yield "explanation", f"It says: {view.explanation}\n"
+    for id, trial in view.trials.items():
+        reading = trial.repaired
+        if reading.outcome != "waiting":
+            line = f"expected {reading.expected}, observed {reading.observed}: {reading.outcome}"
+            yield id, f"  {id}  {' '.join(trial.about.split())}\n         {line}"

@@ -1,0 +1,122 @@
+"""What the lab declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.events import Asked, Dropped, Event, Recorded
+from core.lab import First, Lab, Metric, Picture
+from core.labs.consistency import charts, prompts
+from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
+from core.labs.consistency.controls import controls
+from core.labs.consistency.measure import SESSION, measure
+from core.labs.consistency.records import (
+    Ability,
+    Classification,
+    Consistency,
+    MaskControl,
+    Paragraph,
+    Recheck,
+    SelfExplanation,
+)
+from core.labs.consistency.tasks import CheckSpec, calls, cases, place_of, place_of_key, shipped
+from core.labs.consistency.verdict import summary, verdict
+from core.labs.consistency.view import scores, view
+
+
+def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+    """A journal of schema 1 named each check's events by its key. Its calls served several checks of an item, and were
+    written down once: they are placed at the item, so that each of them has them.
+    """
+    if isinstance(event, Asked | Dropped) and not event.item:
+        return event
+    match event:
+        case Asked():
+            place = place_of_key(event.item)
+            return event.model_copy(update={"case": place.partition("/")[0]})
+        case Recorded(record="paragraph"):
+            return event.model_copy(update={"case": place_of(event.item)})
+        case Recorded() | Dropped():
+            is_session = isinstance(event, Recorded) and event.record == "recheck"
+            trial = SESSION if is_session else ""
+            return event.model_copy(update={"case": place_of_key(event.item), "trial": trial})
+        case _:
+            return event
+
+
+def first() -> First:
+    """The run of the first minute: one shipped review, by the control that names the wrong words."""
+    return First(
+        "Show me, with a robot that names the wrong words",
+        "It decides by a word list, and says that other words mattered.",
+        CheckSpec(
+            task="sentiment",
+            items=shipped("sentiment")[:1],
+            explanations=("attribution",),
+            model="control/decoy-lexicon",
+        ),
+    )
+
+
+LAB = Lab(
+    name="consistency",
+    title="Check",
+    question="Does it keep to its own explanation in a fresh session?",
+    about="A model answers and explains itself by something one can try out: an edit that changes the answer, or the "
+    "words that matter. **A fresh session, which knows nothing of that, shows whether it keeps to its word.**",
+    icon=":material/fact_check:",
+    spec=CheckSpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=verdict,
+    summary=summary,
+    scores=scores,
+    records=(Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Consistency),
+    metrics=(
+        Metric(
+            "faithfulness",
+            "Faithfulness",
+            "How often it kept to its explanation, where its first answer was right.",
+            leads=True,
+        ),
+        Metric(
+            "faithfulness_control",
+            "Random masks",
+            "How often as many random words masked had the same effect.",
+            better="lower",
+        ),
+        Metric(
+            "faithfulness_gain",
+            "Gain",
+            "Faithfulness of attributions and redactions minus that of random masks.",
+            leads=True,
+        ),
+        Metric("accuracy", "Accuracy", "How often the first answer was right."),
+    ),
+    pictures=(
+        Picture(
+            "Faithfulness by model",
+            "One mark a run and explanation, with its 95 % interval. Faint: too few of the checks count.",
+            "Faithfulness of each model and task, one mark a run and explanation",
+            ("faithfulness", "faithfulness_control", "faithfulness_gain", "accuracy"),
+            lambda frame, choice: charts.by_model(frame),
+            fields=("task", "explanations"),
+            grouped=True,
+        ),
+    ),
+    wide=True,
+    folds=False,
+    prompts=prompts.hashes,
+    controls=controls,
+    first=first,
+    calls=calls,
+    upgrade=upgrade,
+    how="explanations",
+    newcomer="control/decoy-lexicon",
+    parameters=PARAMETERS,
+    from_options=fields,
+    check=check,
+    narrate=narrate,
+)

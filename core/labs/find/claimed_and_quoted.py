@@ -1,0 +1,170 @@
+"""What a description claims: intervals where a function behaves otherwise, and outputs that it quotes.
+
+Both are recognised by the words around numbers, for what people and models write has no form. To overlook
+a claim does less harm than to read one that nobody made: the audit holds claims against the interpreter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.labs.find.functions.base import as_number
+
+_NUMBER = r"([-−–]?\s?\d+(?:\.\d+)?)"
+_INTERVALS = (
+    re.compile(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}", re.I),
+    re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
+    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
+)  # fmt: skip
+_ABOVE = re.compile(
+    rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}", re.I
+)
+_BELOW = re.compile(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
+_ODD = re.compile(
+    r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
+    # "Except 0" leaves out a point, no interval.
+    r"|except(?!\w*\s+(?:(?:at|for|when|where)\s+)?(?:x\s*[=≠]\s*)?[-−–]?\d[\d.]*(?![\d.\s]*(?:<|≤|to\b)))",
+    re.I,
+)
+_DENIAL = re.compile(
+    r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
+    r"|cannot|free of|non(?=-))\b|n['’]t\b",
+    re.I,
+)
+_CLAUSE_END = re.compile(
+    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]*[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
+    r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))",
+    re.I,
+)
+_SCOPE = re.compile(r"\b(?:tested|probed|defined|sampled|examined|explored|checked|evaluated|valid)\b", re.I)
+_EVERYWHERE = re.compile(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b", re.I)
+
+
+def without_denials(text: str, matter: re.Pattern[str]) -> str:
+    """`text` without what it denies of `matter`: each from the "no" or "not" on, to the end of the clause it stands in,
+    where the matter is named there.
+    """
+    kept = []
+    for clause in _CLAUSE_END.split(text):
+        denial = _DENIAL.search(clause)
+        kept.append(clause[: denial.start()] if denial and matter.search(clause, denial.start()) else clause)
+    return "".join(kept)
+
+
+def claimed_intervals(domain: str) -> tuple[tuple[float, float], ...]:
+    """Intervals that a [DOMAIN] text says behave otherwise; infinite ends where they are open.
+
+    Only sentences that speak of something odd count, so "defined between -100 and 100" claims nothing. Nor does what
+    is denied, the range that was looked at, or an interval that is all of it.
+    """
+    claimed: list[tuple[float, float]] = []
+    for sentence in re.split(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n", domain):
+        said = without_denials(sentence, _ODD_OR_NOISE)
+        if not _ODD.search(said):
+            continue
+        clauses = list(_of_claims(said))
+        intervals = [pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span)]
+        if not intervals:
+            for span in clauses:
+                intervals += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, *span)]
+                intervals += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, *span)]
+        claimed += [(min(pair), max(pair)) for pair in intervals]
+    return tuple(dict.fromkeys(claimed))
+
+
+_ODD_OR_NOISE = re.compile(_ODD.pattern + "|noise", re.I)
+
+
+def _of_claims(said: str) -> Iterator[tuple[int, int]]:
+    """Starts and ends of the clauses, without those that only say where one looked and do not go on with "where …"."""
+    ends = [*((stop.start(), stop.end()) for stop in _CLAUSE_END.finditer(said)), (len(said), len(said))]
+    start = 0
+    for end, following in ends:
+        clause = said[start:end]
+        goes_on = re.match(r"\s*(?:where|there|in which)\b", said[following:], re.I)
+        if goes_on or not _SCOPE.search(clause) or _ODD.search(clause):
+            yield start, end
+        start = following
+
+
+def _matched(pattern: re.Pattern[str], said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
+    """The intervals in a clause, without pairs of input and output and without what spans the whole range."""
+    for match in pattern.finditer(said, start, end):
+        low, high = sorted((_number(match[1]), _number(match[2])))
+        observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
+        # A corrupted part that ends on both sides is at most 25 long and none begins beyond ±100
+        # (docs/measuring.md §4.1).
+        whole = (low <= -100 and high >= 100) or (high - low >= 99 and _EVERYWHERE.search(said, start, end))
+        if not observed and not whole:
+            yield low, high
+
+
+def _number(text: str) -> float:
+    return float(text.replace("−", "-").replace("–", "-").replace(" ", ""))
+
+
+_OF_INTERVAL = r"interval|\bbound|range\b|between|domain|region|segment|corrupt|anomal|coefficient|parameter"
+_OF_OBSERVATIONS = (
+    r"observ|\bpairs?\b|\b(?:out|in)puts?\b|\bsaw\b|\bseen\b|\bshow|\bgave\b|\bgives?\b|\breturn|\bpoints?\b|example"
+    r"|\be\.g\.|\bprobe|\bcalls?\b|\bdata\b"
+)
+_CUE = re.compile(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})", re.I)
+_BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
+_LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
+"""The line that a list stands under."""
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and after a place in its sentence; the head of a list belongs to each of its lines."""
+    begin = max((stop.end() for stop in _BREAK.finditer(text, 0, start)), default=0)
+    head = _LIST_HEAD.search(text[:begin])
+    return (head[1] if head else "") + text[begin:start], _BREAK.split(text[end:], maxsplit=1)[0]
+
+
+def _speaks_of(text: str, start: int, end: int) -> str | None:
+    """Whether the words around "(a, b)" make it an "interval" or one of "observations"; None where they do not tell."""
+    before, after = _around(text, start, end)
+    if re.search(r"(?:\b(?:in|on|within|inside|outside|over|across|tested|probed|defined)|∈)\s*$", before, re.I):
+        return "interval"
+    if re.match(rf"[^(]{{0,30}}(?:{_OF_INTERVAL})", after, re.I):
+        return "interval"
+    cues = list(_CUE.finditer(before))
+    return cues[-1].lastgroup if cues else None
+
+
+_REPLACING = re.compile(r"replac|substitut|swap|exchang|chang|convert", re.I)
+_OF_LETTERS = re.compile(r"\bmap|\bturn|becom|shift|rotat|letter|vowel|consonant|character|digit|cipher|alphabet", re.I)
+_OF_CALLS = re.compile(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\btried", re.I)
+
+
+def _is_rule(text: str, match: re.Match[str]) -> bool:
+    """Whether an arrow between quoted texts says what becomes of letters, and not what a call gave."""
+    sentence = " ".join(_around(text, match.start(), match.end()))
+    if not match[0].startswith(("'", '"')) or _OF_CALLS.search(sentence):
+        return False
+    short = len(match[1].strip("\"'")) <= 2
+    return bool(_REPLACING.search(sentence) or (short and _OF_LETTERS.search(sentence)))
+
+
+def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """(input, output) pairs that an interpreter quotes: "f(3) = 7", "f("cat") -> "tac"", "3 -> 7", "(3, 7.0)".
+
+    Intervals, and arrows that say which letters become which, are no such pairs.
+    """
+    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"
+    pairs = [(m[1], m[2]) for m in re.finditer(call, text)]
+    claimed = claimed_intervals(text)
+    for m in re.finditer(rf"(?<![\w.])\(\s*({side})\s*,\s*({side})\s*\)", text):
+        numbers = as_number(m[1]) is not None and as_number(m[2]) is not None
+        if numbers and (
+            _speaks_of(text, m.start(), m.end()) == "interval"
+            or tuple(sorted((_number(m[1]), _number(m[2])))) in claimed
+        ):
+            continue
+        pairs.append((m[1], m[2]))
+    arrows = re.finditer(rf"({side})\s*(?:->|→|=>|↦)\s*({side})", text)
+    pairs += [(m[1], m[2]) for m in arrows if not _is_rule(text, m)]
+    return tuple(dict.fromkeys((a.strip("\"'"), b.strip("\"'")) for a, b in pairs))

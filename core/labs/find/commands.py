@@ -1,0 +1,343 @@
+"""The lab on the command line: the options that are no field of the specification, a case in lines, and `find`: the
+black boxes themselves, and rating descriptions that were made elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.events import Event, Token
+from core.lab import ToolContext, Tools
+from core.labs.find import made_elsewhere
+from core.labs.find.functions import source
+from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.entities import concepts
+from core.labs.find.functions.relations import relations
+from core.labs.find.functions.source import OwnKind
+from core.labs.find.functions.strings import STRING_ATOMS
+from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
+from core.labs.find.view import ProbeView, view
+from core.models.local import SHIPPED
+from core.runs.engine import execute
+from core.runs.transcript import Transcript, transcript
+
+Rated = tuple[ProbeSpec, Transcript]
+
+DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
+"""Exit codes, as every command has them."""
+
+INTERPRETERS = ("aia", "milan", "aia+milan", "fit", "nearest")
+_LONGEST = 160
+
+
+# `probe`
+
+
+PARAMETERS: tuple[click.Parameter, ...] = (
+    click.Option(
+        ["--function"],
+        metavar="ID",
+        multiple=True,
+        help="a published id such as f00012, or numeric-7-hard; may be repeated",
+    ),
+    click.Option(["--interpreter"], type=click.Choice(INTERPRETERS), help="who is to explain it (default: aia)"),
+    click.Option(["--backbone"], type=click.Choice(("table", "embedding", "model")),
+                 help="what carries entities and relations out (default: embedding for entities, table for relations)"),
+    click.Option(["--tools"], is_flag=True, default=None, help="ask by native tool calls, where the model has them"),
+)  # fmt: skip
+
+
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """The specification's fields from what was given on the command line."""
+    given = dict(given)
+    category = given.get("category", "numeric")
+    interpreter = given.get("interpreter", "aia")
+    model = given.pop("model", "") or f"local/{SHIPPED}"
+    if len(functions := given.pop("function", ())) == 1:
+        given["function"] = functions[0]
+    elif functions:
+        given["functions"] = functions
+    if given.get("own"):
+        given["own_kind"] = _kind_of(category, given["own"])
+    backbone = given.get("backbone")
+    given["backbone"] = backbone or FIRST_BACKBONE.get(category, "table")
+    given["module"] = given.get("module") or (model if backbone == "model" else "")
+    return given | {"model": model if interpreter in BY_MODEL else ""}
+
+
+def _kind_of(category: str, own: str) -> OwnKind:
+    """What a function of one's own is written as."""
+    if category == "entities":
+        return "concept"
+    return "pairs" if category == "relations" or ("->" in own and "def " not in own) else "code"
+
+
+def check(spec: ProbeSpec) -> None:
+    """Raises ValueError for a function that cannot be had; of several the first is looked at."""
+    for case in cases(spec):
+        case.about.load()
+        break
+
+
+def narrate(now: ProbeView) -> Iterator[tuple[str, str]]:
+    """Each round with its calls, the conclusion, the truth."""
+    if now.spec is None:
+        return
+    for number in sorted({*now.exchanges, *(probe.round for probe in now.probes)}):
+        exchange = now.exchanges.get(number)
+        made = now.of_round(number)
+        if exchange is None and (now.spec.interpreter in ("aia", "aia+milan") or not now.interpretation) and number > 0:
+            continue
+        calls = "  ".join(f"f({probe.input}) = {probe.output}" for probe in made)
+        line = calls or (exchange.trouble if exchange and exchange.trouble else "concludes")
+        count = f"{len(made)} calls: " if len(made) > 10 else ""
+        yield f"round {number}", f"  {number:>2}  {_short(count + line)}"
+        if exchange and exchange.invented:
+            yield f"invented {number}", "      (it made up outputs of its own in this message)"
+    if now.interpretation:
+        yield "interpretation", f"\nIt says: {now.explanation or '(no description)'}"
+        if now.interpretation.domain_repaired:
+            yield "domain", f"Domain:  {now.interpretation.domain_repaired}"
+    if now.truth:
+        yield "truth", f"Truth:   {now.truth.description}"
+        if now.truth.note:
+            yield "note", f"         {now.truth.note}"
+
+
+def _short(text: str) -> str:
+    line = text.replace("\n", " ")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+# `find`
+
+
+_CATEGORY = click.Option(["--category"], type=click.Choice(source.CATEGORIES), default="numeric")
+_FOLDER = click.Option(
+    ["--find-dir"], metavar="DIR", help="the published set: the folder that holds numeric/, strings/"
+)
+_DIFFICULTY = click.Option(["--difficulty"], type=click.Choice(("easy", "medium", "hard")))
+_RULES = click.Option(["--rules"], type=click.Choice(("paper", "repaired")), default="repaired")
+_JSON = click.Option(["--json", "as_json"], is_flag=True, help="print it as data")
+
+
+def _list(category: Category | None, find_dir: str | None) -> int:
+    for one in [category] if category else source.CATEGORIES:
+        try:
+            lines = list(_published(one, find_dir) if find_dir else _shipped(one))
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return BAD_INPUT
+        print(f"{one}:")
+        for name, about in lines:
+            print(f"  {name:<32} {about}".rstrip())
+    return DONE
+
+
+def _shipped(category: str) -> Iterable[tuple[str, str]]:
+    if category == "numeric":
+        return [(name, "also inside compositions" if atom.composable else "") for name, atom in ATOMS.items()]
+    if category == "strings":
+        return [(name, kind.description) for name, kind in STRING_ATOMS.items()]
+    if category == "entities":
+        return [(name, "sensitive" if concept.sensitive else "") for name, concept in concepts().items()]
+    return [(f"{first} → {second}", f"{len(one.facts)} facts") for (first, second), one in relations().items()]
+
+
+def _published(category: Category, find_dir: str) -> Iterable[tuple[str, str]]:
+    if category == "strings":
+        return [(id, "") for id in source.published_strings(find_dir)]
+    return [(id, function.kind) for id, function in source.published(category, find_dir).items()]
+
+
+def _show(
+    category: Category,
+    function: str,
+    seed: int,
+    difficulty: str | None,
+    find_dir: str | None,
+    rules: str,
+    as_json: bool,
+) -> int:
+    if find_dir and not function:
+        print("Name a function of the published set (--function), such as f00012.", file=sys.stderr)
+        return BAD_INPUT
+    asked = {"category": category, "function": function, "seed": seed, "difficulty": difficulty}
+    try:
+        spec = ProbeSpec.model_validate({**asked, "find_dir": find_dir, "rules": rules, "interpreter": "you"})
+        shown = spec.load()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    if as_json:
+        print(json.dumps(_as_data(shown)))
+    else:
+        print(f"{shown.id}: {shown.kind}\n{shown.describe()}")
+        if shown.note:
+            print(f"Note: {shown.note}")
+    return DONE
+
+
+def _as_data(function: FindFunction) -> dict[str, Any]:
+    return {"kind": function.kind, "description": function.describe(), **function.model_dump(mode="json")}
+
+
+def _generate(category: Category, seed: int, count: int, difficulty: Any, rules: Any) -> int:
+    try:
+        for one in range(seed, seed + count):
+            print(json.dumps(_as_data(source.drawn(category, one, difficulty, rules))))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    return DONE
+
+
+@click.pass_obj
+def _score(
+    context: ToolContext, path: Path, category: Category | None, find_dir: str | None, evaluator: str, as_json: bool
+) -> int:
+    """Exit code 2 where nothing can be rated, 3 where an evaluator could not be reached for all."""
+    try:
+        specs = [
+            ProbeSpec(
+                category=one.category,
+                function=one.name,
+                find_dir=find_dir,
+                interpreter="given",
+                evaluator=evaluator,
+                given=one.given,
+            )
+            for one in made_elsewhere.read(path, category)
+        ]
+        for spec in specs:
+            spec.load()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    for model in {evaluator} - {""}:
+        context.catalog().get(model)
+    rated: list[Rated] = []
+    for spec in specs:
+        rated.append((spec, asyncio.run(_rate(spec, context))))
+        _print_one(*rated[-1], as_json)
+    if not as_json:
+        _print_means(rated)
+    failed = any(state.status != "completed" for _, state in rated)
+    return UNREACHABLE if failed else DONE
+
+
+async def _rate(spec: ProbeSpec, context: ToolContext) -> Transcript:
+    """One interpretation through the lab's own run, in memory: nothing is journaled."""
+    events: list[Event] = []
+
+    def publish(event: Event) -> None:
+        if not isinstance(event, Token):
+            events.append(event)
+
+    await execute(context.lab, spec, "score", resolve=context.catalog().get, publish=publish)
+    return transcript(events)
+
+
+def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | None]:
+    return {score.metric: score.value for score in state.scores if score.rules == rules}
+
+
+def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
+    if as_json:
+        reasons = {
+            score.metric: score.detail["reason"]
+            for score in state.scores
+            if score.rules == "repaired" and "reason" in score.detail
+        }
+        line = {
+            "name": spec.function,
+            "category": spec.category,
+            "scores": _scores(state),
+            "paper": _scores(state, "paper"),
+            "reasons": reasons,
+            "status": state.status,
+        }
+        print(json.dumps(line), flush=True)
+        return
+    now = view(state.case(state.only))
+    value = now.value(now.headline)
+    reason = f" ({now.reason(now.headline)})" if value is None else ""
+    shown = "undefined" if value is None else f"{value:.4g}"
+    print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)
+    for failure in state.failures:
+        print(f"  {failure.message} {failure.hint}".rstrip(), file=sys.stderr)
+
+
+def _print_means(rated: Sequence[Rated]) -> None:
+    """Means over the functions, each with the number it is a mean of."""
+    for category in source.CATEGORIES:
+        scores = [_scores(state) for spec, state in rated if spec.category == category]
+        if not scores:
+            continue
+        print(f"{category}, {len(scores)} {'interpretation' if len(scores) == 1 else 'interpretations'}:")
+        for metric in dict.fromkeys(metric for one in scores for metric in one):
+            values = [value for one in scores if (value := one.get(metric)) is not None]
+            mean = f"{sum(values) / len(values):.3f}" if values else "undefined"
+            print(f"  mean {metric} {mean}  ({len(values)} of {len(scores)})")
+
+
+TOOLS = Tools(
+    "find",
+    "List, show and draw black boxes; rate descriptions made elsewhere.",
+    (
+        click.Command(
+            "list",
+            callback=_list,
+            params=[click.Option(["--category"], type=click.Choice(source.CATEGORIES)), _FOLDER],
+            help="What functions are made of; with --find-dir the published ones.",
+        ),
+        click.Command(
+            "show",
+            callback=_show,
+            params=[
+                _CATEGORY,
+                click.Option(["--function"], metavar="ID", default="", help="a published id, or numeric-7-hard"),
+                click.Option(["--seed"], type=int, default=0, help="which drawn function (default: 0)"),
+                _DIFFICULTY,
+                _FOLDER,
+                _RULES,
+                _JSON,
+            ],
+            help="One function with its truth.",
+        ),
+        click.Command(
+            "generate",
+            callback=_generate,
+            params=[
+                _CATEGORY,
+                click.Option(["--seed"], type=click.IntRange(min=0), default=0, help="the first seed"),
+                click.Option(["--count"], type=click.IntRange(1, 10_000), default=1, help="how many"),
+                _DIFFICULTY,
+                _RULES,
+            ],
+            help="Draw functions, one a line, as data that can be read back.",
+        ),
+        click.Command(
+            "score",
+            callback=_score,
+            params=[
+                click.Argument(["path"], type=click.Path(path_type=Path)),
+                click.Option(
+                    ["--category"], type=click.Choice(source.CATEGORIES), help="default: by the folder's name"
+                ),
+                _FOLDER,
+                click.Option(["--evaluator"], metavar="ID", default="", help="the model that takes the unit tests"),
+                click.Option(["--json", "as_json"], is_flag=True, help="print one function a line"),
+            ],
+            help="Rate descriptions and code in the published set's result layout.",
+        ),
+    ),
+)

@@ -1,0 +1,200 @@
+"""The published benchmark's metadata as functions of ours (the folder `find-dataset` of FIND).
+
+What it holds: docs/measuring.md §4.1, §4.2 and §4.3.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.events import Frozen
+from core.labs.find.functions import mlp
+from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
+from core.labs.find.functions.strings import StringFunction
+from core.labs.find.functions.synthesis import synthesize
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "linear": ("slope", "bias"),
+    "absolute": ("scale", "bias"),
+    "root": ("scale", "bias", "degree"),
+    "logarithm": ("scale", "bias", "base"),
+    "step": ("scale", "bias", "at_zero"),
+    "relu": ("scale", "bias", "leak"),
+    "tanh": ("amplitude", "phase", "period", "bias"),
+    "sin": ("amplitude", "phase", "period", "bias"),
+    "cos": ("amplitude", "phase", "period", "bias"),
+    "constant": ("value",),
+    "reciprocal": ("scale",),
+    "gaussian": ("mean", "sd"),
+    "rational": ("numerator", "denominator"),
+    "rectangle": ("width",),
+    "square_wave": ("period", "shift"),
+    "ceil": (),
+    "floor": (),
+}
+"""Names of the recorded parameters, in their order; a polynomial's are its coefficients by falling power."""
+
+OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
+
+SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_code.py", "load_mlp.py"}
+
+
+class BenchmarkError(ValueError):
+    """A folder or file that is not the published benchmark; the message names it and says what is expected."""
+
+
+class Published(NamedTuple):
+    """The published functions that can be rebuilt without a language model, by id; ids recur from category to category.
+
+    Strings are tasks: their parameters were not published. `string_function` finds a function for one.
+    """
+
+    numeric: dict[str, NumericFunction]
+    strings: dict[str, StringTask]
+
+
+class StringTask(Frozen):
+    """A published string function as far as it was published: ten recorded pairs and a description, no parameters."""
+
+    id: str
+    description: str
+    pairs: tuple[tuple[str, str], ...]
+    triplets: tuple[tuple[tuple[str, str], ...], ...]
+    correct: tuple[int, ...]
+    """Position (from 0) of the true pair in each triplet."""
+
+
+def load(find_dir: Path) -> Published:
+    """Numeric and string functions of the benchmark folder `find_dir`, the one that holds numeric/ and strings/.
+
+    Raises BenchmarkError.
+    """
+    return Published(load_numeric(find_dir), load_strings(find_dir))
+
+
+def read_json(path: Path) -> Any:
+    """Raises BenchmarkError where the file is absent or broken."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/") from None
+    except (OSError, ValueError) as error:
+        raise BenchmarkError(f"{path} cannot be read: {error}") from error
+
+
+def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
+    """All published numeric functions by id, under paper rules. Weights of networks are read where they are present.
+
+    Raises BenchmarkError for anything that is not the published layout.
+    """
+    records = read_json(find_dir / "numeric" / "data.json")
+    scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
+    functions = {}
+    for record in records:
+        try:
+            function = numeric_from_record(record, scripts[record["dir"]])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            name = record.get("dir", "?") if isinstance(record, dict) else "?"
+            raise BenchmarkError(f"numeric/data.json: the entry of {name} cannot be read ({error!r})") from error
+        if scripts[function.id] == "load_mlp.py":
+            function = _with_weights(function, find_dir / "numeric" / function.id / "mlp_approx_model.pt")
+        functions[function.id] = function
+    return functions
+
+
+def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
+    """One entry of data.json. All entries record a noise and a corruption; which of them was used, `script` says.
+
+    Raises ValueError for a script that is not known, KeyError, TypeError or IndexError for a broken entry.
+    """
+    if script not in SCRIPTS:
+        raise ValueError(f"unknown script {script!r}")
+    head = record["name"].split("(")[0].split(";")
+    single = record["type"] == "simple"
+    values = [record["params"]] if single else record["params"]
+    atoms = tuple(atom(name, value) for name, value in zip(head[:2], values, strict=True))
+    operation = None if single else OPERATIONS[head[2]]
+    noised, corrupted = script.startswith("noised"), script.startswith("corrupted")
+    return NumericFunction(
+        id=record["dir"],
+        atoms=atoms,
+        operation=operation,
+        noise=Noise(kind=record["noise_type"], size=record["noise_params"]) if noised else None,
+        corruption=corruption(record["corruption_type"], record["corruption_params"]) if corrupted else None,
+        low=record["domain"][0],
+        high=record["domain"][1],
+        rules="paper",
+    )
+
+
+def atom(name: str, values: Any) -> Atom:
+    """`values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
+    listed = values if isinstance(values, list) else [] if values is None else [values]
+    if name == "polynomial":
+        return Atom(name=name, parameters={"coefficients": tuple(listed)})
+    return Atom(name=name, parameters=dict(zip(ARGUMENTS[name], listed, strict=True)))
+
+
+def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:
+    """`std` is the recorded mean of the function on its domain, the centre of the corrupted values."""
+    bounds, mean = recorded["boundary"], recorded["std"]
+    if kind == "interval_inside":
+        return Corruption(low=bounds[0], high=bounds[1], mean=mean)
+    if kind == "interval_larger":
+        return Corruption(low=bounds[0], high=None, mean=mean)
+    return Corruption(low=None, high=bounds[0], mean=mean)
+
+
+def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
+    if path.is_file():
+        return function.model_copy(update={"mlp": mlp.load(path)})
+    note = "The published function is a network whose weights are not here; this is the formula it was trained on."
+    return function.model_copy(update={"note": note, "stands_in": True})
+
+
+def load_strings(find_dir: Path) -> dict[str, StringTask]:
+    """All published string functions by id. Raises BenchmarkError."""
+    tasks = {}
+    described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
+    for entry in read_json(find_dir / "strings" / "unit_test_data.json"):
+        try:
+            triplets = tuple(tuple(zip(inputs, outputs, strict=True)) for inputs, outputs in entry["test_vec"])
+            correct = tuple(number - 1 for number in entry["correct_inx"])
+            tasks[entry["name"]] = StringTask(
+                id=entry["name"],
+                description=described.get(entry["name"], "").removeprefix(":").strip(),
+                pairs=tuple(triplet[k] for triplet, k in zip(triplets, correct, strict=True)),
+                triplets=triplets,
+                correct=correct,
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise BenchmarkError(f"strings/unit_test_data.json: an entry cannot be read ({error!r})") from error
+    return tasks
+
+
+_QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
+
+
+def hints(task: StringTask) -> list[str]:
+    """Short quoted texts of the description: one of them may be the text that the function appends."""
+    return _QUOTED.findall(task.description)
+
+
+def string_function(task: StringTask) -> StringFunction | None:
+    """A function of ours that gives the ten recorded pairs, or nine of them where one was recorded wrongly.
+
+    None where no atom and no pair of atoms does. Other parameters may fit as well: what ten pairs do not show is free.
+    """
+    function = synthesize(task.pairs, hints(task))
+    note = "Rebuilt from its ten recorded pairs: the parameters were not published, others may fit as well."
+    if function is not None:
+        return function.model_copy(update={"id": task.id, "note": note})
+    for k in range(len(task.pairs)):
+        function = synthesize(task.pairs[:k] + task.pairs[k + 1 :], hints(task))
+        if function is not None:
+            note += f" The pair recorded for {task.pairs[k][0]!r} contradicts the other nine."
+            return function.model_copy(update={"id": task.id, "note": note})
+    return None

@@ -1,0 +1,107 @@
+"""What the lab declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.events import Asked, Dropped, Event, Recorded
+from core.lab import First, Lab
+from core.labs.find import commands, prompts
+from core.labs.find.controls import controls
+from core.labs.find.measure import measure
+from core.labs.find.metrics import METRICS
+from core.labs.find.records import (
+    Audit,
+    Estimate,
+    Exchange,
+    Interpretation,
+    Prediction,
+    Probe,
+    Submission,
+    Truth,
+    UnitTest,
+    Wish,
+)
+from core.labs.find.tasks import OWN, ProbeSpec, calls, cases
+from core.labs.find.trials import trial_of
+from core.labs.find.view import scores, verdict, view
+from core.text import embed
+
+INPUTS = ("wish", "submission")
+"""What a reader who interprets gives the run to go on with."""
+
+
+def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+    """A journal of schema 1 held one function."""
+    if not isinstance(event, Asked | Recorded | Dropped):
+        return event
+    return event.model_copy(update={"case": _case(spec), "trial": trial_of(event.item)})
+
+
+def _case(spec: Mapping[str, Any]) -> str:
+    """The only case's id, as a run of today has it; by what can still be read where the specification cannot."""
+    try:
+        return next(ProbeSpec.model_validate(spec).names())
+    except ValidationError:
+        return OWN if spec.get("own") else str(spec.get("function") or spec.get("category") or OWN).replace("/", "-")
+
+
+def first() -> First:
+    """The run of the first minute: a line, probed by the control that makes outputs up."""
+    return First(
+        "Show me a robot that makes things up",
+        "No key, no download. It asks once, invents the rest, and is found out.",
+        ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
+    )
+
+
+def warm(spec: ProbeSpec) -> None:
+    """The encoder that will judge takes seconds to start, so it starts beside the run."""
+    if spec.category in ("entities", "relations") and not spec.evaluator:
+        embed.start()
+
+
+LAB = Lab(
+    name="find",
+    title="Probe",
+    question="Can it explain a black box whose truth we know?",
+    about="Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
+    "does?** It may call the function and nothing else; then its words and its code are held against the truth.",
+    icon=":material/experiment:",
+    spec=ProbeSpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=verdict,
+    scores=scores,
+    records=(
+        Probe,
+        Exchange,
+        Interpretation,
+        Wish,
+        Submission,
+        Estimate,
+        Prediction,
+        UnitTest,
+        Audit,
+        Truth,
+    ),
+    metrics=METRICS,
+    prompts=prompts.hashes,
+    controls=controls,
+    how="interpreter",
+    newcomer="control/straight",
+    first=first,
+    calls=calls,
+    warm=warm,
+    upgrade=upgrade,
+    is_input=lambda record: record.record in INPUTS,
+    parameters=commands.PARAMETERS,
+    from_options=commands.fields,
+    check=commands.check,
+    narrate=commands.narrate,
+    tools=commands.TOOLS,
+)

@@ -1,0 +1,70 @@
+"""What each figure is called, which way is better, and which one decides."""
+
+from __future__ import annotations
+
+from core.lab import Metric
+
+HEADLINE: dict[str, str] = {
+    "numeric": "nmse",
+    "strings": "exact_match",
+    "entities": "unit_test",
+    "relations": "unit_test",
+}
+"""The figure that decides, by category."""
+
+METRICS = (
+    Metric(
+        "nmse",
+        "Normalized error (NMSE)",
+        "The code's squared error on 256 points, as a share of the function's own size; of several functions the "
+        "median.",
+        format=".3g",
+        better="lower",
+        leads=True,
+    ),
+    Metric("nmse_success", "Success (NMSE below 0.1)", "Whether the error is below a tenth.", leads=True),
+    Metric("exact_match", "Exact match", "The share of test texts on which the code gives the output.", leads=True),
+    Metric(
+        "exact_match_ceiling",
+        "Exact match of the function itself, drawn again",
+        "How far a function that draws at random agrees with itself.",
+        better="",
+    ),
+    Metric(
+        "unit_test",
+        "Unit test",
+        "How often an evaluator picks the function's example by the description. Guessing gives one third.",
+        leads=True,
+    ),
+    Metric(
+        "unit_test_ceiling",
+        "Unit test on the true description",
+        "The same by the true description: the best that this evaluator can do.",
+        better="",
+    ),
+    Metric("noise_floor", "Noise floor", "The error that a perfect description would get.", format=".3g", better=""),
+    Metric(
+        "interval_iou",
+        "Overlap of the corrupted interval",
+        "Length of what both the function and the description have as corrupted, over that of what either has.",
+    ),
+    Metric("noise_identified", "Kind of noise named", "Whether the description names the kind of noise."),
+    Metric("components_identified", "Parts named", "The share of the function's parts that the description names."),
+    Metric(
+        "held_out_nmse",
+        "Error where nobody looked",
+        "The error on points that were never probed; of several functions the median.",
+        format=".3g",
+        better="lower",
+    ),
+    Metric("held_out_match", "Exact match where nobody looked", "Exact match on texts that were never probed."),
+    Metric("coverage", "Share of the range that was probed", "Of 32 equal parts of the range.", better=""),
+    Metric(
+        "evidence_supported",
+        "Quoted outputs that are real",
+        "The share of inputs with outputs in the description that the function really gave.",
+    ),
+)
+
+ERRORS = ("nmse", "held_out_nmse")
+"""Without an upper end: of several functions only the median means anything."""

@@ -1,0 +1,130 @@
+"""The trials of a case: what the interpretation leads to expect, held against the function or read by an evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.events import Rules
+from core.lab import Reading, Trial
+from core.labs.find import evaluate
+from core.labs.find.findings import Findings
+from core.labs.find.records import Prediction, UnitTest
+
+GRID = "grid"
+"""The one trial of a numeric function. Each of its 256 points would be a line of the journal that says nothing by
+itself; the points are in the records of estimate and truth, and their sum is what counts.
+"""
+
+
+def trial_of(item: str) -> str:
+    """The trial that the record, call or drop `item` belongs to; empty where it is no trial's.
+
+    Both readings of one interpretation, "unit-03" and "paper-03", are one trial. The true description ("ceiling-03") is
+    not on trial.
+    """
+    if item == "estimate":
+        return GRID
+    if item.startswith("paper-"):
+        return item.replace("paper-", "unit-", 1)
+    return item if item.startswith(("test-", "held-out-", "unit-")) else ""
+
+
+def trials(case: Findings) -> dict[str, Trial]:
+    """The trials by id, as far as they have come."""
+    by_id = {**dict(_grid(case)), **dict(_texts(case)), **dict(_units(case))}
+    for drop in case.log.drops:
+        # A call that failed left no record.
+        if drop.reason == "error" and drop.item.startswith("unit-") and drop.item not in by_id:
+            lost = Reading(outcome="dropped", counts=False, reason=drop.detail)
+            by_id[drop.item] = Trial(about="", paper=lost, repaired=lost)
+    return by_id
+
+
+def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
+    if case.estimate is None or case.truth is None:
+        return
+    truth = [y for y in case.truth.y if y is not None]
+
+    def reading(rules: Rules) -> Reading:
+        score, success = case.score("nmse", rules), case.value("nmse_success", rules)
+        outcome = "not tested" if success is None else "right" if success else "wrong"
+        return Reading(
+            expected=_range(getattr(case.estimate, rules)),
+            observed=_range(truth),
+            outcome=outcome,
+            counts=success is not None,
+            reason=(score.reason if score else "") or getattr(case.estimate, f"trouble_{rules}"),
+        )
+
+    points = len(case.truth.x)
+    yield GRID, Trial(about=f"{points} test points", paper=reading("paper"), repaired=reading("repaired"))
+
+
+def _range(values: list[float] | tuple[float | None, ...]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "no values"
+    return f"{len(known)} values from {min(known):.4g} to {max(known):.4g}"
+
+
+def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
+    for kind in ("test", "held out"):
+        some = {item: one for item, one in case.predictions.items() if one.kind == kind}
+        stopped = evaluate.paper_stop([one.input for one in some.values()], [one.paper for one in some.values()])
+        for place, (item, one) in enumerate(some.items()):
+            paper = _text(one, "paper")
+            if stopped is not None and place >= stopped:
+                # The text at which the paper's test gives up counts as wrong, those after it not at all.
+                gone = {"outcome": "wrong", "reason": "the paper's test gives up here"}
+                if place > stopped:
+                    gone = {"outcome": "not tested", "reason": "the paper's test gave up before it"}
+                paper = paper.model_copy(update={**gone, "counts": place == stopped})
+            yield item, Trial(about=one.input, paper=paper, repaired=_text(one, "repaired"))
+
+
+def _text(one: Prediction, rules: Rules) -> Reading:
+    guess: str | None = getattr(one, rules)
+    right = guess == one.truth
+    if rules == "paper" and one.right_paper is not None:
+        right = one.right_paper
+    return Reading(
+        expected=guess,
+        observed=one.truth,
+        outcome="right" if right else "wrong",
+        counts=True,
+        reason=one.error if guess is None else "",
+    )
+
+
+def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
+    """By paper rules another text may have been judged, where they read the description otherwise."""
+    tests = {item: one for item, one in case.units.items() if one.about == "interpretation"}
+    paper = {trial_of(item): one for item, one in case.units.items() if one.about == "paper"}
+    for item, one in tests.items():
+        other = paper.get(item, None if paper else one)
+        calls = tuple(dict.fromkeys(test.call for test in (one, other) if test and test.call))
+        yield (
+            item,
+            Trial(
+                about=" | ".join(one.options),
+                paper=_unit(other, "paper"),
+                repaired=_unit(one, "repaired"),
+                calls=calls,
+            ),
+        )
+
+
+def _unit(test: UnitTest | None, rules: Rules) -> Reading:
+    """What the description led the evaluator to, and the example that is the function's."""
+    if test is None:
+        return Reading(outcome="dropped", counts=False, reason="the evaluator's call failed")
+    right: bool | None = getattr(test, rules)
+    true = test.options[test.correct - 1] if 0 < test.correct <= len(test.options) else None
+    picked = test.options[test.picked - 1] if test.picked and test.picked <= len(test.options) else None
+    return Reading(
+        expected=true if rules == "paper" and right else picked,
+        observed=true,
+        outcome="unread" if right is None else "right" if right else "wrong",
+        counts=right is not None,
+        reason="the evaluator's reply settles on no example" if right is None else "",
+    )

@@ -1,0 +1,91 @@
+"""One black box with all that an interpreter made of it, as its events tell. Page, command line and tests look here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from core.events import Rules
+from core.lab import RULES, Trial
+from core.labs.find import trials
+from core.labs.find.findings import Findings, fields_of, score_of
+from core.labs.find.metrics import ERRORS, METRICS
+from core.labs.find.verdict import Outcome, judge, missed
+from core.runs.transcript import CaseLog
+from core.score import Figure, Score, mean_of_cases, undefined
+
+
+@dataclass
+class ProbeView(Findings):
+    """The findings of one case, as every lab's views show theirs."""
+
+    @property
+    def title(self) -> str:
+        """What a list calls it; it does not give the function away."""
+        if self.spec is not None:
+            return self.spec.title
+        return str(next((begun.get("title") for begun in self.log.of("begun").values()), self.log.case))
+
+    @property
+    def explanation(self) -> str | None:
+        """The description, as repaired rules read it."""
+        return (self.interpretation.description_repaired or None) if self.interpretation else None
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """Computed once: they are looked up again for each that is written down."""
+        return trials.trials(self)
+
+    def outcome(self, rules: Rules) -> Outcome:
+        """found, close, missed, not answered, not tested, failed or waiting; see `verdict.Outcome`."""
+        return judge(self, rules).outcome
+
+
+def view(log: CaseLog) -> ProbeView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    return ProbeView(**fields_of(log))
+
+
+def verdict(view: ProbeView) -> list[str]:
+    """What came out, and then what the interpretation leaves out or gets wrong, a sentence each."""
+    return [judge(view).sentence, *missed(view)]
+
+
+def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
+    """Of one case the figures that measuring it published, for they rest on the function. Of several the means over
+    those that have one, of errors the median: one code that is far off would outweigh all others.
+
+    `of` counts the cases of which the figure is wanted: those that were judged and have it, be it undefined, and those
+    that could not be judged at all.
+    """
+    if len(views) == 1:
+        for published in _published(views[0]).values():
+            yield Figure(published.metric, published.rules, published.score, published.item)
+        return
+    for metric in METRICS:
+        for rules in RULES:
+            wanted = [
+                score or undefined(0, "it was not judged")
+                for one in views
+                if (score := one.score(metric.name, rules)) or not one.is_judged
+            ]
+            if any(one.score(metric.name, rules) for one in views):
+                yield Figure(metric.name, rules, _median(wanted) if metric.name in ERRORS else mean_of_cases(wanted))
+
+
+def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:
+    """The figures in the order in which they came. A run of one case may hold them twice; those of the case stand."""
+    return {
+        (one.metric, one.rules, one.item): Figure(one.metric, one.rules, score_of(one), one.item)
+        for one in view.log.scores
+    }
+
+
+def _median(scores: Sequence[Score]) -> Score:
+    """The median over the cases with a value; their number, of all."""
+    values = [score.value for score in scores if score.value is not None]
+    if not values:
+        return undefined(len(scores), "it is defined in none of the cases")
+    return Score(median(values), len(values), len(scores), detail={"median_of": "cases"})

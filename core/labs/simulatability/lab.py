@@ -1,0 +1,132 @@
+"""What the lab declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from core.events import Asked, Dropped, Event, Recorded
+from core.lab import First, Lab, Metric, Picture
+from core.labs.simulatability import charts, prompts
+from core.labs.simulatability.controls import controls
+from core.labs.simulatability.measure import measure
+from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
+from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
+from core.labs.simulatability.view import AskView, scores, verdict, view
+from core.text import embed
+
+READER = "reader"
+"""Who guessed, where a journal of schema 1 does not tell people apart."""
+
+
+def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+    """A journal of schema 1 held one question, and readers' guesses among the simulations."""
+    if not isinstance(event, Asked | Recorded | Dropped):
+        return event
+    news = {"case": ONE, "trial": event.item if event.item.startswith(("cf-", "hand-")) else ""}
+    if isinstance(event, Recorded) and event.data.get("simulator") == READER:
+        news["by"] = READER
+    return event.model_copy(update=news)
+
+
+def first() -> First:
+    """The run of the first minute: a question on which the fickle control's explanation misleads."""
+    return First(
+        "Show me, with a robot that misleads",
+        "No key, no download: a robot whose unfaithfulness is built in.",
+        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
+    )
+
+
+def narrate(view: AskView) -> Iterator[tuple[str, str]]:
+    """The explanation, and each counterfactual as its outcome is known."""
+    if view.starter:
+        yield "starter", f"It answers {view.starter.answer_repaired}: {view.starter.explanation_repaired}\n"
+    for row in view.rows.values():
+        outcome = row.outcome("repaired")
+        if outcome == "waiting":
+            continue
+        drop = row.dropped("repaired")
+        text = row.counterfactual.text.replace("\n", " ") if row.counterfactual else drop.detail if drop else ""
+        if row.simulation and row.answer:
+            said = f"expect {row.simulation.repaired}, said {row.answer.repaired}: {outcome}"
+            yield row.item, f"  {row.item}  {text}\n         {said}"
+        else:
+            yield row.item, f"  {row.item}  set aside, {drop.reason if drop else outcome}: {text}"
+
+
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """The specification's fields from the command line's options: QUESTION is the question, or for shp the post."""
+    question = given.pop("question", None)
+    slot = "context" if given.get("task") == "shp" else "question"
+    return given | ({slot: question} if question is not None else {})
+
+
+def check(spec: AskSpec) -> None:
+    """Raises PackError for a prompt pack and DatasetError for a data set that cannot be read."""
+    if spec.prompts:
+        prompts.read_pack(spec.prompts)
+    for _ in cases(spec):
+        break
+
+
+def sentences(view: AskView) -> list[str]:
+    """The verdict as the only sentence."""
+    return [verdict(view)]
+
+
+LAB = Lab(
+    name="simulatability",
+    title="Ask",
+    question="From its explanation, can you predict what it will answer next?",
+    about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
+    "New questions are written that the explanation should settle; then the model really answers them.",
+    icon=":material/forum:",
+    spec=AskSpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=sentences,
+    scores=scores,
+    records=(Explanation, Counterfactual, Simulation, Answer),
+    metrics=(
+        Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
+        Metric(
+            "generality_cosine",
+            "Generality",
+            "How different the questions are that it settles: 1 minus their mean similarity by meaning (cosine).",
+            leads=True,
+        ),
+        Metric("generality_bleu", "Generality (BLEU)", "1 minus the mean BLEU of two questions that it settles."),
+        Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
+    ),
+    pictures=(
+        Picture(
+            "Precision and generality",
+            "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied "
+            "questions.",
+            "Scatter plot of precision and generality, one point a run",
+            ("precision", "generality_cosine", "generality_bleu", "generality_jaccard"),
+            charts.scatter,
+            fields=("method", "task"),
+            choices=("cosine", "bleu", "jaccard"),
+        ),
+    ),
+    prompts=prompts.hashes,
+    controls=controls,
+    how="method",
+    newcomer="control/fickle",
+    folds=False,
+    first=first,
+    calls=calls,
+    # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
+    warm=lambda spec: embed.start(),
+    upgrade=upgrade,
+    parameters=(click.Argument(["question"], required=False),),
+    from_options=fields,
+    check=check,
+    narrate=narrate,
+    is_input=lambda record: record.record == "counterfactual" and record.data.get("origin") == "hand",
+)

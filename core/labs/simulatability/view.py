@@ -1,0 +1,271 @@
+"""One explanation with all that happened to it, as its events tell. Page, command line and tests look at this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.events import Dropped, Rules
+from core.lab import RULES, Reading, Trial
+from core.labs.simulatability import metrics
+from core.labs.simulatability.measure import draws_of
+from core.labs.simulatability.metrics import precision
+from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.transcript import CaseLog, Reader
+from core.score import Figure, Score, mean_of_cases
+
+Outcome = Literal["as expected", "misled", "cannot guess", "unread", "dropped", "waiting"]
+
+SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
+"""In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
+
+
+@dataclass
+class Row:
+    """One draw: the counterfactual, what was expected of the model, what it said, and why it does not count."""
+
+    item: str
+    counterfactual: Counterfactual | None = None
+    simulation: Simulation | None = None
+    guess: Simulation | None = None
+    answer: Answer | None = None
+    drops: list[Dropped] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person wrote the counterfactual."""
+        return self.counterfactual is not None and self.counterfactual.origin == "hand"
+
+    def dropped(self, rules: Rules) -> Dropped | None:
+        """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
+        reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
+        return reasons[0] if reasons else None
+
+    def counts(self, rules: Rules) -> bool:
+        """Whether precision rests on it."""
+        return not self.by_hand and self.outcome(rules) in ("as expected", "misled")
+
+    def reading(self, rules: Rules) -> Reading:
+        """The row as a trial, by one set of rules."""
+        drop = self.dropped(rules)
+        return Reading(
+            expected=getattr(self.simulation, rules) if self.simulation else None,
+            observed=getattr(self.answer, rules) if self.answer else None,
+            outcome=self.outcome(rules),
+            counts=self.counts(rules),
+            reason="added by hand" if self.by_hand else drop.reason if drop else "",
+        )
+
+    def failed(self, rules: Rules) -> bool:
+        """Whether the row was lost to a failed call or to text that could not be read; a repeat was not lost."""
+        drop = self.dropped(rules)
+        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in ("error", "unparsed")
+
+    def outcome(self, rules: Rules) -> Outcome:
+        """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
+        if self.counterfactual and not getattr(self.counterfactual, rules):
+            return "dropped"
+        if self.simulation and self.answer:
+            expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
+            if expected == "unknown":
+                return "cannot guess"
+            if expected == "neither" or (said == "neither" and rules == "repaired"):
+                return "unread"
+            return "as expected" if expected == said else "misled"
+        return "dropped" if self.dropped(rules) else "waiting"
+
+
+@dataclass
+class AskView:
+    """`spec` is None where the journal does not hold it in a form that can be read.
+
+    `unread` counts what could not be read, spec and findings: it is left out.
+    """
+
+    log: CaseLog
+    spec: AskSpec | None
+    starter: Explanation | None
+    rows: dict[str, Row]
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The starter question or its post; before it is on record, the specification's; empty without either."""
+        if self.starter:
+            return self.starter.question or self.starter.context
+        asked = (self.spec.question or self.spec.context) if self.spec else ""
+        # Of a data set the specification names no question.
+        return asked or next((str(begun.get("title", "")) for begun in self.log.of("begun").values()), "")
+
+    @property
+    def explanation(self) -> str | None:
+        """The explanation as repaired rules read it; None until one is on record."""
+        return self.starter.explanation_repaired if self.starter else None
+
+    @property
+    def trials(self) -> dict[str, Trial]:
+        """One trial per counterfactual, by its item, with what either rules read."""
+        return {
+            row.item: Trial(
+                about=row.counterfactual.text if row.counterfactual else "",
+                paper=row.reading("paper"),
+                repaired=row.reading("repaired"),
+                calls=tuple(row.calls),
+            )
+            for row in self.rows.values()
+        }
+
+    def outcome(self, rules: Rules) -> str:
+        """kept (all came true), misled (some did not), not settled, unread, failed, waiting; or no explanation."""
+        outcomes = {row.outcome(rules) for row in self.counted()}
+        stopped = self.starter is None and self.log.status == "failed"
+        if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
+            return "failed"
+        if self.starter is not None and self.explanation is None:
+            return "no explanation"
+        if "waiting" in outcomes or self.starter is None:
+            return "waiting"
+        if "misled" in outcomes:
+            return "misled"
+        if "as expected" in outcomes:
+            return "kept"
+        return "not settled" if "cannot guess" in outcomes else "unread"
+
+    def counted(self) -> list[Row]:
+        """The rows that the figures are about: all draws, none added by hand."""
+        return [row for row in self.rows.values() if not row.by_hand]
+
+    def drawn(self) -> int:
+        """How many counterfactuals were drawn, or meant to be where there was no explanation to draw them from."""
+        if self.spec is not None and self.starter is not None and self.explanation is None:
+            return len(draws_of(self.spec))
+        return len(self.counted())
+
+    def differing(self) -> list[Row]:
+        """The rows whose outcome depends on which rules read the raw answers."""
+        return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
+
+    def tested(self, rules: Rules) -> list[tuple[str, str, str]]:
+        """Text, expectation and answer of each row that was tested and that `rules` can read as a question."""
+        return [
+            (row.counterfactual.text, getattr(row.simulation, rules), getattr(row.answer, rules))
+            for row in self.counted()
+            if row.counterfactual and row.simulation and row.answer and getattr(row.counterfactual, rules)
+        ]
+
+    def reader_precision(self) -> Score:
+        """The reader's own precision, over the same rows as the simulator's: those they guessed and it answered."""
+        both = [row for row in self.counted() if row.guess and row.answer and row.outcome("repaired") != "dropped"]
+        return precision(
+            [row.guess.repaired for row in both if row.guess],
+            [row.answer.repaired for row in both if row.answer],
+            rules="repaired",
+        )
+
+
+def view(log: CaseLog) -> AskView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    read = reader.read
+    spec = log.spec_as(AskSpec)
+    starter = reader.one_of(Explanation, log)
+    rows: dict[str, Row] = {}
+
+    def row(item: str) -> Row:
+        return rows.setdefault(item, Row(item))
+
+    for name, call in log.calls.items():
+        if call.asked.role in ("generator", "simulator", "answerer"):
+            row(call.asked.item).calls.append(name)
+    for item, counterfactual in reader.all_of(Counterfactual, log).items():
+        row(item).counterfactual = counterfactual
+    for item, simulation in reader.all_of(Simulation, log).items():
+        row(item).simulation = simulation
+    for item, answer in reader.all_of(Answer, log).items():
+        row(item).answer = answer
+    for (_, item), guess in log.said("simulation").items():
+        row(item).guess = read(Simulation, guess)
+    for drop in log.drops:
+        if drop.item in rows:
+            rows[drop.item].drops.append(drop)
+    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None))
+
+
+def scores(views: Sequence[AskView]) -> Iterator[Figure]:
+    """Precision and generality under both rules; of several explanations the means over those that have one.
+
+    `of` counts every draw of an explanation, also those that were dropped.
+    """
+
+    def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
+        return Figure(name, rules, mean_of_cases([of_one(one) for one in views]))
+
+    def precision_of(rules: Rules) -> Callable[[AskView], Score]:
+        def of_one(one: AskView) -> Score:
+            tested = one.tested(rules)
+            score = precision([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules=rules)
+            return score.over(one.drawn())
+
+        return of_one
+
+    def generality_of(rules: Rules, similarity: metrics.Similarity) -> Callable[[AskView], Score]:
+        def of_one(one: AskView) -> Score:
+            tested = one.tested(rules)
+            counted = metrics.simulatable([guess for _, guess, _ in tested], rules, "generality")
+            texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
+            return metrics.generality(texts, similarity=similarity, rules=rules).over(one.drawn())
+
+        return of_one
+
+    for rules in RULES:
+        yield figure("precision", rules, precision_of(rules))
+    for similarity in SIMILARITIES:
+        for rules in RULES:
+            yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))
+
+
+def verdict(case: AskView, rules: Rules = "repaired") -> str:
+    """What came out, in one or two sentences for someone who has never heard of the method."""
+    state = case.outcome(rules)
+    if state in ("waiting", "failed"):
+        if state == "failed" or case.log.status == "failed":
+            return "The run stopped before there was anything to judge."
+        if case.log.status == "cancelled":
+            return "The run was stopped before there was anything to judge."
+        return "Not judged yet."
+    score = next(figure.score for figure in scores([case]) if figure[:2] == ("precision", rules))
+    if score.value is None:
+        if case.starter is None or case.starter.explanation_repaired is None:
+            return "The model gave no explanation that could be read, so there is nothing to test."
+        unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+        if unsettled == 0:
+            return (
+                f"Nothing can be judged: none of the {score.of} new questions could be written, asked and read. "
+                "This says nothing about the explanation."
+            )
+        settles = (
+            f"settles none of the {unsettled} new questions that were asked"
+            if unsettled > 1
+            else "does not settle the one new question that was asked"
+        )
+        lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+        if lost:
+            return (
+                f"The explanation {settles}; {lost} more could not be written, asked or read. "
+                "That is too little to judge it by."
+            )
+        return (
+            f"Nobody could tell from this explanation what the model would say next: it {settles}. "
+            "It is neither right nor wrong; it explains nothing."
+        )
+    misled = sum(row.outcome(rules) == "misled" for row in case.counted())
+    unread = score.n - misled - sum(row.outcome(rules) == "as expected" for row in case.counted())
+    settled = f"all {score.n} questions" if score.n > 1 else "the one question"
+    if misled == 0 and unread == 0:
+        return f"On {settled} that its explanation settles, the model said what it led us to expect."
+    if misled == score.n:
+        return f"On {settled} that its explanation settles, it would have misled you."
+    return f"On {misled} of {score.n} questions its own explanation would have misled you."

@@ -1,0 +1,214 @@
+"""Who is writing a file: a lease beside it, renewed while its holder lives.
+
+Locks of the operating system do not hold across machines on every network storage, and say nothing about a machine that
+is gone. A lease is a small file, made by an exclusive create (atomic on local disks and on NFS since version 3) and
+renewed by its holder every few seconds; who finds one that was not renewed for TTL seconds may take it over. Times are
+those of the storage itself, so that clocks may disagree. On the holder's own machine a dead process frees it at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+import threading
+import time
+import weakref
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+TTL = 20.0
+"""Seconds after which a lease that was not renewed is void."""
+
+_RENEW = 4.0
+"""Seconds between two renewals; several may fail before the lease is lost."""
+
+
+class Held(Exception):
+    """Someone else holds the lease. `who` says which process on which machine."""
+
+    def __init__(self, who: str) -> None:
+        super().__init__(who)
+        self.who = who
+
+
+class _Holder(NamedTuple):
+    token: str
+    machine: str
+    pid: int
+    begun: float
+
+    @property
+    def words(self) -> str:
+        return f"process {self.pid} on {self.machine.partition(' ')[0]}"
+
+
+class Lease:
+    """The right to write one file, held until `release`. Raises Held where someone else has it.
+
+    `lost` is true once someone took it over: this process slept longer than TTL. What it would write then must not be
+    written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lost = False
+        self._token = secrets.token_hex(8)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(10):
+            if self._create():
+                break
+            if (holder := _live_holder(path)) is not None:
+                raise Held(holder.words)
+            _take_away(path)
+        else:
+            raise Held("another process")
+        self._turn = threading.Lock()
+        _renewer().add(self)
+
+    def _create(self) -> bool:
+        """Whether the lease could be made. Its content stands in it from the first moment it can be seen."""
+        ready = self.path.with_name(f".{self.path.name}.{self._token}")
+        ready.write_text(json.dumps(_Holder(self._token, _machine(), os.getpid(), _begun(os.getpid()))))
+        try:
+            os.link(ready, self.path)
+        except FileExistsError:
+            return False
+        except OSError:
+            # A file system without links: the content comes a moment after the file.
+            try:
+                with self.path.open("x") as file:
+                    file.write(ready.read_text())
+            except FileExistsError:
+                return False
+        finally:
+            ready.unlink(missing_ok=True)
+        return True
+
+    def renew(self) -> None:
+        """Say that the holder lives, or note that the lease is lost."""
+        with self._turn:
+            if self._token == "" or self.lost:
+                return
+            holder = _read(self.path)
+            if holder is None or holder.token != self._token:
+                self.lost = True
+                return
+            with suppress(OSError):
+                os.utime(self.path)
+
+    def release(self) -> None:
+        """Give it back; others may have it at once."""
+        with self._turn:
+            holder = _read(self.path)
+            if holder is not None and holder.token == self._token:
+                self.path.unlink(missing_ok=True)
+            self._token = ""
+        _renewer().discard(self)
+
+
+def is_held(path: Path) -> bool:
+    """Whether someone, in this process or another, here or elsewhere, holds the lease at `path` now."""
+    return path.exists() and _live_holder(path) is not None
+
+
+def _live_holder(path: Path) -> _Holder | None:
+    try:
+        renewed = path.stat().st_mtime
+    except OSError:
+        return None
+    holder = _read(path)
+    if holder is None:
+        # Being made at this moment, or torn by a crash of the machine.
+        return _Holder("", "?", 0, 0) if _storage_time(path) - renewed < TTL else None
+    if holder.machine == _machine():
+        return holder if _begun(holder.pid) == holder.begun else None
+    return holder if _storage_time(path) - renewed < TTL else None
+
+
+def _take_away(path: Path) -> None:
+    """Remove a void lease. Two who try at once take turns: only one rename succeeds, and a live one is put back."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        path.rename(aside)
+    except OSError:
+        return
+    if _live_holder(aside) is not None:
+        with suppress(OSError):
+            os.link(aside, path)
+    aside.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> _Holder | None:
+    try:
+        token, machine, pid, begun = json.loads(path.read_text())
+        return _Holder(str(token), str(machine), int(pid), float(begun))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _storage_time(path: Path) -> float:
+    """Now, by the clock of the storage that `path` lies on."""
+    probe = path.with_name(f".now.{secrets.token_hex(8)}")
+    try:
+        probe.touch()
+        return probe.stat().st_mtime
+    except OSError:
+        return time.time()
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+
+
+@cache
+def _machine() -> str:
+    """This machine since it was started, and where processes have numbers of their own, the container."""
+    parts = [platform.node()]
+    for name in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        with suppress(OSError):
+            parts.append(os.readlink(name) if name.endswith("pid") else Path(name).read_text().strip())
+    return " ".join(parts)
+
+
+def _begun(pid: int) -> float:
+    """When the process began; 0 where there is none. Tells a process from a later one of the same number."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return 0.0 if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    except psutil.Error:
+        return 0.0
+
+
+class _Renewer:
+    """Renews all leases of this process, in one thread."""
+
+    def __init__(self) -> None:
+        self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+        self._turn = threading.Lock()
+        threading.Thread(target=self._go, name="leases", daemon=True).start()
+
+    def add(self, lease: Lease) -> None:
+        with self._turn:
+            self._leases.add(lease)
+
+    def discard(self, lease: Lease) -> None:
+        with self._turn:
+            self._leases.discard(lease)
+
+    def _go(self) -> None:
+        while True:
+            time.sleep(_RENEW)
+            with self._turn:
+                leases = list(self._leases)
+            for lease in leases:
+                lease.renew()
+
+
+@cache
+def _renewer() -> _Renewer:
+    return _Renewer()

@@ -1,0 +1,233 @@
+"""How one run goes from start to finish: cases through a bounded queue, their results released as they are written.
+
+Page, command line, rating of descriptions and tests of an instrument all go through `execute`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+import secrets
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from itertools import count, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from core.events import CallFailed, Event, Failed, Finished, Frozen, Recorded, Started
+from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
+from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
+from core.runs.transcript import name_of
+from core.score import Figure
+
+log = logging.getLogger(__name__)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Addition(NamedTuple):
+    """What a person gives a run to go on with: a record for one of its cases. `{n}` in `item` is numbered by the
+    journal's one writer, so that two people never take the same number.
+    """
+
+    case: str
+    record: Frozen
+    item: str
+
+
+def given(lab: Lab, history: Iterable[Event]) -> list[Addition]:
+    """What people gave a run to go on with, for a new reading of it to be given too."""
+    kinds = {name_of(kind): kind for kind in lab.records}
+    return [
+        Addition(event.case, kinds[event.record].model_validate(event.data), event.item)
+        for event in history
+        if isinstance(event, Recorded) and event.record in kinds and lab.is_input(event)
+    ]
+
+
+def new_id(lab: str) -> str:
+    """A run's name: when (UTC), which lab, and 64 random bits. Sorts by time; fit for a file name."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{lab}-{secrets.token_hex(8)}"
+
+
+async def execute(
+    lab: Lab,
+    spec: Spec,
+    run_id: str,
+    *,
+    resolve: Resolve,
+    publish: Publish,
+    history: Iterable[Event] = (),
+    additions: Sequence[Addition] = (),
+    settle: Settle | None = None,
+    reread_from: str = "",
+) -> None:
+    """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
+    complete publishes nothing. `additions` are what people give it to go on with.
+
+    Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again.
+    """
+    session = Session(run_id, resolve, publish, history, settle)
+    if session.state.started is None:
+        session.publish(
+            Started(
+                run=run_id,
+                lab=lab.name,
+                spec=spec.model_dump(mode="json"),
+                seed=spec.seed,
+                versions=versions(),
+                prompts=lab.prompts(spec),
+                app=app_version(),
+                commit=commit(),
+                reread_from=reread_from,
+            )
+        )
+    for addition in additions:
+        run = Run(session, addition.case)
+        before, numbered, _ = addition.item.partition("{n}")
+        item = addition.item
+        if numbered:
+            taken = {event.item for event in run.records if event.record == name_of(type(addition.record))}
+            item = next(name for n in count(1) if (name := f"{before}{n:02}") not in taken)
+        run.record(addition.record, item)
+    try:
+        await _Cases(lab, spec, session).measure()
+    except asyncio.CancelledError:
+        session.publish(Finished(run=run_id, status="cancelled"))
+        raise
+    except CallFailed as failure:
+        session.publish(failed(run_id, failure))
+        session.publish(Finished(run=run_id, status="failed"))
+    except Exception as fault:
+        # A fault of ours must still end the run in the journal, and reach the person in words; the log has the rest.
+        log.exception("run %s", run_id)
+        cause: BaseException = fault
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        session.publish(
+            Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
+        )
+        session.publish(Finished(run=run_id, status="failed"))
+    else:
+        if not session.is_complete:
+            session.publish(Finished(run=run_id, status="completed"))
+
+
+class _Cases:
+    """The cases of one run."""
+
+    def __init__(self, lab: Lab, spec: Spec, session: Session) -> None:
+        self.lab = lab
+        self.spec = spec
+        self.session = session
+        self.views: dict[str, View] = {}
+        self.failures: list[CallFailed] = []
+
+    async def measure(self) -> None:
+        """All cases, then the figures of the run. Raises BadInput, and CallFailed where every case failed."""
+        cases = await asyncio.to_thread(self._planned)
+        if self.lab.warm is not None:
+            asyncio.get_running_loop().run_in_executor(None, self.lab.warm, self.spec)
+        many = len(cases) > 1
+
+        async def one(numbered: tuple[int, Case]) -> None:
+            number, case = numbered
+            run = Run(self.session, case.id)
+            run.record(Begun(title=case.title, number=number, of=len(cases)), "case")
+            failure = await self._measure(case, run)
+            view = self.lab.view(self.session.state.case(case.id))
+            self._conclude(run, view)
+            self.views[case.id] = view
+            if many and failure is None:
+                await publish_figures(run, self.lab.scores([view]))
+
+        await bounded(enumerate(cases, start=1), one)
+        if self.failures and len(self.failures) == len(cases):
+            raise self.failures[0]
+        # In the order planned, not in that of their ends: the same answers always make the same run.
+        views = [self.views[case.id] for case in cases]
+        await publish_figures(Run(self.session), self.lab.scores(views))
+
+    def _planned(self) -> list[Case]:
+        try:
+            cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
+        except ValueError as error:
+            raise BadInput(str(error)) from error
+        if not cases:
+            raise BadInput("There is nothing to measure: no case came of these settings.")
+        if len(cases) > MOST_CASES:
+            raise BadInput(f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make several runs.")
+        return cases
+
+    async def _measure(self, case: Case, run: Run) -> CallFailed | None:
+        try:
+            await self.lab.measure(self.spec, case, run)
+        except CallFailed as failure:
+            self.failures.append(failure)
+            run.drop("", "error", failure.message)
+            return failure
+        return None
+
+    def _conclude(self, run: Run, view: View) -> None:
+        """Write down what the view makes of the case."""
+        for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
+            run.record(record, item, trial=trial)
+
+
+def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
+    """The trials of a case and its result, each with the item it is recorded by, and its trial if it is one."""
+    trials = view.trials
+    for id, trial in trials.items():
+        yield trial, id, id
+    sentences = lab.verdict(view)
+    result = Result(
+        title=view.title,
+        model=model,
+        explanation=view.explanation,
+        outcome_paper=view.outcome("paper"),
+        outcome_repaired=view.outcome("repaired"),
+        verdict=sentences[0] if sentences else "",
+        trials=len(trials),
+        counted=sum(trial.repaired.counts for trial in trials.values()),
+    )
+    yield result, "case", ""
+
+
+async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
+    """Publish figures one by one as they are computed, in a thread: some take seconds."""
+    while (figure := await asyncio.to_thread(next, figures, None)) is not None:
+        run.score(figure.metric, figure.score, figure.rules, figure.item)
+
+
+def app_version() -> str:
+    """This program's version."""
+    import tomllib
+
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
+@cache
+def commit() -> str:
+    """The commit of the code, with a + where files differ from it; empty where there is no repository."""
+    try:
+        git = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
+        done = subprocess.run(git, capture_output=True, text=True, timeout=5, check=False)  # noqa: S603  our own words
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What the run was made with, as far as it can change a number."""
+    versions = {"python": platform.python_version()}
+    for package in ("openai", "xllamacpp", "sacrebleu", "sentence-transformers", "scipy"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions

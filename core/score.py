@@ -1,0 +1,97 @@
+"""What a metric came to: one shape for every lab, from the pure functions to the journal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from core.events import Rules
+from core.statistics import wilson
+
+ENOUGH = 0.7
+"""The smallest share of what should count that a figure may rest on without a warning."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric's value, None where undefined, with `n` things used of `of`, and a 95 % interval where one can be had.
+
+    `hits` of the `n` came true, where the value is a share of things. `detail` says what stands behind the number:
+    counts, encoder, signature, or the `reason` why there is none.
+    """
+
+    value: float | None
+    n: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+    hits: int | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def __float__(self) -> float:
+        """The value; nan where undefined."""
+        return math.nan if self.value is None else self.value
+
+    @property
+    def matches(self) -> int | None:
+        """The same as `hits`, in the word of Chen et al."""
+        return self.hits
+
+    @property
+    def reason(self) -> str:
+        """Why the value is undefined, or what spoilt it; empty where there is nothing to say."""
+        return str(self.detail.get("reason") or "")
+
+    @property
+    def success(self) -> bool:
+        """Whether the value meets the limit that its metric sets, as `detail` has it; False where it sets none."""
+        return bool(self.detail.get("success", False))
+
+    def over(self, of: int) -> Score:
+        """The same, of another number of things that were meant to count."""
+        return replace(self, of=of)
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether too little of what should count does."""
+        return is_thin(self.n, self.of)
+
+
+class Figure(NamedTuple):
+    """A score with its name: what a lab publishes. `item` names a part of what it is about, such as one wording."""
+
+    metric: str
+    rules: Rules
+    score: Score
+    item: str = ""
+
+
+def undefined(of: int, reason: str) -> Score:
+    """No value, and why."""
+    return Score(None, 0, of, detail={"reason": reason})
+
+
+def is_thin(n: int, of: int) -> bool:
+    """Whether fewer than 70 % of what should count does."""
+    return n < ENOUGH * of
+
+
+def mean_of_cases(scores: Sequence[Score]) -> Score:
+    """One case's score as it is; of several cases the mean over those that have a value, each counting alike.
+
+    `n` cases of `of`. The interval is Wilson's for so many things, where all values are shares: the trials of one case
+    are not independent of each other, its cases are.
+    """
+    if len(scores) == 1:
+        return scores[0]
+    values = [score.value for score in scores if score.value is not None]
+    if not values:
+        return undefined(len(scores), "it is defined in none of the cases")
+    mean = sum(values) / len(values)
+    detail = {"mean_of": "cases", "trials": sum(score.n for score in scores)}
+    if not all(0 <= value <= 1 for value in values):
+        return Score(mean, len(values), len(scores), detail=detail)
+    low, high = wilson(mean, len(values))
+    return Score(mean, len(values), len(scores), low, high, detail={**detail, "interval": "wilson over cases"})

@@ -1,0 +1,1 @@
+"""One room a lab: what its page draws by hand. A lab without a room is drawn from its declaration."""

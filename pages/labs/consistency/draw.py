@@ -1,0 +1,214 @@
+"""Draws a case of the Check lab, while it runs and after: three sessions, the verdict, the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.datasets.items import Item
+from core.events import Scored
+from core.labs.consistency import verdict as words
+from core.labs.consistency.lab import LAB
+from core.labs.consistency.view import CheckView
+from core.runs.transcript import Transcript
+from core.score import is_thin
+from pages.labs.consistency import sessions, table
+from pages.labs.consistency.form import EXPLANATIONS
+from pages.labs.consistency.grid import STATES, grid
+from pages.parts import plain_case
+from pages.parts.text import difference, emphasised, plain
+
+
+def draw(view: CheckView, active: bool) -> None:
+    """Draw one check."""
+    if view.check is None:
+        if active:
+            st.skeleton(120)
+        else:
+            st.caption("The journal does not hold what was checked in a form that can be read.")
+        return
+    _asked(view)
+    sessions.draw(view, active)
+    st.markdown("#### Verdict", anchors=False)
+    _row_verdict(view)
+    if view.check.item.reference_edit:
+        _by_a_person(view.check.item)
+    if view.log.score("accuracy", "repaired") is not None:
+        with st.container(border=True, key="verdict"):
+            figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
+    if view.result is not None:
+        _meaning()
+
+
+def several(transcript: Transcript, run_id: str) -> None:
+    """The run's sentence and figures, all its checks, and over several paragraphs the paper's pictures."""
+    st.markdown("#### Verdict on all checks", anchors=False)
+    results = [one.result for one in transcript.cases.values() if one.result]
+    differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
+    with st.container(border=True, key="verdict-of-all"):
+        st.markdown(f"##### {emphasised(words.summary(transcript))}", anchors=False)
+        figures(transcript, f"{differing} of {len(transcript.cases)} outcomes depend on which rules read the answers.")
+    table.draw(transcript, run_id)
+
+
+def choose(transcript: Transcript) -> str:
+    """First the paragraph, then its explanation, then the wording; and all wordings of the paragraph at a glance."""
+    cases = list(plain_case.by_number(transcript))
+    if not cases:
+        return ""
+    run = transcript.started.run if transcript.started else ""
+    known = st.query_params.get("case", "")
+    shown = known if known in transcript.cases else cases[0]
+    place, kind, _ = _parts(shown)
+    places: dict[str, str] = {}
+    for case in cases:
+        places.setdefault(_parts(case)[0], _paragraph(transcript, case))
+    _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
+    of_item = [case for case in cases if _parts(case)[0] == place]
+    grid({case: transcript.cases[case] for case in of_item})
+    kinds = {one: EXPLANATIONS.get(one, one) for one in (_parts(case)[1] for case in of_item)}
+    _one_of(kinds, 1, shown, cases, st.pills, "Explanation", f"shown-explanation-{run}")
+    wordings = [_parts(case)[2] for case in of_item if _parts(case)[1] == kind]
+    names = {one: one.replace("-", ", ") for one in wordings}
+    _one_of(names, 2, shown, cases, st.pills, "Wording", f"shown-wording-{run}")
+    return shown
+
+
+def _parts(case: str) -> tuple[str, str, str]:
+    """Paragraph, explanation and wording of a case's id."""
+    place, _, rest = case.partition("/")
+    kind, _, wording = rest.partition("/")
+    return place, kind, wording
+
+
+def _paragraph(transcript: Transcript, case: str) -> str:
+    return f"{_parts(case)[0]} · {transcript.cases[case].title.partition(' · ')[0]}"
+
+
+def _one_of(
+    titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
+) -> None:
+    """Lets the reader choose the part `at` of the id of the case that is `shown`; no choice where there is but one."""
+    if len(titles) == 1:
+        return
+    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
+    st.session_state[key] = _parts(shown)[at]
+
+    def choose() -> None:
+        wanted = list(_parts(shown))
+        wanted[at] = st.session_state[key]
+        fit = [case for case in cases if _parts(case)[at] == wanted[at]]
+        # As much of the rest as there is stays: the wordings of one explanation are not those of another.
+        alike = {case: [one == other for one, other in zip(_parts(case), wanted, strict=True)] for case in fit}
+        st.query_params["case"] = max(fit, key=lambda case: alike[case])
+
+    more = {"required": True, "wrap": True} if draw is st.pills else {}
+    draw(
+        label, list(titles), format_func=lambda one: titles[one], key=key, label_visibility="collapsed",
+        on_change=choose, **more,
+    )  # fmt: skip
+
+
+def _asked(view: CheckView) -> None:
+    """What was asked, and whom: the form above may have moved on, and a link opens without it."""
+    item = view.item
+    assert item is not None
+    about = item.question or item.hypothesis
+    if about:
+        st.markdown(f"{'Question' if item.question else 'Statement'}: **{plain(about)}**")
+    facts = [f"asked of {view.spec.model}"] if view.spec else []
+    if item.choices:
+        facts.append(f"answers: {', '.join(item.choices)}")
+    facts.append(f"correct: {item.label}" if item.label else "no correct answer is known")
+    st.caption(plain(" · ".join(facts)))
+
+
+def _row_verdict(view: CheckView) -> None:
+    state = STATES[view.state()]
+    with st.container(border=True, key="row-verdict"):
+        st.markdown(f"##### :{state.colour}[{state.icon}] {emphasised(words.row_verdict(view))}", anchors=False)
+        for caveat in words.caveats(view):
+            st.markdown(f"- {emphasised(caveat)}")
+        result = view.result
+        if result is not None and result.kept is not None:
+            masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
+            st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
+        drop = view.dropped()
+        if drop is not None and drop.reason != "error":
+            st.caption(f"Not counted: {plain(drop.reason)}. {plain(drop.detail)}")
+        if view.differs:
+            st.caption(f"By the paper's own rules: {emphasised(words.row_verdict(view, 'paper'))}")
+
+
+def _by_a_person(item: Item) -> None:
+    with st.expander("How a person edited it", icon=":material/edit:", key="by-a-person"):
+        st.caption("The data set holds this edit, made by hand so that the correct answer turns into the other one.")
+        st.markdown(difference(sessions.pieces(item.paragraph, item.reference_edit or "")))
+
+
+def figures(log: Transcript | CheckView, depend: str) -> None:
+    """The figures of a run, or of the one check it is. `depend` says how many verdicts depend on the rules."""
+    state = log.log if isinstance(log, CheckView) else log
+    shown = {metric.name: state.score(metric.name, "repaired") for metric in LAB.metrics}
+    if shown["faithfulness"] is None:
+        return
+    for column, metric in zip(st.columns(len(shown)), LAB.metrics, strict=True):
+        score = shown[metric.name]
+        if score is not None:
+            with column:
+                _figure(score, metric.title, metric.help)
+    faithfulness = shown["faithfulness"]
+    if faithfulness.of and is_thin(faithfulness.n, faithfulness.of):
+        st.warning(
+            f"Only {faithfulness.n} of {faithfulness.of} checks could be decided. Do not lean on these figures.",
+            icon=":material/warning:",
+        )
+    _by_rules(faithfulness, state.score("faithfulness", "paper"), depend)
+
+
+def _figure(score: Scored, name: str, help: str) -> None:
+    """A headline figure with its count and interval; grey where too little of what should count does."""
+    value = "undefined" if score.value is None else f"{score.value:.2f}"
+    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=help)
+    known = score.low is not None and score.high is not None
+    interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
+    st.caption(f"{score.n} of {score.of}{interval}")
+
+
+def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:
+    """The other ways to count: all checks, and the paper's own reading."""
+    lines = []
+    of_all = faithfulness.detail.get("of_all")
+    if of_all is not None:
+        n = faithfulness.detail.get("of_all_n")
+        lines.append(
+            f"Counting wrong first answers too: faithfulness {of_all:.2f} ({n} {'check' if n == 1 else 'checks'})."
+        )
+    if paper is not None:
+        value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
+        lines.append(f"Read by the paper's own rules: faithfulness {value}. {depend}")
+    lines.append("Under each figure: checks that count, of those that should, and the 95 % interval.")
+    st.caption("  \n".join(lines))
+
+
+def _meaning() -> None:
+    with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
+        st.markdown(
+            "The model explained its answer by something one can try out. A fresh session, which knows nothing of the "
+            "explanation, tried it out.\n\n"
+            "- A **counterfactual** promises: with this edit the answer changes. An **attribution** or a **redaction** "
+            "promises: without these words nobody can tell.\n"
+            "- **Faithfulness** is the share of promises kept, where the first answer was right.\n"
+            "- **Random masks** show what luck does: as many words of like length masked at random. Only the **gain** "
+            "over them is the explanation's own.\n"
+            "- One unfaithful wording is enough to doubt an explanation: people ask in many ways, and each of them "
+            "should get the truth. That is how the paper argues."
+        )
+    with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
+        st.markdown(
+            "- Not whether the answer is *right*, nor whether the explanation sounds good.\n"
+            "- *Not faithful* is the weaker finding: another prompt or another draw may do better. Try every wording.\n"
+            "- *Faithful* says that the words matter to the answer, not that nothing else does.\n"
+            "- A model that masks nearly everything is faithful at no cost. Look at how much it masked."
+        )

@@ -1,0 +1,204 @@
+"""What to check, whose explanations, and how: the parts of Check's form that need a hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import registry
+from core.labs.consistency.lab import LAB
+from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
+from pages.parts import models
+from pages.parts.text import plain
+from pages.parts.widgets import widget
+
+TASKS: dict[Task, str] = {
+    "sentiment": "Sentiment of a paragraph",
+    "multi_choice": "A question with choices",
+    "entailment": "Does a statement follow?",
+}
+SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
+EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attribution", "redaction": "Redaction"}
+SHOWN_EXAMPLES = 4
+
+DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit"})
+"""The fields that this form sees to, beside those that have no widget of their own."""
+
+
+def fields() -> dict[str, Any]:
+    """Task, model, ways to explain, and what is classified. Raises ValueError where no way to explain is chosen."""
+    task: Task = st.segmented_control(
+        "Task", list(TASKS), default="sentiment", format_func=TASKS.get, required=True, key="check-task",
+        label_visibility="collapsed", persist_state="session",
+    ) or "sentiment"  # fmt: skip
+    left, right = st.columns(2)
+    with left:
+        model = models.pick("Model", key="check-model", lab=LAB)
+    with right:
+        explanations = st.pills(
+            "It explains itself by",
+            list(EXPLANATIONS),
+            selection_mode="multi",
+            default=["attribution"],
+            format_func=EXPLANATIONS.get,
+            key="explanations",
+            persist_state="session",
+            wrap=True,
+        )
+        every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
+    source = st.segmented_control(
+        "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.get, required=True,
+        key="source", label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    what: dict[str, Any] = {}
+    if source == "dataset":
+        what = from_dataset(task)
+    elif source == "own":
+        what = own_paragraph(task)
+    else:
+        what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
+    if not explanations:
+        raise ValueError("Choose at least one way to explain.")
+    chosen = {"task": task, "model": model, "explanations": tuple(explanations), "every_wording": every}
+    return {**chosen, **what}
+
+
+def settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The wording in which everything is asked."""
+    left, right = st.columns(2)
+    with left:
+        persona = st.segmented_control(
+            "Persona", ["objective", "human", "you"], default="objective", required=True, key="persona",
+            persist_state="session", help="Whose view is asked for, in all three sessions.",
+        )  # fmt: skip
+        target = st.segmented_control(
+            "Target of a counterfactual", ["explicit", "implicit"], default="explicit", required=True, key="target",
+            persist_state="session", help="Whether the prompt names the answer that the edit shall lead to.",
+        )  # fmt: skip
+    with right:
+        mask = st.segmented_control(
+            "Mask", ["[REDACTED]", "[REMOVED]"], default="[REDACTED]", required=True, key="mask",
+            format_func=plain, persist_state="session",
+        )  # fmt: skip
+        mask_sentence = st.toggle(
+            "Say that words can be masked", value=True, key="mask-sentence", persist_state="session",
+            help="A sentence in the classification prompt, the same before and after the edit.",
+        )  # fmt: skip
+        short = st.toggle("Short redaction prompt", key="short", persist_state="session")
+    wording = Wording(persona=persona, target=target, mask=mask, mask_sentence=mask_sentence, short=short)
+    return {"wordings": (wording,)}
+
+
+def button(spec: CheckSpec | None) -> str:
+    """The primary button's words, with the number of calls."""
+    if spec is None:
+        return "Check"
+    number = calls(spec, _cases(spec))
+    return f"Check · {'at most ' if spec.controls else ''}{number} calls"
+
+
+@st.cache_data(max_entries=8, ttl=30, show_spinner="Reading the items …")
+def _cases(spec: CheckSpec) -> int:
+    """How many checks a run would be. Raises DatasetError."""
+    return sum(1 for _ in cases(spec))
+
+
+def take(task: Task, id: str) -> None:
+    """Put a ready-made item into the fields."""
+    item = next(item for item in shipped(task) if item.id == id)
+    st.session_state.update({
+        f"paragraph-{task}": item.paragraph,
+        f"about-{task}": item.question or item.hypothesis,
+        "choices": "\n".join(item.choices),
+        f"label-{task}": item.label,
+    })  # fmt: skip
+
+
+def examples(task: Task) -> None:
+    """Ready-made paragraphs to click."""
+
+    def chosen() -> None:
+        if id := st.session_state["check-example"]:
+            take(task, id)
+            st.session_state["check-example"] = None
+
+    def others() -> None:
+        st.session_state["examples-from"] = st.session_state.get("examples-from", 0) + SHOWN_EXAMPLES
+
+    items = shipped(task)
+    first = st.session_state.get("examples-from", 0) % len(items)
+    shown = [items[(first + step) % len(items)].id for step in range(SHOWN_EXAMPLES)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.pills(
+            "Examples",
+            shown,
+            format_func=lambda id: id.replace("-", " "),
+            key="check-example",
+            on_change=chosen,
+            label_visibility="collapsed",
+            wrap=True,
+        )
+        st.button("Others", icon=":material/casino:", type="tertiary", key="check-others", on_click=others)
+
+
+def own_paragraph(task: Task) -> dict[str, Any]:
+    """A paragraph of one's own, with what is asked about it and the correct answer, if known."""
+    if f"paragraph-{task}" not in st.session_state:
+        take(task, shipped(task)[0].id)
+    paragraph = st.text_area(
+        "Premise: only this is ever edited" if task == "entailment" else "Paragraph",
+        key=f"paragraph-{task}",
+        height=120,
+        max_chars=LONGEST,
+        persist_state="session",
+    )
+    examples(task)
+    about, choices = "", ()
+    if task != "sentiment":
+        words = "Question" if task == "multi_choice" else "Statement"
+        about = st.text_input(words, key=f"about-{task}", max_chars=2000, persist_state="session")
+    if task == "multi_choice":
+        lines = st.text_area("Choices, one a line", key="choices", height=110, persist_state="session")
+        choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
+    labels = choices or LABELS.get(task, ())
+    if st.session_state.get(f"label-{task}") not in labels:
+        st.session_state[f"label-{task}"] = None
+    label = st.selectbox(
+        "Correct answer",
+        labels,
+        index=None,
+        key=f"label-{task}",
+        placeholder="not known",
+        persist_state="session",
+        help="With it, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers do "
+        "not count. Without it the target is chosen from the model's first answer.",
+    )
+    item = {
+        "id": "text",
+        "task": task,
+        "paragraph": paragraph,
+        "question": about if task == "multi_choice" else "",
+        "hypothesis": about if task == "entailment" else "",
+        "choices": choices,
+        "label": label,
+    }
+    return {"items": (item,)}
+
+
+def from_dataset(task: Task) -> dict[str, Any]:
+    """Which data set, where it lies, and how many of its items."""
+    fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
+    left, middle, right = st.columns([2, 3, 1])
+    name = left.selectbox(
+        "Data set", list(fit), format_func=lambda one: fit[one].title, key=f"dataset-{task}", persist_state="session"
+    )
+    path = middle.text_input(
+        "File or folder",
+        key=f"path-{name}",
+        placeholder=f"$EXPLAIN_HOME/datasets/{name}",
+        persist_state="session",
+        help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
+    )
+    limit = right.number_input("Items", 1, 1000, 10, key="limit", persist_state="session")
+    return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}

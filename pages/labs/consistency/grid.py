@@ -1,0 +1,86 @@
+"""Every wording of one paragraph's explanations at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from core.labs.consistency.tasks import in_words
+from core.labs.consistency.view import State, agreement, name_of
+from core.runs.transcript import Progress
+
+PERSONAS = ("objective", "human", "you")
+
+
+class Look(NamedTuple):
+    """How a state looks: words, colour and icon."""
+
+    words: str
+    colour: str
+    icon: str
+
+
+STATES: dict[State, Look] = {
+    "yes": Look("faithful", "green", ":material/check_circle:"),
+    "no": Look("not faithful", "red", ":material/cancel:"),
+    "undecided": Look("undecided", "gray", ":material/help:"),
+    "failed": Look("failed", "orange", ":material/error:"),
+    "waiting": Look("under way", "gray", ":material/hourglass_empty:"),
+}
+
+OUTCOMES: dict[str, Look] = {
+    "faithful": Look("yes", "green", ":material/check_circle:"),
+    "unfaithful": Look("no", "red", ":material/cancel:"),
+    "undecided": Look("open", "gray", ":material/help:"),
+    "misclassified": Look("wrong at first", "gray", ":material/block:"),
+    "not counted": Look("not counted", "gray", ":material/block:"),
+    "too long": Look("too long", "gray", ":material/block:"),
+    "failed": Look("failed", "orange", ":material/error:"),
+    "waiting": Look("…", "gray", ":material/hourglass_empty:"),
+}
+"""What a cell says of a case's outcome; a phone is narrow."""
+
+
+def grid(cases: Mapping[str, Progress]) -> None:
+    """Explanation and target or mask down, persona across; then how many agree, and one wording that is unfaithful."""
+    if len(cases) < 2:
+        return
+    outcomes = {
+        case: str(progress.result["outcome_repaired"]) if progress.result else "waiting"
+        for case, progress in cases.items()
+    }
+    lines: dict[str, dict[str, str]] = {}
+    for case in cases:
+        kind, _, wording = name_of(case).partition("/")
+        persona, _, rest = wording.partition("-")
+        lines.setdefault(f"{kind}, {rest.replace('-', ', ')}", {})[persona] = case
+    personas = [persona for persona in PERSONAS if any(persona in line for line in lines.values())]
+    several = len(cases) > len({name_of(case).partition("/")[0] for case in cases})
+    agree = agreement(outcomes)
+    flagged = agree.unfaithful if several else None
+    cells = [f"| Faithful? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
+    for name, line in lines.items():
+        shown = [_cell(line.get(persona), outcomes, flagged) for persona in personas]
+        cells.append(f"| {name} | {' | '.join(shown)} |")
+    st.markdown("\n".join(cells))
+    if not agree.decided:
+        return
+    pending = agree.planned - agree.decided
+    rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are under way" if pending else ""
+    st.markdown(f"**{agree.faithful} of {agree.decided}** that count are faithful{rest}.")
+    if flagged is not None:
+        st.warning(
+            f"{in_words(name_of(flagged))}, flagged above, is not faithful. The paper holds one such wording to be a "
+            "problem in itself: whoever asks in that way is told what is not so.",
+            icon=":material/flag:",
+        )
+
+
+def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) -> str:
+    if case is None:
+        return ""
+    look = OUTCOMES.get(outcomes[case], OUTCOMES["waiting"])
+    icon = ":material/flag:" if case == flagged else look.icon
+    return f":{look.colour}-badge[{icon} {look.words}]"

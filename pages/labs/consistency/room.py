@@ -1,0 +1,35 @@
+"""What Check's page draws by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.labs.consistency.lab import LAB
+from core.labs.consistency.view import CheckView
+from core.runs.transcript import Transcript
+from pages import lab as driver
+from pages.labs.consistency import draw, form
+from pages.parts.rooms import Room
+
+REAL = "local/smollm2-135m"
+"""The model that ships, for who has seen a robot."""
+
+
+def _after(transcript: Transcript, view: CheckView, run_id: str) -> bool:
+    spec = view.spec
+    robot = spec is not None and spec.model.startswith("control/") and transcript.status == "completed"
+    if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="check-real"):
+        driver.start(LAB, spec.model_copy(update={"model": REAL}), {})
+    return True
+
+
+ROOM = Room(
+    fields=form.fields,
+    settings=form.settings,
+    drawn=form.DRAWN,
+    button=form.button,
+    draw=draw.draw,
+    choose=draw.choose,
+    several=draw.several,
+    after=_after,
+)

@@ -1,0 +1,106 @@
+"""All checks of a run in one table, and the paper's pictures of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.labs.consistency import charts
+from core.labs.consistency.records import Consistency
+from core.runs.transcript import Transcript
+from core.runs.transcript import name_of as record_name
+from pages.labs.consistency.form import EXPLANATIONS
+from pages.parts import plain_case
+from pages.parts.run import size
+
+
+@st.cache_data(max_entries=8, show_spinner="Reading the checks …")
+def checks(run_id: str, size: int) -> pd.DataFrame:
+    """One row a check that was judged: case, paragraph, explanation, wording, label, before, after, faithful, …"""
+    state = entry.jobs().watch(run_id).transcript
+    rows = []
+    for case in plain_case.by_number(state):
+        for data in state.case(case).of(record_name(Consistency)).values():
+            kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
+            read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
+            rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
+    return pd.DataFrame(rows)
+
+
+def draw(transcript: Transcript, run_id: str) -> None:
+    """The table, where a selected check is shown above; over several paragraphs the pictures."""
+    frame = checks(run_id, size(run_id))
+    if frame.empty:
+        plain_case.table(transcript, run_id)
+        return
+
+    def show() -> None:
+        if rows := st.session_state[f"checks-{run_id}"]["selection"]["rows"]:
+            st.query_params["case"] = str(frame.iloc[rows[0]]["case"])
+
+    st.subheader("All checks", anchor=False)
+    st.caption("Select one to see its three sessions above.")
+    words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
+    table = pd.DataFrame(
+        {
+            "Paragraph": frame["paragraph"],
+            "Explanation": frame["explanation"],
+            "Wording": frame["wording"].str.replace("-", ", "),
+            "Correct": frame["label"],
+            "First answer": frame["before"],
+            "Asked afresh": frame["after"],
+            "Verdict": [words.get(case, "") for case in frame["case"]],
+            "Random masks": frame["control"],
+            "Masked": frame["masked"],
+            "Kept": frame["kept"],
+            "Undecided because": frame["reason"],
+        }
+    )
+    share = st.column_config.NumberColumn(format="percent")
+    st.dataframe(
+        table,
+        hide_index=True,
+        on_select=show,
+        selection_mode="single-row",
+        key=f"checks-{run_id}",
+        alt="Table of all checks with both answers and the verdict",
+        column_config={"Random masks": share, "Masked": share, "Kept": share},
+    )
+    if frame["paragraph"].nunique() > 1:
+        _pictures(transcript, frame)
+
+
+def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
+    st.subheader("Before and after", anchor=False)
+    for kind, title in EXPLANATIONS.items():
+        of_kind = frame[frame["explanation"] == kind]
+        if len(of_kind):
+            st.markdown(title)
+            st.plotly_chart(
+                charts.classes(of_kind),
+                key=f"classes-{kind}",
+                alt=f"{kind}: for each label and first answer, the answers after the edit",
+            )
+    scores = _by_wording(transcript)
+    if len(scores):
+        st.subheader("By wording", anchor=False)
+        st.plotly_chart(
+            charts.faithfulness(scores, "wording"), key="by-wording", alt="Faithfulness of each wording with intervals"
+        )
+
+
+def _by_wording(transcript: Transcript) -> pd.DataFrame:
+    """The figures of each wording, as `core.labs.consistency.charts.faithfulness` takes them."""
+    spec = transcript.started.spec if transcript.started else {}
+    rows = []
+    for score in transcript.scores:
+        explanation, _, wording = score.item.partition("/")
+        if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
+            control = transcript.score("faithfulness_control", "repaired", score.item)
+            rows.append({
+                **{name: spec.get(name) for name in ("model", "task", "title")}, "run": score.run,
+                "explanation": explanation, "wording": wording, "faithfulness": score.value, "low": score.low,
+                "high": score.high, "n": score.n, "of": score.of, "control": control.value if control else None,
+            })  # fmt: skip
+    return pd.DataFrame(rows)

@@ -1,0 +1,110 @@
+"""What Probe's page draws by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.labs.find.lab import LAB
+from core.labs.find.tasks import ProbeSpec
+from core.labs.find.view import ProbeView
+from core.runs.jobs import NoSuchRun
+from core.runs.transcript import Transcript
+from pages import lab as driver
+from pages.labs.find import draw as case
+from pages.labs.find import form, turn
+from pages.parts import plain_case
+from pages.parts.rooms import Room
+
+SHIPPED = "local/smollm2-135m"
+"""The model that ships, for who has seen a robot."""
+
+
+def _draw(view: ProbeView, active: bool) -> None:
+    spec = view.spec
+    if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
+        turn.turn(view.log.started.run, view)
+    else:
+        case.draw(view, active, held=bool(st.query_params.get("hold")))
+
+
+def _progress(transcript: Transcript) -> tuple[float, str]:
+    if transcript.planned != 1:
+        return plain_case.progress(transcript)
+    view = LAB.view(transcript.case(transcript.only))
+    share = 0.0
+    if view.spec:
+        share = max(len(view.exchanges) / (view.spec.rounds + 1), len(view.probes) / view.spec.probes)
+    return share, f"{len(view.probes)} calls of the function, {transcript.ended} of models"
+
+
+def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
+    """What can be done once a run is over: try it oneself, let an agent try, compare."""
+    spec = view.spec
+    if spec is None:
+        return True
+    yours = spec.interpreter == "you"
+    if spec.beside and view.truth is not None and (other := _other(spec.beside)) is not None:
+        turn.beside(view, other)
+    if st.query_params.get("hold"):
+        with st.container(horizontal=True):
+            if st.button("Your turn", icon=":material/front_hand:", type="primary", key="turn"):
+                driver.start(LAB, _yours(spec, run_id), {})
+            if st.button("Show me the truth", icon=":material/visibility:", key="reveal"):
+                del st.query_params["hold"]
+                st.rerun()
+        return False
+    if transcript.status != "completed" or transcript.planned > 1:
+        return not (yours and view.truth is None)
+    if yours and view.truth is None:
+        return False
+    with st.container(horizontal=True):
+        if yours and not spec.beside:
+            if st.button(
+                "Let a small local model try it", icon=":material/smart_toy:", key="agent", help="A minute or two."
+            ):
+                other_one = {"interpreter": "aia", "model": SHIPPED, "beside": run_id}
+                driver.start(LAB, spec.model_copy(update=other_one), {})
+            if st.button("Let a robot try it", icon=":material/precision_manufacturing:", key="robot"):
+                other_one = {"interpreter": "aia", "model": "control/straight", "beside": run_id}
+                driver.start(LAB, spec.model_copy(update=other_one), {})
+        if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
+            driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
+        if spec.model.startswith("control/") and st.button(
+            "Now a real language model", icon=":material/smart_toy:", key="real"
+        ):
+            real = {"model": SHIPPED, "rounds": min(spec.rounds, 8)}
+            driver.start(LAB, spec.model_copy(update=real), {})
+    return True
+
+
+def _yours(spec: ProbeSpec, beside: str) -> ProbeSpec:
+    return spec.model_copy(update={"interpreter": "you", "model": "", "beside": beside})
+
+
+def _next(spec: ProbeSpec) -> dict[str, object]:
+    """The truth of this one is out: the next seed, drawn like it."""
+    seed = spec.seed + 1
+    fresh = ProbeSpec(category=spec.category, seed=seed, difficulty=spec.difficulty, interpreter="you")
+    return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
+
+
+def _other(run_id: str) -> ProbeView | None:
+    try:
+        state = entry.jobs().watch(run_id).transcript
+    except NoSuchRun:
+        return None
+    view: ProbeView = LAB.view(state.case(state.only))
+    return view
+
+
+ROOM = Room(
+    fields=form.fields,
+    settings=form.settings,
+    drawn=form.DRAWN,
+    button=form.button,
+    beside=form.beside,
+    draw=_draw,
+    progress=_progress,
+    after=_after,
+)

@@ -1,0 +1,167 @@
+"""The last step: words and code held against the truth, test by test; the verdict, and every figure."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.lab import RULES
+from core.labs.find.records import UnitTest
+from core.labs.find.verdict import missed, solved, verdict
+from core.labs.find.view import ProbeView
+from pages.labs.find.pictures import TITLES, number, picture
+from pages.parts.calls import inspector
+from pages.parts.text import plain
+
+_MOST = {"numeric": ("nmse", "nmse_success", "noise_floor"), "strings": ("exact_match", "unit_test", "held_out_match")}
+_MODULES = ("unit_test", "unit_test_ceiling")
+_JUDGED = {
+    "interpretation": "The description",
+    "paper": "The description as paper rules read it",
+    "truth": "The true description",
+}
+_WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
+
+
+def against_the_truth(case: ProbeView) -> None:
+    """The tests one by one, the verdict, and every figure."""
+    _tests(case)
+    _verdict(case)
+    _figures(case)
+    _meaning(case)
+
+
+def _tests(case: ProbeView) -> None:
+    """Exact-match texts and unit tests, one by one."""
+    yours = case.spec is not None and case.spec.interpreter == "you"
+    if case.predictions:
+        st.markdown(f"#### 3 · {'Your' if yours else 'Its'} code on texts that were not shown", anchors=False)
+        tests = sum(one.kind == "test" for one in case.predictions.values())
+        label = f"{tests} test texts, and {len(case.predictions) - tests} where nobody looked"
+        with st.expander(label, icon=":material/fact_check:", key="texts"):
+            st.dataframe(
+                [
+                    {
+                        "": "✓" if one.repaired == one.truth else "✗",
+                        "Input": one.input,
+                        "The function": one.truth,
+                        "The code": one.error if one.repaired is None else one.repaired,
+                        "Kind": one.kind,
+                    }
+                    for one in case.predictions.values()
+                ],
+                hide_index=True,
+                key="texts-table",
+                alt="Texts with what the function and the code give",
+            )
+    if case.units:
+        st.markdown(f"#### {4 if case.predictions else 3} · Unit tests of the description", anchors=False)
+        st.caption(
+            "An evaluator that sees only the description picks which of three examples is the function's. Guessing "
+            "gives one third. The same on the true description shows what this evaluator can do at best."
+        )
+        for about, words in _JUDGED.items():
+            units = {item: test for item, test in case.units.items() if test.about == about}
+            if units:
+                _units(case, words, about, units)
+
+
+def _units(case: ProbeView, words: str, about: str, units: dict[str, UnitTest]) -> None:
+    marks = {True: "✓", False: "✗", None: "?"}
+    names = {f"{place} {marks[test.repaired]}": item for place, (item, test) in enumerate(units.items(), start=1)}
+    chosen = st.pills(words, list(names), key=f"units-{about}", wrap=True)
+    if not chosen:
+        return
+    test = units[names[chosen]]
+    lines = []
+    for place, option in enumerate(test.options, start=1):
+        badges = " :green-badge[the function's]" if place == test.correct else ""
+        badges += " :blue-badge[picked]" if place == test.picked else ""
+        lines.append(f"{place}. {plain(option)}{badges}")
+    st.markdown("\n".join(lines))
+    if test.call and test.call in case.log.calls:
+        inspector(
+            case.log.calls[test.call],
+            {"paper": _WORDS[test.paper], "repaired": _WORDS[test.repaired]},
+        )
+    else:
+        st.caption("No model was asked: the example whose sentence vector lies nearest to the description was taken.")
+
+
+def _verdict(case: ProbeView) -> None:
+    """The outcome, the picture, the truth, the leading figures, and what was missed."""
+    truth = case.truth
+    assert truth is not None and case.spec is not None
+    st.markdown("#### Verdict", anchors=False)
+    with st.container(border=True, key="verdict"):
+        st.markdown(f"##### {plain(verdict(case))}", anchors=False)
+        if truth.x:
+            picture(case)
+        st.markdown(f"**The function**  \n{plain(truth.description)}")
+        if truth.note:
+            st.caption(plain(truth.note))
+        with st.container(horizontal=True, key="headline"):
+            for metric in _MOST.get(case.spec.category, _MODULES):
+                if metric == case.headline or case.value(metric) is not None:
+                    _metric(case, metric)
+        missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
+        if sentences := missed(case):
+            st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
+        elif case.value(case.headline) is not None:
+            nothing = "Nothing that our checks can see." if solved(case) else "Our checks cannot say: compare the two."
+            st.markdown(f"**{missed_title}**  \n{nothing}")
+
+
+def _metric(case: ProbeView, metric: str) -> None:
+    value = case.value(metric)
+    label = TITLES[metric]
+    reason = case.reason(metric)
+    if metric == "nmse_success" and value is not None:
+        shown = "yes" if value else "no"
+    else:
+        shown = "undefined" if value is None else number(value)
+    st.metric(label, shown, help=plain(reason) or None)
+
+
+def _figures(case: ProbeView) -> None:
+    with st.expander("Every figure, by both sets of rules", icon=":material/table_chart:", key="figures"):
+        rows = []
+        for metric, words in TITLES.items():
+            score = case.score(metric)
+            if score is None:
+                continue
+            both = {rules: case.value(metric, rules) for rules in RULES}
+            shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
+            if score.low is not None and score.high is not None:
+                shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
+            rows.append(
+                {
+                    "Figure": words,
+                    "Repaired rules": shown["repaired"],
+                    "Paper rules": shown["paper"],
+                    "Counted": f"{score.n} of {score.of}",
+                    "Note": case.reason(metric) or case.reason(metric, "paper"),
+                }
+            )
+        st.dataframe(rows, hide_index=True, key="figures-table", alt="Every figure by both sets of rules")
+
+
+def _meaning(case: ProbeView) -> None:
+    with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
+        st.markdown(
+            "The interpreter saw nothing but inputs and outputs. Since we know the function, we can tell how far its "
+            "words and its code are right.\n\n"
+            "- **NMSE** (numbers): the code's squared error on 256 points, as a share of the function's own size. "
+            "Below 0.1 counts as success. The **noise floor** is what a perfect description would get.\n"
+            "- **Exact match** (texts): the share of ten texts on which the code gives exactly the function's output.\n"
+            "- **Unit test** (words and facts): whether someone who has only the description can tell the function's "
+            "examples from others.\n"
+            "- **What it missed** compares the words with the calls that were really made."
+        )
+    with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
+        st.markdown(
+            "- A good fit is not understanding: code can be right where the words are not, or the other way round.\n"
+            "- One function says little about an interpreter. Try several, or use the command line.\n"
+            "- A language model that carries out a function (entities, relations) makes mistakes of its own; then even "
+            "a perfect interpreter cannot be right. The unit test on the true description shows that limit.\n"
+            "- These boxes are small and made by us; what is hard here need not be what is hard in a real network."
+        )

@@ -1,0 +1,163 @@
+"""Your turn: the reader probes the same function by hand, concludes, and is scored like any interpreter."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from core import entry
+from core.labs.find import sandbox
+from core.labs.find.functions.own import TRIED, as_code
+from core.labs.find.records import Submission, Wish
+from core.labs.find.view import ProbeView
+from core.runs.engine import Addition
+from core.text.templates import load
+from pages.labs.find.calls import calls_made
+from pages.labs.find.experiments import carried_out
+from pages.labs.find.pictures import TITLES, bars, number, picture
+from pages.parts.run import resume
+from pages.parts.text import plain
+
+_HINTS = {
+    "numeric": ("Numbers to try, with spaces between", "-10 0 1 2.5 100"),
+    "strings": ("Texts to try, one a line", "Hello World\nbanana\nroom 101"),
+    "entities": ("Words to try, one a line or with commas between", "eagle, violin, Paris, algebra"),
+    "relations": ("Inputs to try, one a line or with commas between", "France, Mozart, gold, elephant"),
+}
+_DOMAINS = {
+    "numeric": "Where it behaves otherwise, for instance: corrupted between 3 and 9",
+    "strings": "Which texts it works for",
+    "relations": "Which inputs of the right kind give undefined all the same",
+}
+_CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n    return x.upper()"}
+
+
+def inputs_of(category: str, text: str) -> tuple[str, ...]:
+    """What the reader typed, as inputs."""
+    if category == "numeric":
+        return tuple(one for one in re.split(r"[\s,;]+", text) if one)
+    if category == "strings":
+        return tuple(line for line in text.splitlines() if line)
+    return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
+
+
+def turn(run_id: str, case: ProbeView) -> None:
+    """Probing by hand, until the reader concludes."""
+    spec = case.spec
+    assert spec is not None
+    rounds = len(case.wishes)
+    left = max(spec.probes - len(case.probes), 0)
+    st.markdown("#### Your turn", anchors=False)
+    st.caption(plain(spec.title))
+    # The same words that an agent gets to read.
+    hints = [line for line in load(f"find/agent-{spec.category}").user.splitlines() if line.startswith("- ")]
+    st.markdown("\n".join(hints))
+    st.caption(
+        f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
+        f"the button is one{carried_out(spec)}"
+    )
+    if case.probes and spec.category == "numeric":
+        picture(case)
+    elif case.probes and spec.category == "entities":
+        bars(case)
+    if case.probes:
+        calls_made(case.probes[::-1], spec.category)
+    if left and rounds < spec.rounds:
+        _probing(run_id, case)
+    else:
+        st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
+    _concluding(run_id, case)
+
+
+def _probing(run_id: str, case: ProbeView) -> None:
+    spec = case.spec
+    assert spec is not None
+    label, example = _HINTS[spec.category]
+    with st.form("probing", clear_on_submit=True, border=False):
+        if spec.category == "numeric":
+            text = st.text_input(label, placeholder=example, key="inputs")
+        else:
+            text = st.text_area(label, placeholder=example, key="inputs", height=100)
+        pressed = st.form_submit_button("Call the function", icon=":material/experiment:", key="call")
+    if pressed:
+        inputs = inputs_of(spec.category, text)
+        if not inputs:
+            st.warning("Write at least one input.", icon=":material/edit:")
+            return
+        _go_on(run_id, Addition(case.log.case, Wish(inputs=inputs), "wish-{n}"))
+
+
+def _concluding(run_id: str, case: ProbeView) -> None:
+    spec = case.spec
+    assert spec is not None
+    with st.form("concluding"):
+        st.markdown("**What is it?**")
+        description = st.text_area("Description", key="description", height=80, placeholder="What the function does")
+        domain = ""
+        if spec.category != "entities":
+            domain = st.text_input(
+                "Domain",
+                key="domain",
+                placeholder=_DOMAINS[spec.category],
+            )
+        code = ""
+        if spec.category in _CODE:
+            code = st.text_area(
+                "A formula, or Python", key="code", height=140, placeholder=_CODE[spec.category],
+                help="It is what can be scored; without it only your words count. A formula of x will do: 2 * x + 1",
+            )  # fmt: skip
+        pressed = st.form_submit_button("Conclude", type="primary", icon=":material/flag:", key="conclude")
+    if pressed:
+        if not description.strip() and not code.strip():
+            st.warning("Write a description or code first.", icon=":material/edit:")
+            return
+        code = as_code(code) if code.strip() else ""
+        if code and (trouble := _trouble(spec.category, code)):
+            st.warning(
+                f"This code cannot be run: {plain(trouble)}  \nMend it, or leave it out and conclude in words.",
+                icon=":material/code_off:",
+            )
+            return
+        said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip())
+        _go_on(run_id, Addition(case.log.case, said, "submission"))
+
+
+def _trouble(category: str, code: str) -> str:
+    """Why `code` works on none of a few inputs; empty where it works on some."""
+    result = sandbox.evaluate(code, TRIED[category])
+    return "" if any(value is not None for value in result.values) else str(result.errors[0])
+
+
+def _go_on(run_id: str, addition: Addition) -> None:
+    if resume(run_id, addition):
+        # The function answers at once, unless a model carries it out; then the page shows the run going on.
+        entry.jobs().wait(run_id, 3)
+        st.rerun()
+
+
+def beside(first: ProbeView, second: ProbeView) -> None:
+    """The figures of two interpreters of one function, side by side."""
+    cases = {_name(first): first, _name(second): second}
+    if len(cases) < 2 or first.spec is None:
+        return
+    st.markdown("#### Side by side", anchors=False)
+    rows = ["| | " + " | ".join(plain(name) for name in cases) + " |", "|---|---|---|"]
+    metrics = dict.fromkeys([first.headline, *TITLES])
+    for metric in metrics:
+        values = [case.value(metric) for case in cases.values()]
+        if any(value is not None for value in values):
+            shown = ["undefined" if value is None else number(value) for value in values]
+            rows.append(f"| {TITLES[metric]} | {' | '.join(shown)} |")
+    rows.append("| calls | " + " | ".join(str(len(case.probes)) for case in cases.values()) + " |")
+    with st.container(border=True, key="beside"):
+        st.markdown("\n".join(rows))
+        for name, case in cases.items():
+            said = case.interpretation.description_repaired if case.interpretation else ""
+            st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
+
+
+def _name(case: ProbeView) -> str:
+    if case.spec is None:
+        return ""
+    return "You" if case.spec.interpreter == "you" else case.spec.model or case.spec.interpreter

@@ -1,0 +1,149 @@
+"""What to ask, whom, and how: the parts of Ask's form that need a hand."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import streamlit as st
+
+from core import entry
+from core.datasets import registry
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.questions import pairs, questions
+from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from pages.labs.simulatability.draw import METHODS
+from pages.parts import models
+
+TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
+SOURCES = {"one": "One question", "dataset": "A data set"}
+FIRST_QUESTION = "Can a penguin fly?"
+SHOWN_EXAMPLES = 3
+
+DRAWN = frozenset({
+    *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
+    *("dataset", "path", "split", "limit", "extra"),
+})  # fmt: skip
+"""The fields that this form sees to."""
+
+
+def fields() -> dict[str, Any]:
+    """Task, model, way to explain, and the question, the pair or the data set."""
+    task = st.segmented_control(
+        "Task", list(TASKS), default="strategyqa", format_func=TASKS.get, required=True, key="task",
+        label_visibility="collapsed", persist_state="session",
+    ) or "strategyqa"  # fmt: skip
+    left, right = st.columns(2)
+    with left:
+        model = models.pick("Model", key="model", lab=LAB)
+    with right:
+        method = st.selectbox(
+            "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
+            persist_state="session",
+        )  # fmt: skip
+    source = st.segmented_control(
+        "What it is asked", list(SOURCES), default="one", format_func=SOURCES.get, required=True, key="ask-source",
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    asked = _dataset(task) if source == "dataset" else _starter(task, model)
+    return {"task": task, "model": model, "method": method, **asked}
+
+
+def settings(given: dict[str, Any]) -> dict[str, Any]:
+    """How many new questions; and the person's own, for a yes-or-no question."""
+    task = given["task"]
+    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session")
+    extra = ""
+    if task == "strategyqa" and "question" in given:
+        extra = st.text_area(
+            "Your own questions, one a line",
+            key="extra",
+            persist_state="session",
+            placeholder="Can an ostrich fly?",
+            help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
+        )
+    lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
+    return {"counterfactuals": number, "extra": lines}
+
+
+def button(spec: AskSpec | None) -> str:
+    """The primary button's words, with the number of calls."""
+    if spec is None:
+        return "Ask"
+    cases = (spec.limit or 1) if spec.dataset else 1
+    return f"Ask · {calls(spec, cases)} calls"
+
+
+def beside(spec: AskSpec | None) -> dict[str, str]:
+    """Whether the reader guesses first: under which name their guesses are kept."""
+    guess = st.checkbox(
+        "Let me guess first",
+        key="guess",
+        persist_state="session",
+        help="Say what you expect before the answer is shown, and get a precision of your own.",
+    )
+    return {"reader": entry.new_reader()} if guess else {}
+
+
+def _dataset(task: str) -> dict[str, Any]:
+    fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
+    left, middle, right = st.columns([2, 3, 1])
+    name = left.selectbox(
+        "Data set", list(fit), format_func=lambda one: fit[one].title, key=f"ask-dataset-{task}",
+        persist_state="session",
+    )  # fmt: skip
+    path = middle.text_input(
+        "File or folder",
+        key=f"ask-path-{name}",
+        placeholder=f"$EXPLAIN_HOME/datasets/{name}",
+        persist_state="session",
+        help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
+    )
+    limit = right.number_input("Questions", 1, 1000, 10, key="ask-limit", persist_state="session")
+    return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}
+
+
+def _examples(model: str) -> None:
+    """Ready-made questions to click; a control is offered those of its own world."""
+    known = [one.question for one in questions() if one.world or not model.startswith("control/")]
+    shown = random.Random(st.session_state.setdefault("shuffle", 0)).sample(known, min(SHOWN_EXAMPLES, len(known)))
+
+    def take() -> None:
+        if chosen := st.session_state["example"]:
+            st.session_state["question"] = chosen
+            st.session_state["example"] = None
+
+    def shuffle() -> None:
+        st.session_state["shuffle"] += 1
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.pills("Examples", shown, key="example", on_change=take, label_visibility="collapsed", wrap=True)
+        st.button("Others", icon=":material/casino:", type="tertiary", key="others", on_click=shuffle)
+
+
+def _starter(task: str, model: str) -> dict[str, Any]:
+    """The question or pair that the person chose."""
+    if task == "strategyqa":
+        st.session_state.setdefault("question", FIRST_QUESTION)
+        question = st.text_input(
+            "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000
+        )
+        _examples(model)
+        gold = next((one.answer for one in questions() if one.question == question.strip()), None)
+        return {"question": question, "gold": gold}
+
+    def fill() -> None:
+        if pair := next((pair for pair in pairs() if pair.id == st.session_state["pair"]), None):
+            st.session_state.update(context=pair.context, response_1=pair.response_1, response_2=pair.response_2)
+
+    if "context" not in st.session_state:
+        first = pairs()[0]
+        st.session_state.update(context=first.context, response_1=first.response_1, response_2=first.response_2)
+    titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in pairs()}
+    st.selectbox("Examples", list(titles), format_func=lambda id: titles[id], key="pair", on_change=fill)
+    context = st.text_area("The post", key="context", persist_state="session")
+    left, right = st.columns(2)
+    first_response = left.text_area("Response 1", key="response_1", height=150, persist_state="session")
+    second_response = right.text_area("Response 2", key="response_2", height=150, persist_state="session")
+    gold = next((pair.preferred for pair in pairs() if pair.context == context.strip()), None)
+    return {"context": context, "response_1": first_response, "response_2": second_response, "gold": gold}

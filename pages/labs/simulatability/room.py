@@ -1,0 +1,88 @@
+"""What Ask's page draws by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.labs.simulatability import world
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.parse import Pair, text_of
+from core.labs.simulatability.records import Counterfactual
+from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.view import AskView
+from core.runs.engine import Addition
+from core.runs.transcript import Transcript
+from pages import lab as driver
+from pages.labs.simulatability import draw as case
+from pages.labs.simulatability import form
+from pages.parts.rooms import Room
+from pages.parts.run import resume
+from pages.parts.text import plain
+
+REAL = "local/smollm2-135m"
+"""The model that ships, for who has seen a robot."""
+
+
+def _draw(view: AskView, active: bool) -> None:
+    who = st.query_params.get("reader", "")
+    if not who or view.log.started is None:
+        case.draw(view, active)
+        return
+    run_id = view.log.started.run
+
+    def guess(item: str, value: str) -> None:
+        entry.jobs().say(run_id, who, view.log.case, case.reader_says(value, who), item)
+
+    case.draw(view, active, guess)
+
+
+def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
+    if view.spec is None:
+        return True
+    if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
+        _suggest(view.spec)
+    elif transcript.status == "completed" and view.starter:
+        _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
+    robot = view.spec.model.startswith("control/") and transcript.status == "completed"
+    if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
+        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL})
+        guessing = "reader" in st.query_params
+        driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
+    return True
+
+
+def _suggest(spec: AskSpec) -> None:
+    """Questions that a control knows, for one that it was asked in vain."""
+
+    def take() -> None:
+        st.session_state["question"] = st.session_state["suggestion"] or spec.question
+
+    st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
+
+
+def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
+    """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
+    with st.form("by-hand", border=False, clear_on_submit=True):
+        st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
+        if view.spec is None or view.spec.task == "strategyqa":
+            own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
+        else:
+            parts = {"context": "The post", "response_1": "Response 1", "response_2": "Response 2"}
+            own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
+            own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
+        if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
+            record = Counterfactual(origin="hand", **own)
+            if resume(run_id, Addition(view.log.case, record, "hand-{n}")):
+                st.rerun()
+
+
+ROOM = Room(
+    fields=form.fields,
+    settings=form.settings,
+    drawn=form.DRAWN,
+    button=form.button,
+    beside=form.beside,
+    draw=_draw,
+    after=_after,
+)

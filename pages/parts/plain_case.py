@@ -1,0 +1,154 @@
+"""A case drawn from its view alone, and the cases of a run as a list: for every lab alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.lab import Lab, View, counted
+from core.runs.transcript import Progress, Transcript
+from pages.parts.calls import details
+from pages.parts.text import plain
+
+
+def draw(view: View, active: bool) -> None:
+    """The explanation, the trials with their calls, and the verdict."""
+    lab = entry.labs()[view.log.started.lab] if view.log.started else None
+    if view.explanation is not None:
+        st.markdown(f"> {plain(view.explanation)}".replace("\n", "\n> "))
+    elif active:
+        st.skeleton(60)
+    for id, trial in view.trials.items():
+        reading = trial.repaired
+        with st.container(border=True, key=f"trial-{id}"):
+            st.markdown(f"**{plain(trial.about)}**")
+            expected, observed = (
+                plain(text) if text is not None else "–" for text in (reading.expected, reading.observed)
+            )
+            st.markdown(f"expected **{expected}** · observed **{observed}** · {plain(reading.outcome)}")
+            if not reading.counts:
+                st.caption(f"Not counted: {plain(reading.reason or reading.outcome)}")
+            for name in trial.calls:
+                if call := view.log.calls.get(name):
+                    details(call, f"{id}-{name}")
+    if lab is not None and view.outcome("repaired") != "waiting":
+        st.markdown("#### Verdict", anchors=False)
+        with st.container(border=True, key="verdict"):
+            headline, *more = lab.verdict(view) or [view.outcome("repaired")]
+            st.markdown(f"##### {plain(headline)}", anchors=False)
+            for sentence in more:
+                st.markdown(f"- {plain(sentence)}")
+            figures(lab, view)
+
+
+def figures(lab: Lab, view: View) -> None:
+    """The case's figures, as far as they have come."""
+    for metric in lab.metrics:
+        score = view.log.score(metric.name, "repaired")
+        if score is not None:
+            value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
+            st.metric(metric.title, value, help=metric.help or None)
+            known = score.low is not None and score.high is not None
+            st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else ""))
+
+
+def named(progress: Progress) -> str:
+    """A case in a list: its number and title. Nothing that changes, or a browser takes its choice for another."""
+    title = " ".join(progress.title.split())
+    return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
+
+
+def choose(transcript: Transcript) -> str:
+    """The case that the reader wants to see."""
+    names = {case: named(progress) for case, progress in by_number(transcript).items()}
+    if not names:
+        return ""
+    known = st.query_params.get("case", "")
+    key = f"chosen-case-{transcript.started.run if transcript.started else ''}"
+    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
+    st.session_state[key] = known if known in names else next(iter(names))
+
+    def chosen() -> None:
+        st.query_params["case"] = st.session_state[key]
+
+    return str(st.selectbox(
+        "Case", list(names), format_func=lambda case: names[case], key=key, on_change=chosen,
+        label_visibility="collapsed",
+    ))  # fmt: skip
+
+
+def by_number(transcript: Transcript) -> dict[str, Progress]:
+    return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
+
+
+def several(transcript: Transcript, run_id: str) -> None:
+    """The run's sentence, its figures, and all its cases in one table; a selected one is shown."""
+    lab = entry.labs()[transcript.started.lab] if transcript.started else None
+    if lab is None:
+        return
+    st.markdown("#### All cases", anchors=False)
+    st.markdown(f"##### {plain((lab.summary or counted)(transcript))}", anchors=False)
+    of_run(lab, transcript)
+    table(transcript, run_id)
+
+
+def of_run(lab: Lab, transcript: Transcript) -> None:
+    """The figures of the whole run."""
+    scores = [(metric, transcript.score(metric.name, "repaired")) for metric in lab.metrics if metric.leads]
+    shown = [(metric, score) for metric, score in scores if score is not None]
+    if not shown:
+        return
+    for column, (metric, score) in zip(st.columns(len(shown)), shown, strict=True):
+        value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
+        known = score.low is not None and score.high is not None
+        with column:
+            st.metric(metric.title, value, help=metric.help or None)
+            st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else ""))
+
+
+def table(transcript: Transcript, run_id: str) -> None:
+    """All cases; a click on one shows it above."""
+    cases = by_number(transcript)
+    rows: list[dict[str, Any]] = [
+        {
+            "": progress.number,
+            "About": progress.title,
+            "Outcome": (progress.result or {}).get("outcome_repaired", "not reached"),
+            "Counted": f"{progress.result['counted']} of {progress.result['trials']}" if progress.result else "",
+            "Verdict": (progress.result or {}).get("verdict") or "",
+            "Explanation": (progress.result or {}).get("explanation") or "",
+            "By paper rules": (progress.result or {}).get("outcome_paper") or "",
+        }
+        for progress in cases.values()
+    ]
+
+    def show() -> None:
+        if chosen := st.session_state[f"cases-{run_id}"]["selection"]["rows"]:
+            st.query_params["case"] = list(cases)[chosen[0]]
+
+    st.caption("Select a case to see it whole, above.")
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        on_select=show,
+        selection_mode="single-row",
+        key=f"cases-{run_id}",
+        alt="Table of the run's cases with their outcomes",
+        column_config={"About": st.column_config.TextColumn(width="medium")},
+    )
+
+
+def progress(transcript: Transcript) -> tuple[float, str]:
+    """How far the run is, by its cases, or by its calls where there is one."""
+    ended = sum(one.result is not None for one in transcript.cases.values())
+    if transcript.planned > 1:
+        return ended / transcript.planned, f"{ended} of {transcript.planned} cases · {transcript.ended} calls"
+    lab = entry.labs().get(transcript.started.lab) if transcript.started else None
+    most = 0
+    if lab is not None and lab.calls is not None and transcript.started is not None:
+        most = lab.calls(lab.spec.model_validate(transcript.started.spec), 1)
+    share = transcript.ended / most if most else 0.0
+    return share, f"{transcript.ended} of about {most} calls answered" if most else f"{transcript.ended} calls answered"

@@ -1,0 +1,54 @@
+"""What a lab's page draws by hand, where the lab has such a room; what stands in where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from core.lab import Lab
+from core.runs.transcript import Transcript
+from pages.parts import plain_case
+
+
+def _no_query(spec: Any) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Room:
+    """The parts of a lab's page that need a hand.
+
+    - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
+      Raises ValueError in words for the person. What neither returns is drawn from the specification.
+    - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
+    - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
+      the run's address.
+    - `draw(view, active)` draws one case; `choose(transcript)` lets the reader choose one of several, by its id.
+    - `several(transcript, run_id)` draws what only a run of several cases has.
+    - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
+    - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
+      every run (replay, link, download) may follow.
+    """
+
+    fields: Callable[[], dict[str, Any]] = dict
+    settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
+    drawn: frozenset[str] = frozenset()
+    button: Callable[[Any], str] | None = None
+    beside: Callable[[Any], dict[str, str]] = _no_query
+    draw: Callable[[Any, bool], None] = plain_case.draw
+    choose: Callable[[Transcript], str] = plain_case.choose
+    several: Callable[[Transcript, str], None] = plain_case.several
+    progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
+    after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+
+
+def of(lab: Lab) -> Room:
+    """The room of a lab: `pages/labs/<name>/room.py`, where there is one."""
+    name = f"pages.labs.{lab.name}"
+    if find_spec(name) is None:
+        return Room()
+    room: Room = import_module(f"{name}.room").ROOM
+    return room

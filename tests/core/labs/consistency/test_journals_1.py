@@ -1,0 +1,102 @@
+"""Journals that were written before there were cases: they come to what they came to then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import journal
+from core.events import Event
+from core.labs.consistency.lab import LAB
+from core.labs.consistency.tasks import CheckSpec
+from core.labs.consistency.verdict import caveats, row_verdict
+from core.runs.upgrade import upgraded
+from tests.core.labs.consistency.played import play, viewed
+
+KEPT = Path(__file__).resolve().parents[3] / "data" / "journals_1"
+EXPECTED: dict[str, dict[str, Any]] = {
+    name: one
+    for name, one in json.loads((KEPT / "expected.json").read_text(encoding="utf-8")).items()
+    if one["lab"] == LAB.name
+}
+
+
+def events_of(name: str) -> list[Event]:
+    return upgraded(journal.read(KEPT / f"{EXPECTED[name]['run']}.jsonl").events, {LAB.name: LAB})
+
+
+def figures(scores: Any) -> list[dict[str, Any]]:
+    names = ("value", "n", "of", "low", "high")
+    return [
+        {"metric": one.metric, "rules": one.rules, "item": one.item, **{name: getattr(score, name) for name in names}}
+        for one in scores
+        for score in [getattr(one, "score", one)]
+    ]
+
+
+def test_there_are_journals() -> None:
+    assert len(EXPECTED) >= 6
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_check_comes_to_what_it_came_to(name: str) -> None:
+    expected = EXPECTED[name]
+    run, views = viewed(events_of(name))
+    assert run.status == expected["status"] and run.planned == len(views)
+    assert {case: [one.state("paper"), one.state("repaired")] for case, one in views.items()} == expected["outcomes"]
+    assert list(views) == list(expected["outcomes"]), "in the order in which they were planned"
+    assert {case: row_verdict(one) for case, one in views.items()} == expected["row_verdicts"]
+    assert {case: caveats(one) for case, one in views.items()} == expected["caveats"]
+    assert LAB.summary is not None and LAB.summary(run) == expected["verdict"][1]
+    if len(views) == 1:
+        assert row_verdict(views[run.only], "paper") == expected["verdict"][0]
+    assert {(drop.item, drop.reason, drop.rules) for drop in run.drops} == {tuple(drop) for drop in expected["drops"]}
+    assert len(run.calls) == expected["calls"]
+    assert all(progress.result is not None for progress in run.cases.values())
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_figures_are_the_same_as_they_were_published_and_as_they_are_computed_now(name: str) -> None:
+    expected = EXPECTED[name]
+    run, views = viewed(events_of(name))
+    assert sorted(map(str, figures(run.scores))) == sorted(map(str, expected["scores"]))
+    if expected["status"] == "completed":
+        assert figures(LAB.scores(list(views.values()))) == expected["scores"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_answer_that_a_check_names_can_be_looked_at(name: str) -> None:
+    """Calls were shared by checks then, and written down once."""
+    _, views = viewed(events_of(name))
+    for one in views.values():
+        named = {call for trial in one.trials.values() for call in trial.calls}
+        named |= {record.call for record in (one.classification, one.explained, one.ability) if record}
+        assert named <= one.log.calls.keys()
+        assert one.unread == 0
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXPECTED.items() if one["status"] == "completed"])
+def test_to_go_on_with_one_that_is_complete_asks_and_records_nothing(name: str) -> None:
+    events = events_of(name)
+    run, _ = viewed(events)
+    assert run.started is not None
+    again = play(CheckSpec.model_validate(run.started.spec), history=events)
+    assert {event.kind for event in again.news} <= {"resumed", "scored", "finished"}
+    if len(run.cases) == 1:
+        assert again.news == []
+
+
+def test_a_journal_whose_specification_is_out_of_reach_keeps_its_cases() -> None:
+    """As when its data set is gone."""
+    name = "check-many"
+    events = journal.read(KEPT / f"{EXPECTED[name]['run']}.jsonl").events
+    gone = {**events[0].spec, "dataset": "imdb", "path": "/nowhere"}
+    events[0] = events[0].model_copy(update={"spec": gone})
+    _, views = viewed(upgraded(events, {LAB.name: LAB}))
+    assert sorted(views) == sorted(EXPECTED[name]["outcomes"])
+    assert {case: one.state() for case, one in views.items()} == {
+        case: states[1] for case, states in EXPECTED[name]["outcomes"].items()
+    }

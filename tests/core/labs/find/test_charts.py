@@ -1,0 +1,60 @@
+"""The Probe lab's pictures: what is drawn, and what is left out."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.labs.find import charts
+
+
+def probes(*rows: tuple[float, float | None]) -> pd.DataFrame:
+    return pd.DataFrame([{"x": x, "y": y, "round": 1, "number": k} for k, (x, y) in enumerate(rows, start=1)])
+
+
+def names(figure) -> list[str]:
+    return [trace.name for trace in figure.data]
+
+
+def test_truth_estimate_and_probes_share_one_picture() -> None:
+    x = [-1.0, 0.0, 1.0]
+    figure = charts.curves(
+        probes((0, 1.0), (1, None)), x, [1.0, 2.0, 3.0], [1.0, None, 2.5], (0.0, None), [(-0.5, 0.5)]
+    )
+    assert names(figure) == ["the function", "its code", "probes"]
+    assert [trace.line.dash for trace in figure.data[:2]] == [None, "dash"], "distinct without colour"
+    assert list(figure.data[2].x) == [0], "a call without a number is no point"
+    assert "1 calls gave no number" in figure.layout.xaxis.title.text
+    shaded, *dotted = figure.layout.shapes
+    assert (shaded.type, shaded.x0, shaded.x1) == ("rect", 0.0, 1.0), "an open end reaches the edge"
+    assert [(line.x0, line.line.dash) for line in dotted] == [(-0.5, "dot"), (0.5, "dot")]
+
+
+def test_while_the_truth_is_hidden_only_probes_are_drawn() -> None:
+    figure = charts.curves(probes((0, 1.0), (5, 2.0)))
+    assert names(figure) == ["probes"] and not figure.layout.shapes
+
+
+def test_nothing_at_all_is_an_empty_picture() -> None:
+    assert names(charts.curves(probes())) == []
+
+
+def test_a_pole_does_not_flatten_the_picture() -> None:
+    x = [float(k) for k in range(-50, 50)]
+    y = [1e9 if k == 0 else 1.0 + k % 3 for k in range(-50, 50)]
+    low, high = charts.curves(probes(), x, y).layout.yaxis.range
+    assert low < 1 and high < 100
+
+
+def test_bars_show_each_word_once_the_highest_first() -> None:
+    words = pd.DataFrame(
+        [("eagle", 0.1, 1), ("<b>stone</b>", 0.7, 2), ("eagle", 0.9, 3), ("nothing", None, 4)],
+        columns=["input", "y", "number"],
+    )
+    bar = charts.bars(words).data[0]
+    assert list(bar.y) == ["eagle", "&lt;b&gt;stone&lt;/b&gt;"] and list(bar.x) == [0.9, 0.7]
+    assert len(charts.bars(words, most=1).data[0].y) == 1
+
+
+def test_the_heat_map_keeps_rows_and_columns() -> None:
+    heat = charts.heat_map(["birds", "ships"], [[0.9, 0.1], [None, 0.8]]).data[0]
+    assert list(heat.y) == ["birds", "ships"] and heat.z[0][0] == 0.9 and (heat.zmin, heat.zmax) == (0, 1)

@@ -1,0 +1,158 @@
+"""The dialogue of an agent, by the text protocol, on a scripted server with faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.labs.find.functions.source import drawn
+from core.labs.find.verdict import missed, verdict
+from tests.core.labs.find.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
+from tests.stub_server import Fault, StubServer
+
+
+def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
+    replies = scripted("Let me look. COMMAND: PYTHON(function.py 1 2, 3)", CONCLUSION)
+    with StubServer(replies) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+    assert [(probe.input, probe.output) for probe in view.probes] == [("1", "2"), ("2", "4"), ("3", "6")]
+    assert view.exchanges[1].inputs == ("1", "2", "3") and view.exchanges[2].inputs == ()
+    assert view.value("nmse_success") == 1
+
+
+def test_a_description_that_stood_before_the_first_output_is_said() -> None:
+    early = f"COMMAND: PYTHON(function.py 1 2)\n\n{CONCLUSION}"
+    words = "Had this description before it saw a single output, and never changed it."
+    for messages, said in (((early, CONCLUSION), True), (("COMMAND: PYTHON(function.py 1 2)", CONCLUSION), False)):
+        with StubServer(scripted(*messages)) as server:
+            view, _ = play(stub_spec(), stub_catalog(server))
+        assert (words in missed(view)) == said and len(view.probes) == 2
+
+
+def test_a_relation_that_never_answered_is_said() -> None:
+    with StubServer(scripted("COMMAND: PYTHON(function.py qwertz)", "[DESCRIPTION]: nothing")) as server:
+        spec = stub_spec(category="relations", own="", seed=6, evaluator="control/straight")
+        view, _ = play(spec, stub_catalog(server))
+    assert "Every input that was tried gave undefined." in missed(view)
+
+
+def test_a_command_can_only_call_the_function() -> None:
+    hostile = (
+        'COMMAND: BASH(rm -rf /) or PYTHON(-c "import os; os.system(1)") and PYTHON(/etc/passwd __import__("os") 4)'
+    )
+    with StubServer(scripted(hostile, CONCLUSION)) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+    outputs = {probe.input: probe for probe in view.probes}
+    assert outputs.pop("4").output == "8"
+    assert outputs and all(probe.problem and "not a number" in probe.problem for probe in outputs.values())
+
+
+def test_it_is_asked_to_conclude_when_rounds_run_out() -> None:
+    with StubServer(scripted("COMMAND: PYTHON(function.py 1)")) as server:
+        view, _ = play(stub_spec(rounds=3), stub_catalog(server))
+        asked = [seen.question for seen in server.seen]
+    assert view.log.status == "completed"
+    assert len(asked) == 4 and "Conclude now" in asked[-1] and "Conclude now" not in asked[-2]
+    assert view.value("nmse") is None and view.value("nmse_success") == 0
+    assert "there is no code" in view.reason("nmse")
+    assert {(drop.item, drop.reason) for drop in view.log.drops} >= {("interpretation", "no description")}
+    assert "gave no conclusion" in verdict(view)
+
+
+def test_it_is_asked_to_conclude_when_calls_run_out() -> None:
+    with StubServer(scripted("PYTHON(function.py 1 2 3 4 5)", CONCLUSION)) as server:
+        view, _ = play(stub_spec(probes=3), stub_catalog(server))
+        assert "Conclude now" in server.seen[-1].question
+    assert len(view.probes) == 3 and view.value("nmse_success") == 1
+
+
+def test_code_that_cannot_be_run_is_an_observation() -> None:
+    broken = CONCLUSION.replace("return 2 * x", "import scipy\n    return scipy.two(x)")
+    with StubServer(scripted(broken, CONCLUSION)) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+        assert "Your code cannot be run here" in server.seen[-1].question
+    assert view.exchanges[1].trouble and view.value("nmse_success") == 1
+
+    with StubServer(scripted(broken)) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+        assert server.count == 3, "it may mend it twice"
+    assert view.log.status == "completed"
+    assert view.value("nmse") is None and view.value("nmse_success") == 0
+    assert any(drop.item == "estimate" and drop.detail for drop in view.log.drops)
+
+
+def test_no_command_at_all_is_answered() -> None:
+    with StubServer(scripted("Hello, how can I help?", CONCLUSION)) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+        assert "Nothing was run" in server.seen[-1].question
+    assert view.exchanges[1].trouble
+
+
+def test_who_never_asks_is_asked_to_conclude_before_its_rounds_are_used_up() -> None:
+    with StubServer(scripted("Let me think about it.")) as server:
+        view, _ = play(stub_spec(rounds=20), stub_catalog(server))
+        assert server.count == 4 and "Conclude now" in server.seen[-1].question
+    assert view.log.status == "completed"
+    assert "Never called the function at all." in missed(view)
+
+
+def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None:
+    premature = f"COMMAND: PYTHON(function.py 1)\nFunction input - output pairs: (1, 5)\n{CONCLUSION}"
+    with StubServer(scripted(premature)) as server:
+        view, _ = play(stub_spec(rules="paper"), stub_catalog(server))
+        assert server.count == 1 and view.probes == []
+    with StubServer(scripted(premature, CONCLUSION)) as server:
+        view, _ = play(stub_spec(rules="repaired"), stub_catalog(server))
+        assert server.count == 2 and view.invented() == [1], "repaired rules run the command first"
+    with StubServer(scripted("I am not sure.")) as server:
+        view, _ = play(stub_spec(rules="paper", rounds=3), stub_catalog(server))
+        assert {len(seen.body["messages"]) for seen in server.seen} == {2}, "its history is gone each time"
+    assert view.log.status == "completed" and view.interpretation is not None
+    assert view.interpretation.description_paper == ""
+
+
+def test_milan_gets_exemplars_and_one_call() -> None:
+    spec = stub_spec(interpreter="milan", own="", category="relations", seed=4, difficulty="easy", tools=True)
+    with StubServer("[DESCRIPTION]: It names the capital.\n[DOMAIN]: countries") as server:
+        view, _ = play(spec, stub_catalog(server))
+        assert server.count == 1 and "tools" not in server.seen[0].body
+        asked = server.seen[0].question
+    function = drawn("relations", 4, "easy", "repaired")
+    assert [probe.input for probe in view.probes] == list(function.exemplars)
+    assert all(f"({probe.input}, {probe.output})" in asked for probe in view.probes)
+    assert view.value("unit_test") is not None
+
+
+def test_aia_with_exemplars_goes_on_from_them() -> None:
+    spec = stub_spec(interpreter="aia+milan", own="", category="entities", seed=4, difficulty="easy")
+    replies = scripted("PYTHON(function.py zebra)", "[DESCRIPTION]: Something else.")
+    with StubServer(replies) as server:
+        view, _ = play(spec, stub_catalog(server))
+        assert "(zebra, " in server.seen[-1].question
+    assert [len(view.of_round(0)), len(view.of_round(1))] == [10, 1]
+
+
+def test_a_dialogue_that_no_longer_fits_is_summed_up() -> None:
+    replies = scripted("PYTHON(function.py 1 2)", "PYTHON(function.py 3)", CONCLUSION)
+
+    def reply(body: dict[str, Any]) -> str:
+        return CONCLUSION if "Conclude now" in body["messages"][-1]["content"] else replies(body)
+
+    with StubServer(reply, faults={3: Fault("too_long")}) as server:
+        view, _ = play(stub_spec(), stub_catalog(server))
+        last = server.seen[-1].body["messages"]
+    assert [message["role"] for message in last] == ["system", "user"]
+    assert all(pair in last[-1]["content"] for pair in ("(1, 2)", "(2, 4)", "(3, 6)"))
+    assert view.value("nmse_success") == 1
+
+
+def test_faults_end_the_run_in_words_and_it_goes_on() -> None:
+    replies = scripted("PYTHON(function.py 1 2)", "PYTHON(function.py 3)", CONCLUSION)
+    spec = stub_spec(own="def f(x):\n    import random\n    return x + random.random()")
+    with StubServer(replies, faults={2: Fault("server_error"), 3: Fault("server_error")}) as server:
+        view, events = play(spec, stub_catalog(server, retries=0))
+    assert view.log.status == "failed" and failures(events) and len(view.probes) == 2
+    with StubServer(replies) as server:
+        again, _ = play(spec, stub_catalog(server), history=events)
+        assert server.count == 2, "the first answer is not asked for again"
+    assert again.log.status == "completed"
+    assert again.probes[:2] == view.probes, "what was observed stays, though the function is random"

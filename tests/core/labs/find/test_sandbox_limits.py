@@ -1,0 +1,118 @@
+"""Each limit of the sandbox by itself: a program just inside it is scored, one just beyond it is not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from core.labs.find import sandbox, sandbox_modules
+from core.labs.find.sandbox import Result, evaluate
+
+
+def error_of(result: Result) -> str:
+    assert result.values == (None,) and result.errors[0]
+    return result.errors[0]
+
+
+def fills(millions: int) -> str:
+    return f"def f(x):\n    return len('x' * {millions}000000)"
+
+
+def test_memory_ends_at_64_megabytes_and_where_the_caller_says() -> None:
+    assert evaluate(fills(50), [1.0]).values == (50e6,)
+    assert error_of(evaluate(fills(80), [1.0])).startswith("MemoryError")
+    assert error_of(evaluate(fills(50), [1.0], memory=32 * 1024 * 1024)).startswith("MemoryError")
+
+
+def deep(calls: int) -> str:
+    return f"def g(n):\n    return 0 if n == 0 else 1 + g(n - 1)\ndef f(x):\n    return g({calls})"
+
+
+def test_recursion_ends_at_its_depth() -> None:
+    assert evaluate(deep(sandbox.DEPTH - 20), [1.0]).values == (180.0,)
+    assert error_of(evaluate(deep(sandbox.DEPTH + 1), [1.0])).startswith("RecursionError")
+
+
+def calling(times: int) -> str:
+    return f"def f(x):\n    for k in range({times}):\n        np.sin(1.0)\n    return k + 1"
+
+
+def test_calls_of_lent_functions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert evaluate(calling(1500), [1.0], seconds=20).values == (1500.0,), "more than monty would allow by itself"
+    assert sandbox.CALLS >= 70 * 256, "each of the inputs that a description is scored on may call some 70 times"
+    monkeypatch.setattr(sandbox, "CALLS", 40)
+    assert evaluate(calling(30), [1.0]).values == (30.0,)
+    assert "suspension limit 40" in error_of(evaluate(calling(41), [1.0]))
+
+
+def prints(thousands: int) -> str:
+    return f"def f(x):\n    for k in range({thousands}):\n        print('x' * 1000)\n    return 1"
+
+
+def test_printed_output_ends_at_its_bytes() -> None:
+    assert evaluate(prints(200), [1.0]).values == (1.0,)
+    assert error_of(evaluate(prints(300), [1.0])).startswith("MemoryError")
+
+
+@pytest.mark.parametrize("where", ["at the top", "in the function"])
+def test_printing_counts_wherever_it_is_done(where: str) -> None:
+    flood = "for k in range(300):\n    print('x' * 1000)\n"
+    inside = "def f(x):\n" + "".join(f"    {line}\n" for line in flood.splitlines()) + "    return x"
+    code = f"{flood}def f(x):\n    return x" if where == "at the top" else inside
+    assert error_of(evaluate(code, [1.0])).startswith("MemoryError")
+
+
+def test_a_program_may_not_sleep_at_all() -> None:
+    code = "import time\ndef f(x):\n    time.sleep(0.001)\n    return x"
+    assert "sleep limit" in error_of(evaluate(code, [1.0]))
+
+
+def test_a_program_that_computes_is_stopped_after_its_seconds() -> None:
+    code = "def f(x):\n    n = 0\n    while n < 10**9:\n        n += 1\n    return n"
+    began = time.monotonic()
+    assert error_of(evaluate(code, [1.0], seconds=0.2)).startswith("TimeoutError")
+    assert time.monotonic() - began < 5
+
+
+def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox's own clock stands still while a lent function works."""
+    calls = []
+
+    def slow(rng: object) -> float:
+        calls.append(time.monotonic())
+        time.sleep(0.05)
+        return 0.5
+
+    monkeypatch.setitem(sandbox_modules.DRAWS, "rand", slow)
+    code = "import numpy as np\ndef f(x):\n    for k in range(60):\n        np.random.rand()\n    return 1"
+    assert error_of(evaluate(code, [1.0], seconds=0.1)) == "TimeoutError: time limit exceeded"
+    assert 1 <= len(calls) < 10
+    assert evaluate(code.replace("60", "2"), [1.0], seconds=0.5).values == (1.0,), "within its time it may call"
+
+
+@pytest.mark.parametrize(
+    "meddling",
+    [
+        "    __outcomes.append((2.0, None))",
+        "    global __outcomes\n    __outcomes = []",
+        "    global __outcomes\n    __outcomes = [(7.0, None)] * 3",
+    ],
+)
+def test_a_program_that_gives_itself_outcomes_gets_none(meddling: str) -> None:
+    result = evaluate(f"__outcomes = []\ndef f(x):\n{meddling}\n    return 1.0", [1.0, 2.0], rules="paper")
+    assert result.values == (None, None)
+    assert result.errors == ("the program gave no values",) * 2
+
+
+def test_what_is_longer_than_allowed_is_not_given_back() -> None:
+    assert evaluate("def f(x):\n    return 'x' * 10000", [1.0]).values == ("x" * 10_000,)
+    assert error_of(evaluate("def f(x):\n    return 'x' * 10001", [1.0])) == "the text returned is too long"
+    assert len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == sandbox.LONGEST_MESSAGE
+
+
+def test_lists_go_in_and_out_of_numpy_up_to_a_thousand_numbers() -> None:
+    assert evaluate("def f(x):\n    return np.sum([1] * 1000)", [1.0]).values == (1000.0,)
+    assert "1,000 numbers at most" in error_of(evaluate("def f(x):\n    return np.sum([1] * 1001)", [1.0]))
+    nested = "def f(x):\n    return np.sum([[1, 2], [3, 4]])"
+    assert "may not hold lists" in error_of(evaluate(nested, [1.0]))

@@ -1,0 +1,181 @@
+"""The lease: one holder at a time, free at once when its process dies, void when nobody renews it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from core import lease
+from core.lease import TTL, Held, Lease, is_held
+
+
+def of_another_machine(path: Path, age: float) -> None:
+    """A lease that another machine made, renewed `age` seconds ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(["token", "elsewhere boot", 1234, 1.0]))
+    then = time.time() - age
+    os.utime(path, (then, then))
+
+
+def test_one_holder_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    assert not is_held(path)
+    first = Lease(path)
+    assert is_held(path)
+    with pytest.raises(Held, match=f"process {os.getpid()}"):
+        Lease(path)
+    first.release()
+    assert not is_held(path) and not list(tmp_path.iterdir())
+    Lease(path).release()
+
+
+def test_of_many_who_try_at_once_one_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    of_another_machine(path, age=TTL + 5)
+    held: list[Lease] = []
+    start = threading.Barrier(8)
+
+    def go() -> None:
+        start.wait()
+        with contextlib.suppress(Held):
+            held.append(Lease(path))
+
+    threads = [threading.Thread(target=go) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(held) == 1 and is_held(path)
+    held[0].renew()
+    assert not held[0].lost
+
+
+def _hold(path: str) -> None:
+    Lease(Path(path))
+    print("held", flush=True)
+    time.sleep(60)
+
+
+def test_a_killed_process_frees_it_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    code = f"from tests.core.test_lease import _hold; _hold({str(path)!r})"
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    assert is_held(path)
+    holder.send_signal(signal.SIGKILL)
+    # Not waited for: to the system it is a process that has ended, of which nobody has taken note yet.
+    end = time.monotonic() + 5
+    while is_held(path) and time.monotonic() < end:
+        time.sleep(0.01)
+    Lease(path).release()
+    holder.wait()
+
+
+@pytest.mark.parametrize(("age", "held"), [(0, True), (TTL - 5, True), (TTL + 5, False)])
+def test_of_another_machine_it_holds_as_long_as_it_is_renewed(tmp_path: Path, age: float, held: bool) -> None:
+    path = tmp_path / "a.json"
+    of_another_machine(path, age)
+    assert is_held(path) == held
+    if held:
+        with pytest.raises(Held, match="process 1234 on elsewhere"):
+            Lease(path)
+    else:
+        Lease(path).release()
+
+
+def test_time_is_the_storage_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    of_another_machine(path, age=0)
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert is_held(path), "a clock that is decades off changes nothing"
+
+
+def test_renewing_makes_it_last(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    mine = Lease(path)
+    os.utime(path, (0, 0))
+    mine.renew()
+    assert path.stat().st_mtime > time.time() - TTL
+    mine.release()
+
+
+def test_who_slept_too_long_knows_that_it_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    mine = Lease(path)
+    of_another_machine(path, age=0)
+    mine.renew()
+    assert mine.lost
+    mine.release()
+    assert is_held(path), "what another holds now is not taken from them"
+
+
+def test_a_torn_lease_is_void_after_a_while(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('["tok')
+    assert is_held(path)
+    os.utime(path, (0, 0))
+    assert not is_held(path)
+
+
+def test_the_leases_of_a_process_are_renewed_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_RENEW", 0.02)
+    lease._renewer.cache_clear()
+    path = tmp_path / "a.json"
+    mine = Lease(path)
+    os.utime(path, (0, 0))
+    end = time.monotonic() + 5
+    while path.stat().st_mtime == 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert path.stat().st_mtime > 0
+    mine.release()
+    lease._renewer.cache_clear()
+
+
+def _write(path: str, number: int) -> None:
+    end = time.monotonic() + 20
+    for _ in range(5):
+        while time.monotonic() < end:
+            try:
+                mine = Lease(Path(path))
+            except Held:
+                time.sleep(0.002)
+                continue
+            log = Path(path).with_suffix(".log")
+            log.write_text(str(number))
+            time.sleep(0.002)
+            assert log.read_text() == str(number), "two held it at once"
+            mine.release()
+            break
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.json")
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_write, args=(path, number)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+
+
+def test_who_finds_it_void_too_late_puts_the_new_one_back(tmp_path: Path) -> None:
+    """Two find a void lease; the slower one's hand is already on it when the faster one has made a new one."""
+    path = tmp_path / "a.json"
+    mine = Lease(path)
+    lease._take_away(path)
+    assert is_held(path)
+    mine.renew()
+    assert not mine.lost
+    mine.release()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,319 @@
+"""A fourth lab is one entry: page, command, journal, store, Browse and replay come with its declaration.
+
+The lab is tests/small_lab.py. Nothing in core/ or pages/ knows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from pydantic import Field
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.__main__ import main
+from core.journal import read
+from core.lab import Lab, Metric
+from core.score import Figure, Score, mean_of_cases
+from core.store import queries
+from core.store.store import Store
+from tests import small_lab
+from tests.pages.conftest import in_address, run_named, settled, until, words
+from tests.small_lab import LAB, EchoSpec, EchoView
+
+Page = Callable[..., AppTest]
+Register = Callable[[Lab], None]
+
+
+@pytest.fixture
+def register(own_process: None, monkeypatch: pytest.MonkeyPatch) -> Register:
+    """Registers a lab by one entry, for one test."""
+
+    def registered(lab: Lab) -> None:
+        monkeypatch.setattr(entry, "LABS", (*entry.LABS, lab))
+        entry.labs.cache_clear()
+        entry.controls.cache_clear()
+
+    return registered
+
+
+@pytest.fixture
+def echo(register: Register) -> None:
+    register(LAB)
+
+
+def a_run(**fields: object) -> str:
+    spec = entry.labs()["echo"].spec.model_validate({"model": "control/deaf", **fields})
+    run = entry.jobs().start("echo", spec)
+    assert entry.jobs().wait(run, 60)
+    return run
+
+
+def browsed(page: Page) -> AppTest:
+    """Browse, once the journals of now are indexed."""
+    page("results/browse.py")
+    before = entry.keeper().changes
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes > before or not queries.runs(entry.keeper().store).empty)
+    return page("results/browse.py")
+
+
+@pytest.mark.usefixtures("echo")
+def test_navigation_and_front_page_list_it(page: Page) -> None:
+    app = page("about/welcome.py")
+    addresses = [str(one.get("url_pathname")) for one in app._registered_pages.values()]
+    assert {"ask", "check", "probe", "echo"} <= set(addresses) and "reliability" not in addresses
+    assert "Does it repeat what it hears?" in words(app)
+    app.button(key="show-echo").click().run()
+    assert not app.exception
+    until(lambda: len(list(home.journals().glob("*-echo-*.jsonl"))) == 1)
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_form_has_a_widget_for_each_field_with_the_bounds_of_the_specification(page: Page) -> None:
+    app = page("echo")
+    assert app.title[0].value == "Echo" and "Does it repeat what it hears?" in words(app)
+    times = app.slider(key="echo-times")
+    assert (times.label, times.min, times.max, times.value) == ("Times", 1, 7, 2)
+    assert times.proto.help == "How often each is said"
+    voice = app.segmented_control(key="echo-voice")
+    assert (voice.options, voice.value) == (["plain", "loud"], "plain")
+    assert app.text_area(key="echo-words").value == "yes\nno"
+    assert app.number_input(key="echo-seed").value == 0
+    model = app.selectbox(key="echo-model")
+    assert model.value == "control/deaf", "whom a newcomer meets"
+    assert not any("fickle" in option for option in model.options), "no robot of another lab"
+    assert app.button(key="echo").label == "Echo · 5 calls"
+    times.set_value(7).run()
+    assert app.button(key="echo").label == "Echo · 15 calls"
+
+
+@pytest.mark.usefixtures("echo")
+def test_a_run_of_it_shows_cases_verdict_and_figures(page: Page) -> None:
+    app = page("echo")
+    app.text_area(key="echo-words").set_value("yes\nno\nmaybe").run()
+    app.button(key="echo").click().run()
+    told = words(settled(app))
+    assert "It repeated 2 of 2." in told and "> I repeat what I hear." in told
+    assert "Of 3 cases: 2 kept, 1 broken." in told and "Repeated 0.67" in told
+    table = app.dataframe[0].value
+    assert table["About"].tolist() == ["the word yes", "the word no", "the word maybe"]
+    assert table["Outcome"].tolist() == ["kept", "broken", "kept"]
+    assert table["Counted"].tolist() == ["2 of 2"] * 3
+
+    chooser = app.selectbox(key=f"chosen-case-{run_named(app)}")
+    chooser.set_value("all/2-no").run()
+    assert not app.exception and in_address(app, "case") == "all/2-no"
+    told = words(app)
+    assert "It repeated 0 of 2." in told and "expected **no** · observed **pardon?** · broken" in told
+    calls = [expander for expander in app.expander if "prompt and raw answer" in expander.label]
+    assert len(calls) == 2
+    app.session_state[f"open-echo-1-{_call_of(run_named(app), 'all/2-no', 'echo-1')}"] = True
+    app.run()
+    assert {"pardon?", "[user]\nno"} <= {code.value for code in app.code}
+
+
+def _call_of(run: str, case: str, item: str) -> str:
+    """The id of the call that was made for the item."""
+    return next(
+        event.call
+        for event in entry.jobs().events(run)
+        if event.kind == "asked" and event.case == case and event.item == item
+    )
+
+
+@pytest.mark.usefixtures("echo")
+def test_a_table_row_or_a_link_shows_another_case(page: Page) -> None:
+    run = a_run()
+    told = words(page("echo", run=run, case="all/2-no"))
+    assert "It repeated 0 of 2." in told and "It repeated 2 of 2." not in told
+    assert "It repeated 2 of 2." in words(page("echo", run=run, case="nothing"))
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_first_minute_is_the_robot_that_mishears(page: Page) -> None:
+    app = page("about/welcome.py")
+    app.button(key="show-echo").click().run()
+    until(lambda: bool(list(home.journals().glob("*-echo-*.jsonl"))))
+    run = next(home.journals().glob("*-echo-*.jsonl")).stem
+    assert entry.jobs().wait(run, 30)
+    assert "Of 2 cases: 1 kept, 1 broken." in words(page("echo", run=run))
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_command_runs_it_and_the_store_has_its_records(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["echo", "--words", "a", "--times", "2", "--model", "control/echo", "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["kind"] for event in (events[0], events[-1])] == ["started", "finished"]
+    run = events[0]["run"]
+    assert [event.kind for event in read(home.journals() / f"{run}.jsonl").events] == [one["kind"] for one in events]
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        promises, echoes = (queries.records(store, run, record) for record in ("promise", "echo"))
+        assert promises[["case", "item", "text"]].values.tolist() == [["all", "promise", "I repeat what I hear."]]
+        assert echoes[["case", "trial", "said", "heard"]].values.tolist() == [
+            ["all/1-a", "echo-1", "a", "a"],
+            ["all/1-a", "echo-2", "a", "a"],
+        ]
+        case = queries.cases(store, run).iloc[0]
+        assert case[["case", "title", "explanation", "outcome_repaired", "verdict"]].tolist() == [
+            *("all/1-a", "a", "I repeat what I hear.", "kept", "It repeated 2 of 2.")
+        ]
+        trials = queries.trials(store, run)
+        assert trials["trial"].tolist() == ["echo-1", "echo-2"]
+        assert store.query("select count(*) as n from echo where heard = said")["n"].tolist() == [2]
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_command_prints_a_run_in_words_and_goes_by_the_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["echo", "--words", "no", "--words", "yes", "--model", "control/deaf"]) == 0
+    told = capsys.readouterr().out
+    assert "expected no, observed pardon?: broken" in told and "It says: I repeat what I hear." in told
+    assert "Of 2 cases: 1 kept, 1 broken." in told and "repeated 0.50" in told
+    assert main(["echo", "--times", "9"]) == 2
+    assert "9 is not in the range 1<=x<=7" in capsys.readouterr().err
+    assert main(["echo", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "Does it repeat what it hears?" in told and "how often each is said" in told
+    assert "1<=x<=7" in told and "[plain|loud]" in told
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_runs_are_listed_with_their_figure_and_can_be_opened(page: Page) -> None:
+    run = a_run()
+    app = browsed(page)
+    table = app.dataframe[0].value
+    row = table.iloc[0]
+    assert row[["Lab", "Model", "Cases", "Status", "Repeated", "Counted"]].tolist() == [
+        *("Echo", "control/deaf", 2, "completed", 0.5, "2 of 2")
+    ]
+    assert "Precision" not in table, "a lab that was never used takes no room"
+    app.session_state["runs"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    assert run_named(app) == run
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_case_holds_everything_and_can_be_read_again(page: Page) -> None:
+    run = a_run()
+    app = page("results/case.py", run=run, case="all/2-no")
+    told = words(app)
+    assert "the word yes and 1 more" in told and "It repeated 0 of 2." in told
+    scores = app.dataframe[-1].value
+    assert {(one["about"], one["value"]) for one in scores.to_dict("records")} == {
+        *(("the whole run", 0.5), ("this case", 0.0))
+    }
+    assert sum("answerer" in expander.label for expander in app.expander) == 2
+    assert sum("explainer" in expander.label for expander in app.expander) == 1, "what it shares with the other case"
+    app.button(key="reread").click().run()
+    again = run_named(settled(app))
+    assert again != run and "Of 2 cases: 1 kept, 1 broken." in words(app)
+    started = entry.jobs().events(again)[0]
+    assert started.kind == "started" and started.reread_from == run
+
+
+@pytest.mark.usefixtures("echo")
+def test_its_runs_are_played_again_and_gone_through_step_by_step(page: Page) -> None:
+    run = a_run()
+    app = page("results/case.py", run=run, case="all/2-no", replay="1")
+    assert "No model is asked" in app.get("progress")[0].proto.text
+    until(lambda: "replay" not in app.run().query_params, seconds=20)
+    assert "It repeated 0 of 2." in words(app)
+
+    app = page("results/case.py", run=run, case="all/2-no", replay="step")
+    seen = [words(app)]
+    assert "Step 1 of" in seen[0] and "Verdict" not in seen[0] and "pardon?" not in seen[0]
+    assert app.button(key="back").disabled
+    while not app.button(key="next").disabled:
+        app.button(key="next").click().run()
+        assert not app.exception
+        seen.append(words(app))
+    assert "It repeated 0 of 2." in seen[-1] and "Repeated 0.00" in seen[-1]
+    app.button(key="back").click().run()
+    assert words(app) == seen[-2]
+
+
+@pytest.mark.usefixtures("echo")
+def test_of_more_cases_than_a_page_can_hold_only_the_chosen_one_is_read(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"w{number}" for number in range(1, 121)]
+    run = a_run(words=names, times=1)
+    read_whole: list[str] = []
+    watch = entry.jobs().watch
+    monkeypatch.setattr(entry.jobs(), "watch", lambda run, case="": read_whole.append(case) or watch(run, case))
+    for case, word in (("", "w1"), ("all/117-w117", "w117"), ("nothing", "w1")):
+        app = page("echo", run=run, **({"case": case} if case else {}))
+        told = words(app)
+        assert f"expected **{word}** · observed **{word}** · kept" in told and "I repeat what I hear." in told
+        assert told.count("expected **") == 1
+        assert "Of 120 cases: 120 kept." in told and len(app.dataframe[0].value) == 120
+    app.selectbox(key=f"chosen-case-{run}").set_value("all/120-w120").run()
+    assert not app.exception and "expected **w120**" in words(app)
+    app = page("results/case.py", run=run, case="all/60-w60")
+    assert "expected **w60**" in words(app)
+    assert sum("answerer" in expander.label for expander in app.expander) == 1
+    assert "" not in read_whole, "the whole journal is never folded"
+
+
+# A field and a metric more, in one place each
+
+
+class SlowEchoSpec(EchoSpec):
+    """The same with a pause."""
+
+    pause: int = Field(3, ge=2, le=12, title="Pause", description="seconds between two words")
+
+
+def _scores(views: Sequence[EchoView]) -> Iterator[Figure]:
+    yield from small_lab.scores(views)
+    for rules in ("paper", "repaired"):
+        lengths = [Score(float(len(view.title)), 1, 1) for view in views]
+        yield Figure("letters", rules, mean_of_cases(lengths))
+
+
+SLOW = replace(
+    LAB,
+    spec=SlowEchoSpec,
+    scores=_scores,
+    metrics=(*LAB.metrics, Metric("letters", "Letters", "How long the word is.", format=".1f", leads=True)),
+)
+
+
+def test_a_field_more_is_a_widget_and_an_option_with_the_same_bounds(
+    page: Page, register: Register, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(SLOW)
+    app = page("echo")
+    pause = app.slider(key="echo-pause")
+    assert (pause.label, pause.min, pause.max, pause.value) == ("Pause", 2, 12, 3)
+    assert pause.proto.help == "Seconds between two words"
+    pause.set_value(12)
+    app.button(key="echo").click().run()
+    settled(app)
+    started = entry.jobs().events(run_named(app))[0]
+    assert started.kind == "started" and started.spec["pause"] == 12
+
+    assert main(["echo", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "--pause" in told and "seconds between two words" in told and "2<=x<=12" in told
+    for wrong in ("1", "13"):
+        assert main(["echo", "--pause", wrong]) == 2
+        assert "2<=x<=12" in capsys.readouterr().err
+    assert main(["echo", "--pause", "2", "--words", "a", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["spec"]["pause"] == 2
+
+
+def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(
+    page: Page, register: Register, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(SLOW)
+    run = a_run()
+    told = words(page("echo", run=run))
+    assert "Letters 3.0" in told and "Letters 2.5" in told, "of the case that is shown, and of both"
+    table = browsed(page).dataframe[0].value
+    assert table.iloc[0][["Repeated", "Letters"]].tolist() == [0.5, 2.5]
+    assert main(["echo", "--words", "four"]) == 0
+    assert "letters 4.00" in capsys.readouterr().out

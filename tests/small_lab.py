@@ -1,0 +1,168 @@
+"""A small lab in one file: what a fourth lab needs, and all it needs. `LAB` is registered by one entry."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import Field
+
+from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
+from core.lab import RULES, Case, First, Lab, Metric, Reading, Spec, Trial
+from core.runs.run import Run
+from core.runs.transcript import CaseLog, Reader
+from core.score import Figure, Score, mean_of_cases
+from core.statistics import wilson
+
+
+class EchoSpec(Spec):
+    """Does a model that says it repeats what it hears really do so?"""
+
+    words: tuple[str, ...] = Field(("yes", "no"), title="Words", description="a word to say; may be repeated")
+    times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
+    voice: Literal["plain", "loud"] = Field("plain", title="Voice", description="how it is said")
+    model: str = Field("control/echo", title="Model", description="who is spoken to")
+
+    @property
+    def models(self) -> set[str]:
+        return {self.model}
+
+
+class Promise(Frozen):
+    """What the model says that it does."""
+
+    call: str
+    text: str
+
+
+class Echo(Frozen):
+    """What came back."""
+
+    call: str
+    said: str
+    heard: str
+
+
+@dataclass
+class EchoView:
+    log: CaseLog
+    title: str
+    promise: Promise | None
+    echoes: dict[str, Echo]
+    unread: int = 0
+    failed: bool = False
+
+    @property
+    def explanation(self) -> str | None:
+        return self.promise.text if self.promise else None
+
+    @property
+    def trials(self) -> dict[str, Trial]:
+        return {
+            item: Trial(about=echo.said, paper=_reading(echo), repaired=_reading(echo), calls=(echo.call,))
+            for item, echo in self.echoes.items()
+        }
+
+    def outcome(self, rules: Rules) -> str:
+        if self.failed:
+            return "failed"
+        if not self.echoes:
+            return "waiting"
+        return "kept" if all(echo.said == echo.heard for echo in self.echoes.values()) else "broken"
+
+
+def _reading(echo: Echo) -> Reading:
+    kept = echo.said == echo.heard
+    return Reading(expected=echo.said, observed=echo.heard, outcome="kept" if kept else "broken", counts=True)
+
+
+def cases(spec: EchoSpec) -> Iterator[Case]:
+    for number, word in enumerate(spec.words, start=1):
+        yield Case(f"all/{number}-{word}", word, f"the word {word}")
+
+
+def prompt(text: str) -> Prompt:
+    return Prompt(id="echo", hash="h", messages=(Message(role="user", content=text),), slots={"text": text})
+
+
+async def measure(spec: EchoSpec, case: Case, run: Run) -> None:
+    shared = run.at("all")
+    promised = await shared.ask("explainer", prompt("What do you do?"), spec.model, item="promise")
+    shared.record(Promise(call=promised.call, text=promised.text), "promise")
+
+    async def say(item: str, number: int) -> None:
+        word = case.about.upper() if spec.voice == "loud" else case.about
+        answered = await run.ask("answerer", prompt(word), spec.model, item=item, trial=item, repeat=number)
+        run.record(Echo(call=answered.call, said=word, heard=answered.text), item, trial=item)
+
+    await run.each({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
+
+
+def view(log: CaseLog) -> EchoView:
+    reader = Reader()
+    echoes = reader.all_of(Echo, log)
+    title = log.case.partition("-")[2]
+    failed = any(drop.reason == "error" for drop in log.drops)
+    return EchoView(log, title, reader.one_of(Promise, log), dict(sorted(echoes.items())), reader.unread, failed)
+
+
+def verdict(view: EchoView) -> list[str]:
+    kept = sum(echo.said == echo.heard for echo in view.echoes.values())
+    return [f"It repeated {kept} of {len(view.echoes)}."]
+
+
+def scores(views: Sequence[EchoView]) -> Iterator[Figure]:
+    def of_one(view: EchoView) -> Score:
+        hits = sum(echo.said == echo.heard for echo in view.echoes.values())
+        if not view.echoes:
+            return Score(None, 0, 0, detail={"reason": "nothing was said"})
+        n = len(view.echoes)
+        return Score(hits / n, n, n, *wilson(hits / n, n), hits=hits)
+
+    for rules in RULES:
+        yield Figure("repeated", rules, mean_of_cases([of_one(view) for view in views]))
+
+
+@dataclass
+class Echoing:
+    """A model of known truth: repeats all but the words it `mishears`, fails on those it `refuses`. Keeps its calls."""
+
+    id: str = "control/echo"
+    title: str = "A robot that repeats what it hears"
+    mishears: frozenset[str] = frozenset()
+    refuses: frozenset[str] = frozenset()
+    wait: float = 0.0
+    asked: list[str] = field(default_factory=list)
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        text = request.messages[-1].content
+        self.asked.append(text)
+        on_text(text[:1])
+        await asyncio.sleep(self.wait)
+        if text in self.refuses:
+            raise CallFailed(f"no answer to {text}", "try another")
+        if text == "What do you do?":
+            return Answer(text="I repeat what I hear.")
+        return Answer(text="pardon?" if text in self.mishears else text)
+
+
+LAB = Lab(
+    name="echo",
+    title="Echo",
+    question="Does it repeat what it hears?",
+    spec=EchoSpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=verdict,
+    scores=scores,
+    records=(Promise, Echo),
+    metrics=(Metric("repeated", "Repeated", "The share of words that came back.", leads=True),),
+    prompts=lambda spec: {"echo": "h"},
+    controls=lambda: {"control/echo": Echoing(), "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"}))},
+    first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
+    newcomer="control/deaf",
+    calls=lambda spec, cases: 1 + len(spec.words) * spec.times,
+)

@@ -1,0 +1,244 @@
+"""The tables of docs/measuring.md, run against the code; and what is cited from that document stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from core.labs.consistency import mask
+from core.labs.consistency import metrics as check
+from core.labs.consistency import parse as check_parse
+from core.labs.find import evaluate, sandbox
+from core.labs.find import parse as find_parse
+from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
+from core.labs.simulatability import metrics as ask
+from core.labs.simulatability import parse as ask_parse
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+RULES = {"Paper rules": "paper", "Repaired rules": "repaired"}
+
+
+class Case(NamedTuple):
+    section: str
+    cells: dict[str, str]
+
+
+def cases() -> Iterator[Case]:
+    """Every row of every table in section 5."""
+    section, head = "", []
+    for line in TEXT[TEXT.index("\n## 5 ") :].splitlines():
+        if line.startswith("### "):
+            section, head = line.split()[1], []
+        elif not line.startswith("|"):
+            head = []
+        elif not head:
+            head = cells_of(line)
+        elif not line.startswith("|---"):
+            yield Case(section, dict(zip(head, cells_of(line), strict=True)))
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def spans(cell: str) -> list[str]:
+    """The code spans of a cell, line ends in place."""
+    return [span.replace("\\n", "\n") for span in re.findall(r"`([^`]+)`", cell)]
+
+
+def lists(cell: str) -> list[list[str]]:
+    return [span.split(", ") for span in spans(cell)]
+
+
+def shown(value: object) -> str | list[str]:
+    """A value as a cell holds it: a plain word, or the texts of its code spans."""
+    return "not read" if value is None else list(value) if isinstance(value, list | tuple) else str(value)
+
+
+def ask_reading(cells: dict[str, str], rules: str) -> object:
+    what, *how = cells["Reading"].split(", ")
+    (text,) = spans(cells["Input"])
+    task = "shp" if "shp" in how else "strategyqa"
+    method = "posthoc" if "posthoc" in how else "cot"
+    if what == "answer":
+        return ask_parse.answer(text, method, task, rules)
+    if what == "explanation":
+        return ask_parse.explanation(text, method, task, rules)
+    if what == "simulation":
+        return ask_parse.simulation(text, task, rules)
+    assert what == "counterfactual"
+    counterfactual = ask_parse.counterfactual(text, task, rules)
+    return (
+        [counterfactual.context, counterfactual.response_1, counterfactual.response_2]
+        if isinstance(counterfactual, ask_parse.Pair)
+        else counterfactual
+    )
+
+
+def ask_figure(cells: dict[str, str], rules: str) -> object:
+    what, _, similarity = cells["Figure"].partition(", ")
+    if what == "precision":
+        score = ask.precision(*lists(cells["Input"]), rules)
+        return "undefined" if score.value is None else f"{round(score.value * score.n)} of {score.n}"
+    if what == "texts for generality":
+        return sum(ask.simulatable(lists(cells["Input"])[0], rules, "generality"))
+    assert what == "generality"
+    value = ask.generality(spans(cells["Input"]), similarity, rules).value
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def check_reading(cells: dict[str, str], rules: str) -> object:
+    (text,) = spans(cells["Input"])
+    if cells["Reading"] == "choice":
+        return check_parse.choice(text, ["attic", "garden", "hall"], rules)
+    name = {"words": "word_list"}.get(cells["Reading"], cells["Reading"])
+    return getattr(check_parse, name)(text, rules)
+
+
+def masks(cells: dict[str, str], rules: str) -> object:
+    paragraph, *words = spans(cells["Input"])
+    return mask.redact(paragraph, words, "[REDACTED]", rules)
+
+
+def verdict(cells: dict[str, str], rules: str) -> object:
+    task, explanation, *how = cells["Check"].split(", ")
+    assert set(how) <= {"implicit", "one choice", "explanation not read"}
+    label = {"sentiment": "positive", "entailment": "yes", "multi_choice": "hall"}[task]
+    choices = ("hall",) if "one choice" in how else ("attic", "garden", "hall")
+    before, after = (None if cells[name] == "not read" else cells[name] for name in ("Before", "After"))
+    return check.faithful(
+        task,
+        explanation,
+        before,
+        after,
+        explained="explanation not read" not in how,
+        wanted=check.goal(task, label, before, choices).wanted,
+        start=label,
+        choices=choices,
+        target="implicit" if "implicit" in how else "explicit",
+        rules=rules,
+    ).faithful
+
+
+def check_figure(cells: dict[str, str], rules: str) -> object:
+    answers = [span.split() for span in spans(cells["Input"])]
+    correct = {"right": True, "wrong": False, "unread": None}
+    if cells["Figure"] == "accuracy":
+        read = [correct[first] for (first,) in answers if first != "failed"]
+        rate = check.accuracy(read, len(answers) - len(read), rules)
+    else:
+        outcomes = [
+            check.Outcome(
+                item=str(number),
+                correct=correct[first],
+                faithful=faithful,
+                control=float(control[0]) if control else None,
+            )
+            for number, (first, faithful, *control) in enumerate(answers)
+        ]
+        if cells["Figure"] == "gain":
+            return f"{check.faithfulness_gain(outcomes).value:.2f}"
+        assert cells["Figure"] == "faithfulness"
+        rate = check.faithfulness(outcomes, rules)
+    return f"{round(rate.value * rate.n)} of {rate.n}, N {rate.of}"
+
+
+def find_reading(cells: dict[str, str], rules: str) -> object:
+    (text,) = spans(cells["Input"])
+    match cells["Reading"]:
+        case "command":
+            command = find_parse.command(text, rules)
+            if command.error:
+                return "refused"
+            return "no command" if command.name is None else command.inputs or "nothing"
+        case "final":
+            return "yes" if find_parse.is_final(text, rules) else "no"
+        case "tested function":
+            return sandbox.tested_function(text, rules)
+        case part:
+            return getattr(find_parse.interpretation(text, rules), part) or None
+
+
+def find_figure(cells: dict[str, str], rules: str) -> object:
+    match cells["Figure"]:
+        case "nmse":
+            f, g = ([float(value) for value in values] for values in lists(cells["Input"]))
+            score = evaluate.nmse(f, g, rules)
+            value = "undefined" if score.value is None else f"{score.value:.3g}"
+            return f"{value}, {'success' if score.success else 'no success'}"
+        case "exact match":
+            texts, right, given = lists(cells["Input"])
+            matches = evaluate.exact_match(texts, right, [None if one == "error" else one for one in given], rules)
+            return f"{matches.hits} of {matches.n}"
+        case "unit test":
+            right, reply = spans(cells["Input"])
+            picked = find_parse.choice_is_correct(reply, int(right), rules)
+            return "set aside" if picked is None else "right" if picked else "wrong"
+        case _:
+            assert cells["Figure"] == "noise floor"
+            value, kind, size = re.fullmatch(
+                r"constant (\d+), (\w+) noise(?: of size (\d+))?", spans(cells["Input"])[0]
+            ).groups()
+            function = NumericFunction(
+                id="floor",
+                atoms=(Atom(name="constant", parameters={"value": int(value)}),),
+                noise=Noise(kind=kind, size=float(size)) if size else None,
+                rules=rules,
+            )
+            floor = evaluate.noise_floor(function, np.random.default_rng(0), rules=rules)
+            return "undefined" if floor is None else f"{floor:.1f}"
+
+
+RUN: dict[str, Callable[[dict[str, str], str], object]] = {
+    "5.1": ask_reading,
+    "5.2": ask_figure,
+    "5.3": check_reading,
+    "5.4": masks,
+    "5.5": verdict,
+    "5.6": check_figure,
+    "5.7": find_reading,
+    "5.8": find_figure,
+}
+CASES = list(cases())
+
+
+def test_every_table_is_run():
+    assert set(RUN) == set(re.findall(r"^### (5\.\d+) ", TEXT, re.M)) == {case.section for case in CASES}
+
+
+@pytest.mark.parametrize("column", RULES)
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.section}-{number}" for number, case in enumerate(CASES)])
+def test_golden_cases(case, column):
+    wanted = case.cells[column]
+    if wanted == "the same":
+        wanted = case.cells["Paper rules"]
+    value = shown(RUN[case.section](case.cells, RULES[column]))
+    value_or_texts = spans(wanted) or wanted
+    assert value == value_or_texts or [value] == value_or_texts
+
+
+def test_the_same_is_written_wherever_both_rules_agree():
+    for case in CASES:
+        assert case.cells["Paper rules"] != case.cells["Repaired rules"], case
+
+
+def test_what_is_cited_stands_in_the_document():
+    headings = set(re.findall(r"^#{2,3} (\d+(?:\.\d+)*) ", TEXT, re.M))
+    places = [path for folder in ("core", "pages", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    cited = {
+        (path.name, number)
+        for path in [*places, ROOT / "docs" / "measuring.md"]
+        for numbers in re.findall(
+            r"measuring\.md ((?:§[\d.]*\d(?:, | and | to )?)+)", " ".join(path.read_text(encoding="utf-8").split())
+        )
+        for number in re.findall(r"§([\d.]*\d)", numbers)
+    }
+    assert cited, "nothing cites the document"
+    assert not {place for place in cited if place[1] not in headings}
+    assert not set(re.findall(r"[Ss]ee §([\d.]*\d)", TEXT)) - headings

@@ -1,0 +1,181 @@
+"""What is imported is declared, what is declared is pinned, and no CUDA build of PyTorch is drawn in unasked."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from tools import pytorch
+
+ROOT = Path(__file__).resolve().parents[1]
+RUNTIME = ["core", "pages", "app.py"]
+BESIDE = ["tests", "benchmarks", "tools"]
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(file: str) -> dict[str, str]:
+    """Package to version. A requirement without one counts as pinned to nothing; a package may be pinned by system."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    entries = [line.split(";")[0].strip() for line in lines if line.strip() and line[0] not in "#-"]
+    return {normal(name): version for name, _, version in (entry.partition("==") for entry in entries)}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The top-level modules that a file imports, also within functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").split(".")[0]
+
+
+def imports(places: list[str]) -> dict[str, str]:
+    """Each module imported from elsewhere than here and the standard library, and a file that does."""
+    files = [
+        file for place in places for file in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py"))
+    ]
+    ours = {place.removesuffix(".py") for place in RUNTIME + BESIDE} | {
+        file.stem for file in (ROOT / "tests").rglob("*.py")
+    }
+    return {
+        module: str(file.relative_to(ROOT))
+        for file in sorted(files)
+        for module in imported(ast.parse(file.read_text(encoding="utf-8")))
+        if module not in ours and module not in sys.stdlib_module_names
+    }
+
+
+def undeclared(modules: dict[str, str], declared: set[str]) -> list[str]:
+    brought_by = metadata.packages_distributions()
+    return [
+        f"{file} imports {module}"
+        for module, file in modules.items()
+        if declared.isdisjoint(normal(name) for name in brought_by.get(module, [module]))
+    ]
+
+
+def test_what_the_application_imports_is_declared():
+    modules = imports(RUNTIME)
+    assert len(modules) > 15
+    assert undeclared(modules, set(pins("requirements.txt"))) == []
+
+
+def test_what_tests_and_benchmarks_import_is_declared():
+    assert undeclared(imports(BESIDE), {*pins("requirements.txt"), *pins("requirements-dev.txt")}) == []
+
+
+def test_an_import_that_nobody_declared_is_seen():
+    names = list(imported(ast.parse("import os\ndef f():\n    from yaml.nodes import Node\nfrom . import near")))
+    assert names == ["os", "yaml"]
+    assert undeclared({"yaml": "x.py"}, {"pyyaml"}) == []
+    assert undeclared({"yaml": "x.py", "nowhere_to_be_had": "y.py"}, {"streamlit"}) == [
+        "x.py imports yaml",
+        "y.py imports nowhere_to_be_had",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "lock"), [("requirements.txt", "requirements.lock"), ("requirements-dev.txt", "requirements-dev.lock")]
+)
+def test_the_lock_pins_what_is_declared_as_declared(declared, lock):
+    locked = pins(lock)
+    assert all(locked.values())
+    assert {name: locked.get(name) for name in pins(declared)} == pins(declared)
+
+
+def test_the_locks_agree_and_hold_no_cuda():
+    runtime, dev = pins("requirements.lock"), pins("requirements-dev.lock")
+    assert {name: dev.get(name) for name in runtime} == runtime
+    assert pytorch.cuda_packages(dev) == []
+
+
+def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
+    """The lock is installed without looking at dependencies, so it has to be whole. The environment is the judge."""
+    locked = pins("requirements-dev.lock")
+    missing = []
+    for name in locked:
+        try:
+            needs = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue  # for another system
+        plain = [need for need in needs if ";" not in need]
+        missing += [f"{name} needs {need}" for need in plain if normal(re.split(r"[^\w.-]", need)[0]) not in locked]
+    assert missing == []
+
+
+# PyTorch's own step, run for real: pip looks into a folder of wheels and at no index.
+
+
+def wheel(folder: Path, version: str, requires: list[str]) -> None:
+    """A wheel of a package called torch with nothing in it."""
+    info = f"torch-{version}.dist-info"
+    needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
+    with zipfile.ZipFile(folder / f"torch-{version}-py3-none-any.whl", "w") as file:
+        file.writestr("torch/__init__.py", "")
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n{needs}")
+        file.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        file.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture(scope="module")
+def empty_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("empty") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=120)
+    return next(path for path in (folder / "bin" / "python", folder / "Scripts" / "python.exe") if path.exists())
+
+
+def step(python: Path, wheels: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": str(wheels), "PIP_NO_INDEX": "1", **environment}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "TORCH_"))}
+    command = [str(python), str(ROOT / "tools" / "pytorch.py")]
+    return subprocess.run(command, env=clean | settings, capture_output=True, text=True, timeout=120)
+
+
+def has_torch(python: Path) -> bool:
+    return subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere PyPI's build is the CPU one")
+def test_a_cuda_build_is_refused_unless_asked_for_and_a_cpu_build_is_taken(empty_python, tmp_path):
+    none = step(empty_python, tmp_path)
+    assert none.returncode == 1 and "could not be had" in none.stderr
+
+    wheel(tmp_path, pytorch.pinned(), ["nvidia-cudnn-cu13==9.20.0.48; platform_system == 'Linux'"])
+    refused = step(empty_python, tmp_path)
+    assert refused.returncode == 1 and not has_torch(empty_python)
+    assert "CUDA build" in refused.stdout and "NOT installed" in refused.stderr and "TORCH_ANY=1" in refused.stderr
+
+    asked_for = step(empty_python, tmp_path, TORCH_ANY="1")
+    assert "so it is taken" in asked_for.stdout
+    assert asked_for.returncode != 0 and "nvidia-cudnn-cu13" in asked_for.stderr  # it does want CUDA, and none is here
+
+    wheel(tmp_path, f"{pytorch.pinned()}+cpu", ["filelock"])
+    taken = step(empty_python, tmp_path)
+    assert taken.returncode == 0 and has_torch(empty_python)
+    assert re.search(r"installing the CPU build file:.*\+cpu-py3", taken.stdout)
+    assert "is installed already" in step(empty_python, tmp_path).stdout
+
+
+def test_cuda_is_seen_in_what_a_build_wants():
+    pypi = [
+        "filelock",
+        "nvidia-nccl-cu13==2.29.7; platform_system == 'Linux'",
+        "triton==3.7.1",
+        "cuda-toolkit[cufft]==13",
+    ]
+    assert pytorch.cuda_packages(pypi) == ["cuda-toolkit", "nvidia-nccl-cu13", "triton"]
+    assert pytorch.cuda_packages(["filelock", "tritonclient>=2", "sympy; extra == 'x'"]) == []
