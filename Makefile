@@ -23,8 +23,9 @@ setup: $(VENV)/.ready
 
 setup-dev: $(VENV)/.ready-dev
 
+# One process more than there are processors: the one with the browser mostly waits.
 test: $(VENV)/.ready-dev
-	@$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check .

@@ -175,6 +175,7 @@ def test_what_a_model_writes_stays_text(serve: Serve, page: Page) -> None:
         ask_stub(page, server.url)
         shown = page.locator(".st-key-step-answer blockquote")
         expect(shown).to_be_visible()
+        expect(shown).to_have_count(1)
         text = shown.inner_text().replace("\u2060", "")
         assert "<img src=x onerror=" in text and "**bold** :red[red] :smile: $x^2$ www.example.com" in text
         assert shown.locator("img, a, strong, .katex").count() == 0

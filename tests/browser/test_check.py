@@ -106,6 +106,8 @@ def test_what_a_model_and_a_person_write_stays_text(serve: Serve, page: Page) ->
         press(page)
         shown = page.locator(".st-key-session-1")
         expect(shown.get_by_text("It answers positive")).to_be_visible()
+        # For a moment the page holds what was drawn while the run went on beside what is drawn now.
+        expect(shown).to_have_count(1)
         text = shown.inner_text().replace("\u2060", "")
         assert "<img src=x onerror=" in text and "**bold** :red[red] $x^2$ www.example.com [link]" in text
         for number in (1, 2, 3):

@@ -241,7 +241,9 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
     failed = [row for row in played.views.values() if row.state() == "failed"]
     assert failed and all(row.drops[0].detail for row in failed)
     score = played.run.score("accuracy", "repaired")
-    assert score is not None and score.of == 4 and score.n == 3
+    # Calls run side by side, so which session meets which fault is chance; what was read is not.
+    read = {row.item.id for row in played.views.values() if row.item and row.reading("before") is not None}
+    assert score is not None and score.of == 4 and score.n == len(read) < 4
     paper = played.run.score("accuracy", "paper")
     assert paper is not None and paper.n == 4, "a failed call stays in the paper's denominator"
 
