@@ -116,3 +116,10 @@ def test_lists_go_in_and_out_of_numpy_up_to_a_thousand_numbers() -> None:
     assert "1,000 numbers at most" in error_of(evaluate("def f(x):\n    return np.sum([1] * 1001)", [1.0]))
     nested = "def f(x):\n    return np.sum([[1, 2], [3, 4]])"
     assert "may not hold lists" in error_of(evaluate(nested, [1.0]))
+
+
+@pytest.mark.parametrize("code", ["this is no Python", "def f(x):\n    return x", ""])
+def test_a_program_that_works_or_not_says_how_long_it_took(code: str) -> None:
+    began = time.monotonic()
+    result = sandbox.evaluate(code, [1.0, 2.0])
+    assert 0 <= result.seconds <= time.monotonic() - began
