@@ -170,15 +170,17 @@ _TAGGED = re.compile(
 )
 _KIND = r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative)"
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
-_MARKUP = r"[*_#>\s]*"
+# Bounded, like whatever may start at any line and run on over the next: otherwise blank lines cost their square.
+_MARKUP = r"[*_#>\s]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
     rf"(?:^{_MARKUP}(?:(?:the|an?)\s+)?"
-    rf"(?:(?:{_KIND}\s+)+{_THING}(?:\s+(?:is|reads|would be|could be))?|paragraph|{_NUMBERED}|edited|redacted|revised)"
+    rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
+    rf"|paragraph|{_NUMBERED}|edited|redacted|revised)"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:\s*\([^()\n]*\))?{_MARKUP}[:：]{_MARKUP}"
-    r"|^\W*(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
+    r"|^\W{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
-    r"|^\s*or:?\s*$",
+    r"|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ORIGINAL = re.compile(rf"^{_MARKUP}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
@@ -194,7 +196,7 @@ _HERE = re.compile(
     rf"^\W*here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}(?::[*_]*[ \t]*|\.?[ \t]*\n+)", re.I
 )
 _AFTERWORD = re.compile(
-    r"\n\s*(?:[-*_]{3,}\s*(?:\n|$)|[*_#(\[]*(?:note|notes|explanation|changes|change|reasoning|rationale|justification|"
+    r"(?<!\s)(?=[^\S\n]*\n)\s++(?:[-*_]{3,}\s*(?:\n|$)|[*_#(\[]*(?:note|notes|explanation|changes|change|reasoning|rationale|justification|"
     r"edits?|words? redacted|redacted words?|masked words?|key changes|summary)\b[^\n]{0,40}?:|"
     r"\(?(?:in this (?:version|edit|revision)|this (?:edit|version|redaction|change|revision)|"
     r"i (?:changed|replaced|removed|redacted|edited|made|have|only|simply|kept|swapped|masked)|"
@@ -203,7 +205,7 @@ _AFTERWORD = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
-    r"\s*\((?:note|changed?|edit(?:ed)?|replaced|redacted|i (?:changed|replaced))\b[^()\n]*\)\s*$", re.IGNORECASE
+    r"(?<!\s)\s*\((?:note|changed?|edit(?:ed)?|replaced|redacted|i (?:changed|replaced))\b[^()\n]*\)\s*$", re.IGNORECASE
 )
 _REFUSAL = re.compile(
     r"^\W*(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"

@@ -1,5 +1,7 @@
 """Parsers on any text, under both rules."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,3 +50,10 @@ def test_long_answers_are_read_in_reasonable_time(text):
 @given(st.sampled_from(["positive", "negative", "neutral", "unknown"]))
 def test_both_rules_read_the_bare_label(label):
     assert parse.sentiment(label, "paper") == parse.sentiment(label, "repaired") == label
+
+
+@pytest.mark.parametrize("run", ["\n", " \n", "\n*", "\n# ", "\n_ ", "\n>", "new\n", "\nnote "])
+def test_a_paragraph_in_many_blank_or_marked_lines_is_read_in_linear_time(run):
+    start = time.process_time()
+    assert parse.paragraph("A fine film." + run * (50_000 // len(run)) + "x", "repaired") is not None
+    assert time.process_time() - start < 5
