@@ -31,6 +31,7 @@ class Room:
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
+    - `methods()` draws the lab's section of the Methods page.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
@@ -43,6 +44,7 @@ class Room:
     several: Callable[[Transcript, str], None] = plain_case.several
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    methods: Callable[[], None] = lambda: None
 
 
 def of(lab: Lab) -> Room:

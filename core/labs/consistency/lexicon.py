@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -264,7 +265,9 @@ def _unmasked(asked: Slots) -> str:
 
 def _sentences(text: str) -> list[tuple[int, str]]:
     """Where each sentence starts, and the sentence."""
-    return [(match.start(), match[0]) for match in re.finditer(r"\S.*?(?:[.!?]+[\"”’')]*(?=\s)|\Z)", text, re.DOTALL)]
+    ends = [match.end() for match in re.finditer(r"(?<![.!?])[.!?]+[\"”’')]*(?=\s)", text)]
+    pieces = [(start, text[start:end]) for start, end in pairwise([0, *ends, len(text)])]
+    return [(start + len(piece) - len(piece.lstrip()), piece.lstrip()) for start, piece in pieces if piece.strip()]
 
 
 def _bare(choice: str) -> str:

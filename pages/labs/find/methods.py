@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.labs.find.paper_figures import figures, source
 from core.labs.find.reliability import LAB, ReliabilitySpec
+from core.text.paper_figures import figures, source
 from core.text.templates import PROMPTS, load
 from pages import lab as driver
 from pages.parts import models
@@ -19,7 +19,7 @@ BACKBONES = {"embedding": "sentence embeddings", "model": "a language model", "t
 
 def draw() -> None:
     """Procedure, figures, rules, prompts, backbones and what the paper reported."""
-    paper = source()
+    paper = source("find")
     st.header("Probe: black boxes whose truth is known", anchor=False)
     st.markdown(
         f"After {plain(paper['authors'])} {paper['year']}, *{plain(paper['title'])}* "
@@ -59,7 +59,7 @@ def draw() -> None:
     _backbones()
     st.subheader("What the paper reported", anchor=False)
     st.dataframe(
-        pd.DataFrame(figures()), hide_index=True, key="probe-published", alt="Published figures with their place"
+        pd.DataFrame(figures("find")), hide_index=True, key="probe-published", alt="Published figures with their place"
     )
 
 

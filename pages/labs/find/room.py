@@ -12,7 +12,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
-from pages.labs.find import form, turn
+from pages.labs.find import form, methods, turn
 from pages.parts import plain_case
 from pages.parts.rooms import Room
 
@@ -107,4 +107,5 @@ ROOM = Room(
     draw=_draw,
     progress=_progress,
     after=_after,
+    methods=methods.draw,
 )

@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
-from pages.labs.simulatability import form
+from pages.labs.simulatability import form, methods
 from pages.parts.rooms import Room
 from pages.parts.run import resume
 from pages.parts.text import plain
@@ -85,4 +85,5 @@ ROOM = Room(
     beside=form.beside,
     draw=_draw,
     after=_after,
+    methods=methods.draw,
 )

@@ -82,7 +82,7 @@ def _listed(lines: Iterable[str]) -> list[str]:
 
 def _entries(content: str) -> list[str]:
     """The words of one list line: what stands in front of its note; several where they are quoted or after commas."""
-    content = content.strip()
+    content = " ".join(content.split())
     category = _CATEGORY.match(content)
     if category:
         content = content[category.end() :]
@@ -137,7 +137,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
-    parts = re.split(r"\s*[,;]\s*|\s+/\s+", text)
+    parts = re.split(r"\s*[,;]\s*|\s+/\s+", re.sub(r"\s+", " ", text))
     if len(parts) == 1:
         return parts
     *rest, last = parts
@@ -151,8 +151,7 @@ def _first_group(match: re.Match[str]) -> str:
 def _tidy(words: Iterable[str]) -> list[str] | None:
     tidy: dict[str, str] = {}
     for word in words:
-        word = re.sub(r"^[\s*_`\"“”«»'‘’.,;:]+|[\s*_`\"“”«»'‘’.,;:]+$", "", word)
-        word = " ".join(word.split())
+        word = " ".join(word.split()).strip(" *_`\"“”«»'‘’.,;:")
         if word and len(word.split()) <= _LONGEST_PHRASE and not _NONE.match(word):
             tidy.setdefault(word.casefold(), word)
     return list(tidy.values()) or None

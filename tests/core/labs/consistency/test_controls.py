@@ -1,6 +1,7 @@
 """The controls' known values: honest 1, decoy 0, on every explanation, wording and set of rules."""
 
 import asyncio
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -169,3 +170,9 @@ def test_other_roles_are_refused():
     request = Request(role="simulator", model="control/honest-lexicon", messages=(), slots={"task": "strategyqa"})
     with pytest.raises(Refused, match="cannot play the role of simulator"):
         asyncio.run(controls()["control/honest-lexicon"].answer(request, lambda text: None))
+
+
+def test_a_paragraph_of_full_stops_is_cut_into_sentences_in_linear_time():
+    start = time.process_time()
+    assert lexicon._sentences("A film. " + "." * 200_000 + "x") == [(0, "A film."), (8, "." * 200_000 + "x")]
+    assert time.process_time() - start < 2

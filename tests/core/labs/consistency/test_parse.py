@@ -57,3 +57,10 @@ def test_a_paragraph_in_many_blank_or_marked_lines_is_read_in_linear_time(run):
     start = time.process_time()
     assert parse.paragraph("A fine film." + run * (50_000 // len(run)) + "x", "repaired") is not None
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("run", [" ", "\t", ".", "*", "_", '"', "- ", " -", " ("])
+def test_a_list_of_words_with_a_long_run_of_marks_is_read_in_linear_time(run):
+    start = time.process_time()
+    parse.word_list("A fine film." + run * (100_000 // len(run)) + "x", "repaired")
+    assert time.process_time() - start < 5
