@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import registry
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
 from pages.parts import models
+from pages.parts.datasets import from_dataset
 from pages.parts.text import plain
 from pages.parts.widgets import widget
 
@@ -53,7 +53,7 @@ def fields() -> dict[str, Any]:
     )  # fmt: skip
     what: dict[str, Any] = {}
     if source == "dataset":
-        what = from_dataset(task)
+        what = from_dataset(task, "Items")
     elif source == "own":
         what = own_paragraph(task)
     else:
@@ -184,21 +184,3 @@ def own_paragraph(task: Task) -> dict[str, Any]:
         "label": label,
     }
     return {"items": (item,)}
-
-
-def from_dataset(task: Task) -> dict[str, Any]:
-    """Which data set, where it lies, and how many of its items."""
-    fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
-    left, middle, right = st.columns([2, 3, 1])
-    name = left.selectbox(
-        "Data set", list(fit), format_func=lambda one: fit[one].title, key=f"dataset-{task}", persist_state="session"
-    )
-    path = middle.text_input(
-        "File or folder",
-        key=f"path-{name}",
-        placeholder=f"$EXPLAIN_HOME/datasets/{name}",
-        persist_state="session",
-        help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
-    )
-    limit = right.number_input("Items", 1, 1000, 10, key="limit", persist_state="session")
-    return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}

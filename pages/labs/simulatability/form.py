@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from core import entry
-from core.datasets import registry
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models
+from pages.parts.datasets import from_dataset
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
@@ -45,7 +45,7 @@ def fields() -> dict[str, Any]:
         "What it is asked", list(SOURCES), default="one", format_func=SOURCES.get, required=True, key="ask-source",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
-    asked = _dataset(task) if source == "dataset" else _starter(task, model)
+    asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
     return {"task": task, "model": model, "method": method, **asked}
 
 
@@ -83,24 +83,6 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
         help="Say what you expect before the answer is shown, and get a precision of your own.",
     )
     return {"reader": entry.new_reader()} if guess else {}
-
-
-def _dataset(task: str) -> dict[str, Any]:
-    fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
-    left, middle, right = st.columns([2, 3, 1])
-    name = left.selectbox(
-        "Data set", list(fit), format_func=lambda one: fit[one].title, key=f"ask-dataset-{task}",
-        persist_state="session",
-    )  # fmt: skip
-    path = middle.text_input(
-        "File or folder",
-        key=f"ask-path-{name}",
-        placeholder=f"$EXPLAIN_HOME/datasets/{name}",
-        persist_state="session",
-        help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
-    )
-    limit = right.number_input("Questions", 1, 1000, 10, key="ask-limit", persist_state="session")
-    return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}
 
 
 def _examples(model: str) -> None:
