@@ -9,6 +9,7 @@ import logging
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -33,6 +34,9 @@ class ResponseCache:
         self._database: sqlite3.Connection | None = None
         self._turn = threading.Lock()
         self._complained = False
+        # Its own: it stands before every call, and must not wait behind fits and starting models. One is enough, since
+        # they would take turns.
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="response-cache")
 
     def get(self, key: str) -> Answer | None:
         """The answer kept under `key`; None where there is none, or none that can be read."""
@@ -140,12 +144,13 @@ class Cached:
             return await self.model.answer(request, on_text)
         began = time.monotonic()
         key = key_of(request, self.id, self._base_url)
-        kept = await asyncio.to_thread(self._cache.get, key)
+        loop = asyncio.get_running_loop()
+        kept = await loop.run_in_executor(self._cache.thread, self._cache.get, key)
         if kept is not None:
             on_text(kept.text)
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None}
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A cancelled run still keeps what was answered and paid for.
-        await asyncio.shield(asyncio.to_thread(self._cache.put, key, answer))
+        await asyncio.shield(loop.run_in_executor(self._cache.thread, self._cache.put, key, answer))
         return answer

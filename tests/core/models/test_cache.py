@@ -206,17 +206,15 @@ def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:
     free, answered = threading.Event(), asyncio.Event()
 
     class BusyAfterwards(Counting):
-        """Once it has answered, the only thread has something else to do until it is `free`."""
+        """Once it has answered, the cache's thread has something else to do until it is `free`."""
 
         async def answer(self, request: Request, on_text: OnText) -> Answer:
-            asyncio.get_running_loop().run_in_executor(None, free.wait, 30)
+            cache.thread.submit(free.wait, 30)
             answered.set()
             return await super().answer(request, on_text)
 
     async def cancelled() -> None:
-        loop, model = asyncio.get_running_loop(), BusyAfterwards()
-        loop.set_default_executor(ThreadPoolExecutor(max_workers=1))
-        call = asyncio.create_task(Cached(model, cache, "u").answer(request(), lambda text: None))
+        call = asyncio.create_task(Cached(BusyAfterwards(), cache, "u").answer(request(), lambda text: None))
         await answered.wait()
         for _ in range(10):
             await asyncio.sleep(0)
@@ -224,8 +222,25 @@ def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await call
         free.set()
-        await asyncio.to_thread(lambda: None)
+        await asyncio.wrap_future(cache.thread.submit(lambda: None))
 
     asyncio.run(cancelled())
     kept = cache.get(key_of(request(), "endpoint/model", "u"))
     assert kept is not None and kept.text == "answer 1"
+
+
+def test_a_kept_answer_does_not_wait_behind_slow_work_of_others(tmp_path: Path) -> None:
+    cached = Cached(Counting(), ResponseCache(tmp_path / "cache.sqlite"), "http://a/v1")
+    asyncio.run(cached.answer(request(), lambda _: None))
+
+    async def go() -> Answer:
+        done = threading.Event()
+        busy = [asyncio.ensure_future(asyncio.to_thread(done.wait)) for _ in range(64)]
+        await asyncio.sleep(0)
+        try:
+            return await asyncio.wait_for(cached.answer(request(), lambda _: None), timeout=5)
+        finally:
+            done.set()
+            await asyncio.gather(*busy)
+
+    assert asyncio.run(go()).cached
