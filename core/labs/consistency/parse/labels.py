@@ -51,11 +51,9 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
         value = _field(parsed)
         return None if value is None else at_start(without_markup(value))
     text = without_markup(text)
-    starts = [text[match.end() :] for match in _FINAL.finditer(text)][::-1]
-    starts.append(text)
-    starts += [text[match.end() :] for match in _ANSWER.finditer(text)][::-1]
-    for start in starts[:20]:
-        label = at_start(start)
+    finals, answers = ([match.end() for match in marker.finditer(text)][::-1] for marker in (_FINAL, _ANSWER))
+    for start in [*finals, 0, *answers][:20]:
+        label = at_start(text[start:])
         if label is not None:
             return label
     return in_sentences(text)

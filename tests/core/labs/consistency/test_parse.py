@@ -1,6 +1,7 @@
 """Parsers on any text, under both rules."""
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -64,3 +65,12 @@ def test_a_list_of_words_with_a_long_run_of_marks_is_read_in_linear_time(run):
     start = time.process_time()
     parse.word_list("A fine film." + run * (100_000 // len(run)) + "x", "repaired")
     assert time.process_time() - start < 5
+
+
+def test_an_answer_announced_thousands_of_times_takes_little_memory():
+    tracemalloc.start()
+    try:
+        assert parse.sentiment("the answer is " * 7_000, "repaired") is None
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
