@@ -16,6 +16,9 @@ settings.load_profile("unhurried")
 SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""
 
+WITHOUT_ENCODER = str(Path(__file__).resolve().parent / "without_encoder")
+"""In `PYTHONPATH`: an installation without the sentence encoder, for processes whose test wants no vectors."""
+
 OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "datasets"
 """Where published data may lie beside the project."""
 

@@ -119,9 +119,9 @@ class StubServer:
     messages; or a function of the request's body.
 
     `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request. `delay` passes
-    before an answer begins, `pause` between its pieces, both in seconds. With `honour_stop=False` stop sequences are
-    passed over; `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was
-    asked.
+    before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. With
+    `honour_stop=False` stop sequences are passed over; `refused` parameters get a 400 that names them; `streams=False`
+    answers in one piece, whatever was asked.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class StubServer:
         faults: Mapping[int, Fault] | None = None,
         always: Fault | None = None,
         key: str | None = None,
-        delay: float = 0.0,
+        delay: float | Callable[[dict[str, Any]], float] = 0.0,
         pause: float = 0.0,
         honour_stop: bool = True,
         refused: Sequence[str] = (),
@@ -223,7 +223,7 @@ class StubServer:
         self.most_at_once = max(self.most_at_once, self.at_once)
         whole = False
         try:
-            await asyncio.sleep(self.delay)
+            await asyncio.sleep(self.delay(body) if callable(self.delay) else self.delay)
             for name in self.refused:
                 if name in body:
                     words = f"Unsupported parameter: '{name}' is not supported with this model."

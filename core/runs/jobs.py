@@ -14,6 +14,7 @@ from core.lab import Lab, Spec
 from core.runs.engine import Addition, execute, given, new_id
 from core.runs.run import Resolve, recorded
 from core.runs.transcript import Transcript, ancestors
+from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
 
 Replaying = Callable[[str, Iterable[Event]], Model]
@@ -254,6 +255,7 @@ class Jobs:
         reread_from: str = "",
     ) -> None:
         async def go() -> None:
+            WHOSE.set(job.id)
             await execute(
                 lab,
                 spec,

@@ -12,9 +12,13 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.conftest import WITHOUT_ENCODER
+from tests.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -55,7 +59,47 @@ class Server:
         self._process.wait(timeout=20)
 
 
-@pytest.fixture(scope="module")
+class Scripted:
+    """Models behind one endpoint, each with its own script, so that one server does for many tests."""
+
+    def __init__(self) -> None:
+        self._scripts: dict[str, tuple[Callable[[dict[str, Any]], str], float]] = {}
+        self.stub = StubServer(self._answer, models=(), delay=lambda body: self._script(body)[1])
+
+    def add(self, reply: Callable[[dict[str, Any]], str], delay: float) -> ScriptedModel:
+        """A model that answers so, `delay` seconds after it was asked."""
+        name = f"scripted-{len(self._scripts) + 1}"
+        self._scripts[name] = (reply, delay)
+        self.stub.models.append(name)
+        return ScriptedModel(name, self.stub)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What an app has to find in its environment to reach them."""
+        return {"OPENAI_BASE_URL": self.stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
+
+    def _script(self, body: dict[str, Any]) -> tuple[Callable[[dict[str, Any]], str], float]:
+        return self._scripts.get(body["model"], (lambda body: "", 0.0))
+
+    def _answer(self, body: dict[str, Any]) -> str:
+        return self._script(body)[0](body)
+
+
+class ScriptedModel:
+    """One of them: its id, and how often it was asked."""
+
+    def __init__(self, name: str, stub: StubServer) -> None:
+        self.id = f"openai/{name}"
+        self._name = name
+        self._stub = stub
+
+    @property
+    def count(self) -> int:
+        """Requests so far."""
+        return sum(seen.body["model"] == self._name for seen in self._stub.seen)
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.fail("No Chromium here. Install it (Debian: apt-get install chromium) to run the browser tests.")
@@ -65,21 +109,29 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for the tests that do nothing to it."""
-    server = Server(tmp_path_factory.mktemp("home"))
+@pytest.fixture(scope="package")
+def scripted() -> Iterator[Scripted]:
+    """What stands behind the app's endpoint."""
+    models = Scripted()
+    with models.stub:
+        yield models
+
+
+@pytest.fixture(scope="package")
+def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted) -> Iterator[Server]:
+    """One server for all tests but those that stop theirs, or need it empty."""
+    server = Server(tmp_path_factory.mktemp("home"), **scripted.variables)
     yield server
     server.stop()
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(NAME="value")` starts a server of the test's own, with these variables in its environment."""
+    """`serve(NAME="value")` starts a server of the test's own, without the sentence encoder, with these variables."""
     started: list[Server] = []
 
     def start(**environment: str) -> Server:
-        started.append(Server(tmp_path / "home", **environment))
+        started.append(Server(tmp_path / "home", PYTHONPATH=WITHOUT_ENCODER, **environment))
         return started[-1]
 
     yield start
@@ -87,12 +139,20 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
         server.stop(signal.SIGKILL)
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+@pytest.fixture(scope="package")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """A window for all tests that do not say how large theirs has to be: the app's scripts are fetched once."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(60_000)
-    yield context.new_page()
+    yield context
     context.close()
+
+
+@pytest.fixture
+def page(window: BrowserContext) -> Iterator[Page]:
+    opened = window.new_page()
+    yield opened
+    opened.close()
 
 
 def settle(page: Page) -> None:

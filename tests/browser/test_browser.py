@@ -8,25 +8,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, settle
 from tests.plausible import Plausible
-from tests.stub_server import StubServer
 
 pytestmark = pytest.mark.browser
 Serve = Callable[..., Server]
 
 
 @pytest.fixture
-def slow() -> Iterator[StubServer]:
+def slow(scripted: Scripted) -> ScriptedModel:
     """A model that takes half a second for each answer."""
-    with StubServer(Plausible(), delay=0.5) as server:
-        yield server
+    return scripted.add(Plausible(), delay=0.5)
 
 
 def ask(page: Page, url: str) -> str:
@@ -38,20 +36,16 @@ def ask(page: Page, url: str) -> str:
     return page.url.split("run=")[1].split("&")[0]
 
 
-def ask_stub(page: Page, url: str) -> str:
+def ask_model(page: Page, url: str, model: ScriptedModel) -> str:
     page.goto(f"{url}/ask")
     settle(page)
     box = page.locator(".st-key-model input")
-    box.fill("openai/stub-model")
+    box.fill(model.id)
     box.press("Enter")
     settle(page)
     page.locator(".st-key-ask button").click()
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
-
-
-def stub_variables(stub: StubServer) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
 
 
 def answered(page: Page) -> int:
@@ -89,10 +83,9 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
 
 
 def test_a_run_survives_page_switch_reload_and_closed_tab(
-    serve: Serve, page: Page, browser: Browser, slow: StubServer
+    app: Server, page: Page, browser: Browser, slow: ScriptedModel
 ) -> None:
-    server = serve(**stub_variables(slow))
-    run = ask_stub(page, server.url)
+    run = ask_model(page, app.url, slow)
     page.wait_for_selector(".st-key-progress")
     page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of about/)")
     page.get_by_test_id("stTopNavLink").filter(has_text="Methods").click()
@@ -105,24 +98,22 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     page.close()
     time.sleep(1)
     again = browser.new_page()
-    again.goto(f"{server.url}/ask?run={run}")
+    again.goto(f"{app.url}/ask?run={run}")
     expect(again.locator(".st-key-verdict")).to_contain_text("questions")
     expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 31, "nothing was asked twice"
     again.close()
 
 
-def test_rows_fill_in_while_the_run_goes_on(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(**stub_variables(slow))
-    ask_stub(page, server.url)
+def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
+    ask_model(page, app.url, slow)
     page.wait_for_selector("text=as expected")
     assert page.locator(".st-key-progress").count() == 1, "the first outcome shows before the run is over"
     expect(page.locator(".st-key-verdict")).to_be_visible()
 
 
-def test_no_call_leaves_after_a_cancel(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(**stub_variables(slow))
-    ask_stub(page, server.url)
+def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedModel) -> None:
+    ask_model(page, app.url, slow)
     page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[2-9] of about/)")
     page.locator(".st-key-cancel button").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
@@ -135,9 +126,11 @@ def test_no_call_leaves_after_a_cancel(serve: Serve, page: Page, slow: StubServe
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
 
 
-def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(**stub_variables(slow))
-    run = ask_stub(page, server.url)
+def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
+    serve: Serve, page: Page, scripted: Scripted, slow: ScriptedModel
+) -> None:
+    server = serve(**scripted.variables)
+    run = ask_model(page, server.url, slow)
     page.wait_for_function(
         "document.querySelector('.st-key-progress')?.innerText.match(/[4-9] of about|1\\d of about/)"
     )
@@ -165,21 +158,19 @@ def test_a_run_of_the_command_line_shows_up_within_five_seconds(serve: Serve, pa
     expect(page.get_by_test_id("stDataFrame")).to_be_visible(timeout=5_000)
 
 
-def test_what_a_model_writes_stays_text(serve: Serve, page: Page) -> None:
+def test_what_a_model_writes_stays_text(app: Server, page: Page, scripted: Scripted) -> None:
     hostile = (
         "<img src=x onerror=\"document.title='taken'\"> **bold** :red[red] :smile: $x^2$ www.example.com "
         "[link](https://example.com). So the answer is yes."
     )
-    with StubServer(hostile) as stub:
-        server = serve(**stub_variables(stub))
-        ask_stub(page, server.url)
-        shown = page.locator(".st-key-step-answer blockquote")
-        expect(shown).to_be_visible()
-        expect(shown).to_have_count(1)
-        text = shown.inner_text().replace("\u2060", "")
-        assert "<img src=x onerror=" in text and "**bold** :red[red] :smile: $x^2$ www.example.com" in text
-        assert shown.locator("img, a, strong, .katex").count() == 0
-        assert page.title() != "taken"
+    ask_model(page, app.url, scripted.add(lambda body: hostile, delay=0.0))
+    shown = page.locator(".st-key-step-answer blockquote")
+    expect(shown).to_be_visible()
+    expect(shown).to_have_count(1)
+    text = shown.inner_text().replace("\u2060", "")
+    assert "<img src=x onerror=" in text and "**bold** :red[red] :smile: $x^2$ www.example.com" in text
+    assert shown.locator("img, a, strong, .katex").count() == 0
+    assert page.title() != "taken"
 
 
 def test_guess_first(app: Server, page: Page) -> None:

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server, settle
+from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
 from tests.plausible import telling
-from tests.stub_server import StubServer
 
 pytestmark = pytest.mark.browser
-Serve = Callable[..., Server]
 
 
 @pytest.fixture
-def slow() -> Iterator[StubServer]:
+def slow(scripted: Scripted) -> ScriptedModel:
     """A model that takes half a second for each answer."""
-    with StubServer(telling(), delay=0.5) as server:
-        yield server
-
-
-def stub_variables(stub: StubServer) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
+    return scripted.add(telling(), delay=0.5)
 
 
 def opened(page: Page, url: str, model: str = "") -> None:
@@ -60,9 +52,8 @@ def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
     assert boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"] and abs(boxes[0]["y"] - boxes[2]["y"]) < 2, "side by side"
 
 
-def test_every_wording_fills_in_while_the_run_goes_on(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(**stub_variables(slow))
-    opened(page, server.url, "openai/stub-model")
+def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
+    opened(page, app.url, slow.id)
     page.get_by_text("Try every wording", exact=True).click()
     settle(page)
     press(page)
@@ -73,9 +64,8 @@ def test_every_wording_fills_in_while_the_run_goes_on(serve: Serve, page: Page, 
     expect(page.get_by_text("6 of 6 that count are faithful")).to_be_visible()
 
 
-def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(**stub_variables(slow))
-    opened(page, server.url, "openai/stub-model")
+def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
+    opened(page, app.url, slow.id)
     page.get_by_text("The items that ship").click()
     settle(page)
     press(page)
@@ -92,28 +82,26 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(serve: Serve, p
     expect(page.locator(".st-key-verdict")).to_be_visible()
 
 
-def test_what_a_model_and_a_person_write_stays_text(serve: Serve, page: Page) -> None:
+def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scripted: Scripted) -> None:
     hostile = (
         "<img src=x onerror=\"document.title='taken'\"> **bold** :red[red] $x^2$ www.example.com [link](https://e.com)"
     )
-    with StubServer(telling(explain=f"- superb\n- {hostile}")) as stub:
-        server = serve(**stub_variables(stub))
-        opened(page, server.url, "openai/stub-model")
-        box = page.locator(".st-key-paragraph-sentiment textarea")
-        box.fill(f"A superb film.\n\n    {hostile}")
-        box.press("Control+Enter")
-        settle(page)
-        press(page)
-        shown = page.locator(".st-key-session-1")
-        expect(shown.get_by_text("It answers positive")).to_be_visible()
-        # For a moment the page holds what was drawn while the run went on beside what is drawn now.
-        expect(shown).to_have_count(1)
-        text = shown.inner_text().replace("\u2060", "")
-        assert "<img src=x onerror=" in text and "**bold** :red[red] $x^2$ www.example.com [link]" in text
-        for number in (1, 2, 3):
-            drawn = page.locator(f".st-key-session-{number} [data-testid=stMarkdown]")
-            assert drawn.locator("img, a, .katex, code").count() == 0
-        assert page.title() != "taken"
+    opened(page, app.url, scripted.add(telling(explain=f"- superb\n- {hostile}"), delay=0.0).id)
+    box = page.locator(".st-key-paragraph-sentiment textarea")
+    box.fill(f"A superb film.\n\n    {hostile}")
+    box.press("Control+Enter")
+    settle(page)
+    press(page)
+    shown = page.locator(".st-key-session-1")
+    expect(shown.get_by_text("It answers positive")).to_be_visible()
+    # For a moment the page holds what was drawn while the run went on beside what is drawn now.
+    expect(shown).to_have_count(1)
+    text = shown.inner_text().replace("\u2060", "")
+    assert "<img src=x onerror=" in text and "**bold** :red[red] $x^2$ www.example.com [link]" in text
+    for number in (1, 2, 3):
+        drawn = page.locator(f".st-key-session-{number} [data-testid=stMarkdown]")
+        assert drawn.locator("img, a, .katex, code").count() == 0
+    assert page.title() != "taken"
 
 
 def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server, settle
-from tests.stub_server import StubServer
+from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
 
 pytestmark = pytest.mark.browser
-Serve = Callable[..., Server]
 
 MESSAGES = (
     "First a wide look. COMMAND: PYTHON(function.py -100 0 100)",
@@ -29,10 +26,9 @@ def by_turns(body: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def slow() -> Iterator[StubServer]:
+def slow(scripted: Scripted) -> ScriptedModel:
     """An agent that takes a second and a half for each message."""
-    with StubServer(by_turns, delay=1.5) as server:
-        yield server
+    return scripted.add(by_turns, delay=1.5)
 
 
 def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
@@ -51,9 +47,8 @@ def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
     return page.url.split("run=")[1].split("&")[0]
 
 
-def test_an_agent_is_watched_and_the_truth_comes_last(serve: Serve, page: Page, slow: StubServer) -> None:
-    server = serve(OPENAI_BASE_URL=slow.base_url, OPENAI_API_KEY="key-for-the-stub")
-    start(page, server.url, "openai/stub-model")
+def test_an_agent_is_watched_and_the_truth_comes_last(app: Server, page: Page, slow: ScriptedModel) -> None:
+    start(page, app.url, slow.id)
     expect(page.locator(".st-key-round-1")).to_contain_text("f(-100) = -787.2")
     assert page.locator(".st-key-progress").count() == 1, "its first calls show while it works"
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()

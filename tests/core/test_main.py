@@ -17,6 +17,7 @@ from core.__main__ import main
 from core.events import from_json
 from core.journal import read
 from core.store.store import Store
+from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 
@@ -136,6 +137,7 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
     with StubServer(Plausible(), delay=0.3) as server:
         environment = {
             **os.environ, "EXPLAIN_HOME": str(own_home), "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k",
+            "PYTHONPATH": WITHOUT_ENCODER,
         }  # fmt: skip
         command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "openai/stub-model"]
         going = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
@@ -194,7 +196,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(own_home: Path) -> None:
         command,
         shell=True,
         cwd=ROOT,
-        env={**os.environ, "EXPLAIN_HOME": str(own_home)},
+        env={**os.environ, "EXPLAIN_HOME": str(own_home), "PYTHONPATH": WITHOUT_ENCODER},
         check=True,
         capture_output=True,
     )

@@ -1,61 +1,57 @@
 """Where code that a model wrote runs: in pydantic-monty's worker processes and nowhere else.
 
-The worker knows no files, no network and no modules but monty's own and the two lent here: `numpy`, an allow-list of
-functions on numbers and short lists, and `string`, its constants. Time, memory, depth of recursion, printed output and
-calls back to us are bounded. Nothing that such a program does raises here: what went wrong is part of the result.
+The worker knows no files, no network and no modules but monty's own and the two lent to it: `numpy`, an allow-list of
+functions on numbers and short lists, and `string`, its constants. What it calls of these is carried out in a process
+beside the app (`sandbox_process`). Time, memory, depth of recursion, printed output and calls of lent functions are
+bounded, and one deadline bounds it all. Nothing that such a program does raises here: what went wrong is part of the
+result.
 """
 
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from core.events import Rules
+from core.labs.find import sandbox_process
 from core.labs.find.functions.base import Value
-from core.labs.find.sandbox_modules import RANDOM, lent_modules
-
-if TYPE_CHECKING:
-    from pydantic_monty import Monty
+from core.labs.find.sandbox_modules import RANDOM
+from core.labs.find.sandbox_process import Outcome
+from core.runs.turns import Turns
 
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
+GRACE = 1.0
+"""Seconds beyond what a program may compute, for all that is done around it. Then it is ended, whatever it does: also
+where its inputs are tried one by one.
+"""
 LONGEST_CODE = 20_000
-LONGEST_TEXT = 10_000
-LONGEST_MESSAGE = 300
-PRINTED_BYTES = 256 * 1024
 CALLS = 20_000
 """How often one program may call a lent function: some 70 times for each of 256 inputs."""
-DEPTH = 200
 
 _PRELUDE = "import math\nimport random\nimport re\nimport string\nimport numpy\nimport numpy as np\n"
 """What models forget to import."""
 
-_SEEDING = """
-def __seed(number):
-    import random
-    random.seed(number)
-"""
-"""Inside a function, so that a program that forgets to import random still does."""
+TIMED_OUT = "TimeoutError: time limit exceeded"
 
-_DRIVER = """
-__outcomes = []
-for __x in __inputs:
-    try:
-        __outcomes.append((__tested(__x), None))
-    except BaseException as __error:
-        __outcomes.append((None, type(__error).__name__ + ": " + str(__error)[:300]))
-__outcomes
-"""
+COMMAND = [sys.executable, "-m", sandbox_process.__name__]
 
+_LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of a line of outcomes: 256 texts of the longest, each character escaped, are 16 MB."""
 
-_PROCESSORS = threading.BoundedSemaphore(os.cpu_count() or 1)
-"""No more programs run at once: a clock bounds each, and cases that run side by side must not use up each other's time.
-"""
+_STARTING = 30.0
+"""Seconds that a process may take to start."""
 
 
 class Result(NamedTuple):
@@ -112,14 +108,20 @@ def evaluate(
         return _failed(why, inputs, None, start)
     whole = re.sub(r"\b(np|numpy)\.random\b", rf"\1.{RANDOM}", code)
     whole = _PRELUDE + whole if rules == "repaired" else whole
-    outcomes = _run(whole, name, inputs, seconds, memory, seed)
-    if isinstance(outcomes, str) and rules == "repaired" and 1 < len(inputs) <= 16 and _ran_out(outcomes):
-        share = seconds / len(inputs)
-        alone = [_run(whole, name, [x], share, memory, seed + k) for k, x in enumerate(inputs)]
-        outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
+    program = {"code": whole, "name": name, "memory": memory, "calls": CALLS}
+    with _turns.take():
+        end = time.monotonic() + seconds + GRACE
+        outcomes = _run(program | {"inputs": list(inputs), "seconds": seconds, "seed": seed}, end)
+        if isinstance(outcomes, str) and rules == "repaired" and 1 < len(inputs) <= 16 and _ran_out(outcomes):
+            end = time.monotonic() + seconds + GRACE
+            share = seconds / len(inputs)
+            alone = [
+                _run(program | {"inputs": [x], "seconds": share, "seed": seed + k}, end) for k, x in enumerate(inputs)
+            ]
+            outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
     if isinstance(outcomes, str):
         return _failed(outcomes, inputs, name, start)
-    values, errors = zip(*(_checked(outcome) for outcome in outcomes), strict=True) if outcomes else ((), ())
+    values, errors = zip(*outcomes, strict=True) if outcomes else ((), ())
     return Result(values, errors, None, name, time.monotonic() - start)
 
 
@@ -131,75 +133,74 @@ def _failed(error: str, inputs: Sequence[Any], name: str | None, start: float) -
     return Result((None,) * len(inputs), (error,) * len(inputs), error, name, time.monotonic() - start)
 
 
-def _checked(outcome: Any) -> tuple[Value | None, str | None]:
-    """A value of ours, or the reason why the program's is none. The program may have meddled with the driver."""
-    if not (isinstance(outcome, tuple) and len(outcome) == 2):
-        return None, "the program gave no value"
-    value, error = outcome
-    if error is not None:
-        return None, str(error)[:LONGEST_MESSAGE] if isinstance(error, str) else "the program gave no value"
-    if isinstance(value, str):
-        return (value, None) if len(value) <= LONGEST_TEXT else (None, "the text returned is too long")
-    if isinstance(value, complex):
-        return value, None
-    if isinstance(value, int | float):
-        try:
-            return float(value), None
-        except OverflowError:
-            return None, "OverflowError: the number returned is too large"
-    if isinstance(value, list | tuple) and len(value) == 1:
-        return _checked((value[0], None))
-    return None, "the function returned nothing" if value is None else f"the function returned a {type(value).__name__}"
-
-
-def _run(code: str, name: str, inputs: Sequence[Any], seconds: float, memory: int, seed: int) -> list[Any] | str:
-    """The driver's list of outcomes, one an input, or the reason why there is none."""
-    import pydantic_monty
-
-    limits: pydantic_monty.ResourceLimits = {
-        "max_feed_duration_secs": seconds,
-        "max_memory": memory,
-        "max_recursion_depth": DEPTH,
-        "max_suspensions": CALLS,
-        "max_total_sleep_secs": 0.0,
-    }
-    printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
-    try:
-        with _PROCESSORS:
-            modules = lent_modules(time.monotonic() + 2 * seconds, seed)
-            with _pool().checkout(limits=limits, external_modules=modules) as session:
-                session.feed_run(f"{_SEEDING}__seed({seed})")
-                session.feed_run(code, print_callback=printed)
-                session.feed_run(f"__tested = {name}", print_callback=printed)
-                outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
-    except pydantic_monty.MontyCrashedError:
-        return "the program crashed its worker or would not stop"
-    except Exception as error:  # whatever a hostile program provokes ends here, as a sentence
-        return _words_for(error)
-    if not isinstance(outcomes, list) or len(outcomes) != len(inputs):
-        return "the program gave no values"
+def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
+    """One outcome an input, or the reason why there is none. Nothing of it goes on after `end` (time.monotonic)."""
+    if (left := end - time.monotonic()) <= 0:
+        return TIMED_OUT
+    process = _free.pop() if _free else _Process()
+    outcomes = process.carry_out(program, left)
+    if process.alive:
+        _free.append(process)
     return outcomes
 
 
-def _words_for(error: Exception) -> str:
-    """ "ZeroDivisionError: division by zero": the last line of what the sandbox says, shortened."""
-    lines = str(error).strip().splitlines()
-    text = lines[-1] if lines else ""
-    return (text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")[:LONGEST_MESSAGE]
+class _Process:
+    """A `sandbox_process`, for one program at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  our own module
+            COMMAND,
+            cwd=Path(__file__).resolve().parents[3],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # A group of its own, to be ended with all it starts.
+            start_new_session=True,
+        )
+        atexit.register(self.end)
+        self._line(_STARTING)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def carry_out(self, program: dict[str, Any], seconds: float) -> list[Outcome] | str:
+        """The program's outcomes, or the reason why there is none. After `seconds` the process is ended."""
+        assert self._process.stdin is not None
+        began = time.monotonic()
+        try:
+            self._process.stdin.write(json.dumps(program).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._line(seconds)
+            return sandbox_process.read(line)
+        except (OSError, ValueError):
+            self.end()
+            late = time.monotonic() - began >= seconds
+            return TIMED_OUT if late else "the program crashed its worker or would not stop"
+
+    def _line(self, seconds: float) -> bytes:
+        """The next line that the process writes; what there is of one where it ends, or does not come in time."""
+        assert self._process.stdout is not None
+        late = threading.Timer(seconds, self.end)
+        late.daemon = True
+        late.start()
+        try:
+            return self._process.stdout.readline(_LONGEST_LINE)
+        finally:
+            late.cancel()
+
+    def end(self) -> None:
+        """End the process and all it started."""
+        atexit.unregister(self.end)
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
 
 
-_lock = threading.Lock()
-_started: list[Monty] = []
-
-
-def _pool() -> Monty:
-    """The workers, started at the first call and stopped when the process ends."""
-    import pydantic_monty
-
-    with _lock:
-        if not _started:
-            pool = pydantic_monty.Monty(checkout_timeout=60, max_checkouts_per_worker=500)
-            pool.__enter__()
-            atexit.register(pool.__exit__, None, None, None)
-            _started.append(pool)
-        return _started[0]
+_free: list[_Process] = []
+_turns = Turns(os.cpu_count() or 1)
+"""No more programs run at once: a clock bounds each, and cases that run side by side must not use up each other's time.
+"""

@@ -1,7 +1,7 @@
 """What a sandboxed program may borrow of numpy and string: names on a list, numbers and short lists in and out.
 
-The lent functions run in this process, so they take no object that could do anything: arguments are checked to be
-plain numbers, texts or short lists of numbers, and the results are plain again.
+The lent functions run outside of monty's workers, so they take no object that could do anything: arguments are checked
+to be plain numbers, texts or short lists of numbers, and the results are plain again.
 """
 
 from __future__ import annotations
@@ -122,6 +122,9 @@ ELEMENTWISE = [
 KEYWORDS = {"a_min", "a_max", "decimals", "nan", "posinf", "neginf", "loc", "scale", "low", "high", "lam"}
 """Arguments that may be given by name; none of them says where a result is put."""
 
+MOST_DECIMALS = 400
+"""More than any float has. numpy computes ten to that power, as a whole number, which for 2**31 takes seconds."""
+
 CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
 
 DRAWS: dict[str, Callable[..., float]] = {
@@ -175,6 +178,10 @@ def _checked(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def call(*args: Any, **named: Any) -> Any:
+        if name in ("round", "around"):
+            decimals = [*args[1:], *named.values()]
+            if not all(isinstance(number, int) and abs(number) <= MOST_DECIMALS for number in decimals):
+                raise TypeError(f"numpy.{name} takes {MOST_DECIMALS} decimals at most")
         with np.errstate(all="ignore"):
             result = np.asarray(function(*map(safe_argument, args), **_named(name, named)))
         if result.size > LONGEST_LIST or result.dtype == object:

@@ -8,9 +8,6 @@ import pytest
 
 from core.text import embed
 
-pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-
-
 REFUSING = """
 import runpy, socket
 def refuse(*_):

@@ -33,7 +33,6 @@ def test_fit_asks_for_typed_inputs_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(("outputs", "words"), [(("yes", "no"), "It found nothing"), (("1", "0"), "chess")])
 def test_nearest_on_typed_pairs(outputs: tuple[str, str], words: str) -> None:
-    pytest.importorskip("sentence_transformers", reason="the baseline needs sentence-transformers")
     own = "\n".join(f"{word} -> {outputs[0]}" for word in ("rook", "checkmate", "bishop", "knight", "pawn"))
     own += f"\nbanana -> {outputs[1]}\nguitar -> {outputs[1]}"
     spec = {"category": "entities", "own": own, "own_kind": "pairs", "interpreter": "nearest"}

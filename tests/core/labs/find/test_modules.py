@@ -16,8 +16,6 @@ from core.labs.find.functions.modules import Output, module, prompt, read_fact, 
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction
 from core.text.embed import encoder
 
-pytest.importorskip("sentence_transformers", reason="the embedding backbone needs sentence-transformers")
-
 CHESS = EntityFunction(id="x", concept1="chess")
 CHESS_OR_FARM = EntityFunction(id="x", concept1="chess", concept2="agriculture")
 CAPITAL = RelationFunction(id="x", concept1="a country", concept2="the capital of that country")

@@ -11,8 +11,6 @@ from core.labs.find.functions.entities import EntityFunction, concepts, concepts
 from core.labs.find.functions.modules import Backbone, module
 from core.labs.find.interpreters.nearest import CallBox, Finding, nearest
 
-pytest.importorskip("sentence_transformers", reason="the baseline needs sentence-transformers")
-
 
 def probing(function: EntityFunction, backbone: Backbone) -> CallBox:
     async def probe(words: Sequence[str]) -> list[float | None]:
@@ -76,7 +74,7 @@ def test_hit_rate_on_functions_that_share_its_embedding() -> None:
     """An upper bound: black box and baseline use one encoder and the same words. With the published words, of which we
     have none, see benchmarks/find_nearest.py.
     """
-    functions = [draw_entity(seed) for seed in range(12)]
+    functions = [draw_entity(seed) for seed in range(6)]
     hits = sum(set(find(function).concepts) == set(function.names) for function in functions)
-    print(f"own embedding, 40 probes: {hits} of 12")
-    assert hits >= 9
+    print(f"own embedding, 40 probes: {hits} of 6")
+    assert hits >= 5

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
+import psutil
+import pydantic_monty
 import pytest
 
-from core.labs.find import sandbox, sandbox_modules
+from core.labs.find import sandbox, sandbox_modules, sandbox_process
 from core.labs.find.sandbox import Result, evaluate
+from core.labs.find.sandbox_modules import RANDOM
 
 
 def error_of(result: Result) -> str:
@@ -30,8 +36,8 @@ def deep(calls: int) -> str:
 
 
 def test_recursion_ends_at_its_depth() -> None:
-    assert evaluate(deep(sandbox.DEPTH - 20), [1.0]).values == (180.0,)
-    assert error_of(evaluate(deep(sandbox.DEPTH + 1), [1.0])).startswith("RecursionError")
+    assert evaluate(deep(sandbox_process.DEPTH - 20), [1.0]).values == (180.0,)
+    assert error_of(evaluate(deep(sandbox_process.DEPTH + 1), [1.0])).startswith("RecursionError")
 
 
 def calling(times: int) -> str:
@@ -84,11 +90,58 @@ def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyP
         time.sleep(0.05)
         return 0.5
 
+    def carried_out(code: str, seconds: float) -> object:
+        with pydantic_monty.Monty() as pool:
+            limits = {"seconds": seconds, "memory": sandbox.MEMORY, "calls": sandbox.CALLS, "seed": 0}
+            return sandbox_process.run(pool, code, "f", [1.0], **limits)
+
     monkeypatch.setitem(sandbox_modules.DRAWS, "rand", slow)
-    code = "import numpy as np\ndef f(x):\n    for k in range(60):\n        np.random.rand()\n    return 1"
-    assert error_of(evaluate(code, [1.0], seconds=0.1)) == "TimeoutError: time limit exceeded"
+    code = f"import numpy as np\ndef f(x):\n    for k in range(60):\n        np.{RANDOM}.rand()\n    return 1"
+    assert carried_out(code, 0.1) == [(None, "TimeoutError: time limit exceeded")]
     assert 1 <= len(calls) < 10
-    assert evaluate(code.replace("60", "2"), [1.0], seconds=0.5).values == (1.0,), "within its time it may call"
+    assert carried_out(code.replace("60", "2"), 0.5) == [(1.0, None)], "within its time it may call"
+
+
+@pytest.mark.parametrize(
+    "call", ["np.round(x, 2**31 - 1)", "np.around(x, decimals=2**31 - 1)", "np.round(x, -(10**9))"]
+)
+def test_no_more_decimals_than_a_number_can_have(call: str) -> None:
+    began = time.monotonic()
+    assert "400 decimals at most" in error_of(evaluate(f"def f(x):\n    return {call}", [1.5]))
+    assert time.monotonic() - began < 2
+    assert evaluate("def f(x):\n    return np.round(x, 2) + np.around(x, decimals=-1)", [12.25]).values == (22.25,)
+
+
+SLOW = """
+import time
+from core.labs.find import sandbox_modules, sandbox_process
+sandbox_modules._functions()["round"] = lambda *args: time.sleep(60)
+sandbox_process.main()
+"""
+
+
+def test_one_deadline_holds_over_whatever_a_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """During a call of a lent function as well: here numpy computes for longer than anyone waits."""
+    assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
+    [process] = sandbox._free
+    monkeypatch.setattr(sandbox, "COMMAND", [sys.executable, "-c", SLOW])
+    monkeypatch.setattr(sandbox, "_free", [])
+    began = time.monotonic()
+    assert error_of(evaluate("def f(x):\n    return np.round(x, 2)", [1.5], seconds=0.2)) == (
+        "TimeoutError: time limit exceeded"
+    )
+    assert time.monotonic() - began < 10
+    assert sandbox._free == [] and process.alive
+    began = time.monotonic()
+    assert set(evaluate("def f(x):\n    return np.round(x, 2)", [1.5] * 16, seconds=0.2).errors) == {sandbox.TIMED_OUT}
+    assert time.monotonic() - began < 2 * (0.2 + sandbox.GRACE) + 5, "not sixteen times that"
+
+
+def test_a_program_has_no_more_than_its_seconds_and_a_little() -> None:
+    for program in ("def f(x):\n    while True:\n        np.sin(1.0)", "def f(x):\n    return sorted([x] * 10**7)[0]"):
+        began = time.monotonic()
+        evaluate(program, [1.0], seconds=0.5)
+        assert time.monotonic() - began < 0.5 + sandbox.GRACE + 0.5, program
 
 
 @pytest.mark.parametrize(
@@ -108,7 +161,9 @@ def test_a_program_that_gives_itself_outcomes_gets_none(meddling: str) -> None:
 def test_what_is_longer_than_allowed_is_not_given_back() -> None:
     assert evaluate("def f(x):\n    return 'x' * 10000", [1.0]).values == ("x" * 10_000,)
     assert error_of(evaluate("def f(x):\n    return 'x' * 10001", [1.0])) == "the text returned is too long"
-    assert len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == sandbox.LONGEST_MESSAGE
+    assert (
+        len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == sandbox_process.LONGEST_MESSAGE
+    )
 
 
 def test_lists_go_in_and_out_of_numpy_up_to_a_thousand_numbers() -> None:
@@ -123,3 +178,25 @@ def test_a_program_that_works_or_not_says_how_long_it_took(code: str) -> None:
     began = time.monotonic()
     result = sandbox.evaluate(code, [1.0, 2.0])
     assert 0 <= result.seconds <= time.monotonic() - began
+
+
+ENDLESS = """
+from core.labs.find import sandbox
+sandbox.evaluate("def f(x):\\n    return x", [1.0])
+print("ready", flush=True)
+sandbox.evaluate("def f(x):\\n    while True:\\n        pass", [1.0], seconds=60)
+"""
+
+
+def test_what_runs_a_program_dies_with_the_app() -> None:
+    """However that dies: nothing of it is left to tell anyone."""
+    root = Path(sandbox.__file__).parents[3]
+    app = subprocess.Popen([sys.executable, "-c", ENDLESS], cwd=root, stdout=subprocess.PIPE)
+    assert app.stdout is not None and app.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    started = psutil.Process(app.pid).children(recursive=True)
+    assert any("monty" in " ".join(one.cmdline()) and one.cpu_times().user > 0.2 for one in started), "it works"
+    app.kill()
+    app.wait()
+    _, left = psutil.wait_procs(started, timeout=3)
+    assert left == []

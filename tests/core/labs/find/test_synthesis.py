@@ -62,15 +62,15 @@ def test_recorded_functions_are_explained_also_where_one_pair_is_wrong(find_dir)
 
 
 @pytest.mark.outside_data
-def test_998_of_the_1000_published_functions_are_explained(outside):
-    """The other two have one wrong pair each, and are explained by the nine that are left."""
+def test_the_published_functions_are_explained(outside):
+    """Every fifth of them; benchmarks/find_strings.py takes all. Two have one wrong pair each, and are explained by the
+    nine that are left.
+    """
     tasks = load_strings(outside / "find")
-    functions = {task.id: synthesize(task.pairs, hints(task)) for task in tasks.values()}
-    assert len(functions) == 1000
-    assert {name for name, function in functions.items() if not _agrees(tasks[name].pairs, function)} == {
-        "f00200",
-        "f00609",
-    }
+    assert len(tasks) == 1000
+    some = list(tasks.values())[::5]
+    functions = {task.id: synthesize(task.pairs, hints(task)) for task in some}
+    assert {name for name, function in functions.items() if not _agrees(tasks[name].pairs, function)} == {"f00200"}
     for name in ("f00200", "f00609"):
         function = string_function(tasks[name])
         assert function is not None and function.id == name

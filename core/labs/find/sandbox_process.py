@@ -1,0 +1,164 @@
+"""The process beside the app in which model-written code is carried out, one program after the other.
+
+Run as a script by `core.labs.find.sandbox`. The code itself runs in a worker process of monty's; what is lent to it
+(`sandbox_modules`) is called here, so that nothing a program asks of numpy can hold the app. A line of JSON on standard
+input is a program, a line on standard output its outcomes. When standard input ends, this process ends with all it
+started: at the latest when the app does, however that happens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.labs.find.sandbox_modules import lent_modules
+
+if TYPE_CHECKING:
+    from pydantic_monty import Monty
+
+LONGEST_TEXT = 10_000
+LONGEST_MESSAGE = 300
+PRINTED_BYTES = 256 * 1024
+DEPTH = 200
+
+Outcome = tuple[Any, str | None]
+"""What one input gave: a number or a text, or None and the reason."""
+
+_SEEDING = """
+def __seed(number):
+    import random
+    random.seed(number)
+"""
+"""Inside a function, so that a program that forgets to import random still does."""
+
+_DRIVER = """
+__outcomes = []
+for __x in __inputs:
+    try:
+        __outcomes.append((__tested(__x), None))
+    except BaseException as __error:
+        __outcomes.append((None, type(__error).__name__ + ": " + str(__error)[:300]))
+__outcomes
+"""
+
+
+def run(
+    pool: Monty, code: str, name: str, inputs: Sequence[Any], *, seconds: float, memory: int, calls: int, seed: int
+) -> list[Outcome] | str:
+    """The outcomes of function `name` of `code`, one an input, or the reason why there is none. Never raises.
+
+    `seconds` bounds what the program computes, `memory` (bytes) its heap, `calls` how often it calls what is lent.
+    """
+    import pydantic_monty
+
+    limits: pydantic_monty.ResourceLimits = {
+        "max_feed_duration_secs": seconds,
+        "max_memory": memory,
+        "max_recursion_depth": DEPTH,
+        "max_suspensions": calls,
+        "max_total_sleep_secs": 0.0,
+    }
+    printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
+    try:
+        # The sandbox's own clock stands still while a lent function works.
+        modules = lent_modules(time.monotonic() + seconds, seed)
+        with pool.checkout(limits=limits, external_modules=modules) as session:
+            session.feed_run(f"{_SEEDING}__seed({seed})")
+            session.feed_run(code, print_callback=printed)
+            session.feed_run(f"__tested = {name}", print_callback=printed)
+            outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
+    except pydantic_monty.MontyCrashedError:
+        return "the program crashed its worker or would not stop"
+    except Exception as error:  # whatever a hostile program provokes ends here, as a sentence
+        return _words_for(error)
+    if not isinstance(outcomes, list) or len(outcomes) != len(inputs):
+        return "the program gave no values"
+    return [_checked(outcome) for outcome in outcomes]
+
+
+def _checked(outcome: Any) -> Outcome:
+    """A value of ours, or the reason why the program's is none. The program may have meddled with the driver."""
+    if not (isinstance(outcome, tuple) and len(outcome) == 2):
+        return None, "the program gave no value"
+    value, error = outcome
+    if error is not None:
+        return None, str(error)[:LONGEST_MESSAGE] if isinstance(error, str) else "the program gave no value"
+    if isinstance(value, str):
+        return (value, None) if len(value) <= LONGEST_TEXT else (None, "the text returned is too long")
+    if isinstance(value, complex):
+        return value, None
+    if isinstance(value, int | float):
+        try:
+            return float(value), None
+        except OverflowError:
+            return None, "OverflowError: the number returned is too large"
+    if isinstance(value, list | tuple) and len(value) == 1:
+        return _checked((value[0], None))
+    return None, "the function returned nothing" if value is None else f"the function returned a {type(value).__name__}"
+
+
+def _words_for(error: Exception) -> str:
+    """ "ZeroDivisionError: division by zero": the last line of what the sandbox says, shortened."""
+    lines = str(error).strip().splitlines()
+    text = lines[-1] if lines else ""
+    return (text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")[:LONGEST_MESSAGE]
+
+
+def written(outcomes: list[Outcome] | str) -> bytes:
+    """`outcomes` as a line of JSON, where a complex number is a list of its parts."""
+    if not isinstance(outcomes, str):
+        parts = [([v.real, v.imag] if isinstance(v, complex) else v, error) for v, error in outcomes]
+        return json.dumps(parts).encode() + b"\n"
+    return json.dumps(outcomes).encode() + b"\n"
+
+
+def read(line: bytes) -> list[Outcome] | str:
+    """What `written` wrote. Raises ValueError where it is no such line."""
+    outcomes = json.loads(line)
+    if isinstance(outcomes, str):
+        return outcomes
+    return [(complex(*value) if isinstance(value, list) else value, error) for value, error in outcomes]
+
+
+def end_all() -> None:
+    """End this process and the workers that it started, whatever they are doing."""
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+def main() -> None:
+    """Carry out programs until standard input ends."""
+    import pydantic_monty
+
+    # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    programs: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        # In a thread of its own: the end is heard while a program runs.
+        for line in sys.stdin:
+            programs.put(line)
+        end_all()
+
+    with pydantic_monty.Monty(checkout_timeout=60, max_checkouts_per_worker=500) as pool:
+        run(pool, "def f(x):\n    return x", "f", [1.0], seconds=5.0, memory=2**26, calls=10, seed=0)
+        answers.write(b"ready\n")
+        answers.flush()
+        threading.Thread(target=listen, name="listen", daemon=True).start()
+        while True:
+            answers.write(written(run(pool, **json.loads(programs.get()))))
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main()
