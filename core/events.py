@@ -108,6 +108,12 @@ class Request(Frozen):
         return hashlib.sha256(json.dumps(sent, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
+LONGEST_ANSWER = 64 * 1024
+"""Characters of an answer, its tool calls included. What goes beyond is not kept, and `cut` says so: every reader of
+answers, here and elsewhere, can rely on that.
+"""
+
+
 class Usage(Frozen):
     """Tokens, as the endpoint counted them."""
 
@@ -126,6 +132,7 @@ class Answer(Frozen):
     finish_reason: str | None = None
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
+    cut: bool = Field(default=False, exclude_if=_empty)
 
 
 class CallFailed(Exception):
@@ -230,7 +237,7 @@ class Token(_Event):
 
 class Answered(_Placed):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
-    that is None for a cached answer.
+    that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER.
     """
 
     kind: Literal["answered"] = "answered"
@@ -245,6 +252,7 @@ class Answered(_Placed):
     finish_reason: str | None = None
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
+    cut: bool = Field(default=False, exclude_if=_empty)
 
 
 class Failed(_Placed):

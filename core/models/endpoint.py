@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request
-from core.models import faults
+from core.models import faults, guard
 from core.models.errors import NoSuchModel, RateLimited
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
+from core.text.reply import storable
 
 if TYPE_CHECKING:
     import openai
@@ -31,6 +32,9 @@ _LONGEST_WAIT = 8.0
 
 _CONNECTING_TIMEOUT = 10.0
 _LISTING_TIMEOUT = 10.0
+
+LONGEST_NAME = 200
+"""Characters of a model's name; no longer one is listed."""
 
 _DISPENSABLE = {
     "max_tokens",
@@ -101,23 +105,28 @@ def connect(config: EndpointConfig) -> Connection:
 
 
 def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
+    import httpx2
     import openai
 
     # Their debug lines hold the headers of replies, where a careless server may repeat the key.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # Of the environment, and meant for OpenAI alone.
-    left_out: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
+    headers: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
     timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
     return openai.AsyncOpenAI(
         api_key=config.secret or "none",
         base_url=config.base_url,
         admin_api_key="",
-        default_headers=left_out,
+        default_headers=headers | {"Accept-Encoding": guard.ACCEPTED},
         max_retries=0,
         timeout=timeout,
         # A proxy does not lead back to this machine.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=not config.on_this_machine),
+        http_client=openai.DefaultAsyncHttpxClient(
+            timeout=timeout,
+            trust_env=not config.on_this_machine,
+            event_hooks=guard.hooks(httpx2.URL(config.base_url).host),
+        ),
     )
 
 
@@ -210,6 +219,7 @@ class Endpoint:
             usage=reply.usage,
             finish_reason=reply.finish_reason,
             logprobs=reply.logprobs or None,
+            cut=reply.cut,
             tool_calls=reply.tool_calls(),
         )
 
@@ -268,7 +278,7 @@ class _PassedOn:
 
 
 class _Unreadable(Exception):
-    """What came is not what the API's description says."""
+    """What came is not what the API's description says; the message says what is wrong, where that is known."""
 
 
 async def _pieces(
@@ -278,7 +288,7 @@ async def _pieces(
 
     Leaving it early closes the connection, which tells the server to stop writing.
     """
-    import httpx2
+    import openai
 
     extra = {name: value for name, value in parameters.items() if name in _EXTRA}
     arguments = {name: value for name, value in parameters.items() if name not in _EXTRA}
@@ -297,8 +307,10 @@ async def _pieces(
                 if reply.stopped:
                     break
             yield reply.end()
-    except (ValueError, TypeError, AttributeError, LookupError, httpx2.RequestError) as error:
-        raise _Unreadable(type(error).__name__) from None
+    except openai.OpenAIError:
+        raise
+    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
+        raise _Unreadable(str(error) if isinstance(error, guard.Unsafe) else "") from error
 
 
 def _turn(message: Message) -> dict[str, Any]:
@@ -350,7 +362,10 @@ async def _names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str
     try:
         reply = await client.models.with_raw_response.list()
         listed = json.loads(reply.text)["data"]
-        return sorted(faults.scrub(str(model["id"]), config.secret) for model in listed)
-    except (openai.OpenAIError, ValueError, TypeError, LookupError) as error:
+        names = (storable(faults.scrub(str(model["id"]), config.secret)) for model in listed)
+        return sorted(name for name in names if len(name) <= LONGEST_NAME)
+    except openai.OpenAIError as error:
         failure = faults.of_error(error, config).failure
+    except Exception as error:  # as above
+        failure = faults.of_error(_Unreadable(str(error) if isinstance(error, guard.Unsafe) else ""), config).failure
     raise failure

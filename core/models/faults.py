@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.events import CallFailed
+from core.models import guard
 from core.models.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -78,7 +79,7 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> Fault
                 "Try again; if it happens every time, look into the server's own log.",
             )
         )
-    return Fault(malformed(config, "what came back is not JSON, or not a reply of the OpenAI API"))
+    return Fault(malformed(config, str(error) or "what came back is not JSON, or not a reply of the OpenAI API"))
 
 
 def malformed(config: EndpointConfig, what: str) -> MalformedReply:
@@ -270,6 +271,8 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
     import openai
 
     cause = error.__cause__
+    if isinstance(cause, guard.Unsafe):
+        return Fault(malformed(config, str(cause)))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()
         hint = (

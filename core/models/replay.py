@@ -77,6 +77,7 @@ class Replay:
             usage=outcome.usage,
             cached=True,
             finish_reason=outcome.finish_reason,
+            cut=outcome.cut,
             logprobs=outcome.logprobs,
             tool_calls=outcome.tool_calls,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.events import CallFailed, ToolCall, Usage
+from core.events import LONGEST_ANSWER, CallFailed, ToolCall, Usage
 from core.models import faults
 from core.models.errors import EmptyAnswer
 from core.models.settings import EndpointConfig
@@ -26,30 +26,35 @@ class Reply:
         self.finish_reason: str | None = None
         self.logprobs: list[dict[str, Any]] = []
         self.reasoned = False
+        self.cut = False
+        """Whether it went on beyond LONGEST_ANSWER."""
         self._calls: list[dict[str, str]] = []
         self._place: dict[int, int] = {}
+        self._held = 0
 
     @property
     def stopped(self) -> bool:
-        """Whether a stop sequence has come, so that all that follows is cut off."""
-        return self._cutter.stopped
+        """Whether a stop sequence has come, or more than an answer may hold, so that all that follows is cut off."""
+        return self._cutter.stopped or self.cut
 
     def take(self, part: dict[str, Any]) -> str:
         """Add one chunk of a stream, or a whole reply; the text that can be shown now."""
         if isinstance(counted := part.get("usage"), dict):
             self.usage = Usage(
-                prompt_tokens=counted.get("prompt_tokens"), completion_tokens=counted.get("completion_tokens")
+                prompt_tokens=_count(counted.get("prompt_tokens")),
+                completion_tokens=_count(counted.get("completion_tokens")),
             )
         if not part.get("choices"):
             return ""
         choice = part["choices"][0]
         said = choice.get("delta") or choice.get("message") or {}
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        reason = choice.get("finish_reason")
+        self.finish_reason = storable(str(reason))[:100] if reason else self.finish_reason
         self.reasoned = self.reasoned or bool(said.get("reasoning_content") or said.get("reasoning"))
         for token in (choice.get("logprobs") or {}).get("content") or []:
             self._offsets.append(self._received)
             self._received += len(token["token"])
-            self.logprobs.append(token)
+            self.logprobs.append(json.loads(storable(json.dumps(token, ensure_ascii=False))))
         for part_of_call in said.get("tool_calls") or []:
             self._take_call(part_of_call)
         return self._keep(self._cutter.feed(storable(said.get("content") or said.get("refusal") or "")))
@@ -58,7 +63,7 @@ class Reply:
         """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
         piece = self._keep(self._cutter.rest())
         if self.stopped:
-            self.finish_reason = "stop"
+            self.finish_reason = "length" if self.cut else "stop"
             kept = sum(offset < len(self.text) for offset in self._offsets)
             del self.logprobs[kept:]
         return piece
@@ -67,7 +72,7 @@ class Reply:
         """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an
         old index, or none is given, a server that numbers nothing has begun another call.
         """
-        index, id = part.get("index"), str(part.get("id") or "")
+        index, id = part.get("index"), storable(str(part.get("id") or ""))[:200]
         place = self._place.get(index, -1) if index is not None else len(self._calls) - 1
         if place < 0 or (id and self._calls[place]["id"] not in ("", id)):
             place = len(self._calls)
@@ -76,9 +81,11 @@ class Reply:
             self._place[index] = place
         call, function = self._calls[place], part.get("function") or {}
         call["id"] = call["id"] or id
-        call["name"] += storable(str(function.get("name") or ""))
         arguments = function.get("arguments") or ""
-        call["arguments"] += storable(arguments) if isinstance(arguments, str) else json.dumps(arguments)
+        call["name"] += self._within(storable(str(function.get("name") or "")))
+        call["arguments"] += self._within(
+            storable(arguments) if isinstance(arguments, str) else storable(json.dumps(arguments, ensure_ascii=False))
+        )
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls asked for. One without an id gets its number: the reply to it must name it."""
@@ -93,8 +100,16 @@ class Reply:
         return self.text + "".join(call["name"] + call["arguments"] for call in self._calls)
 
     def _keep(self, piece: str) -> str:
+        piece = self._within(piece)
         self.text += piece
         return piece
+
+    def _within(self, piece: str) -> str:
+        """As much of `piece` as an answer may still hold, tool calls included."""
+        kept = piece[: LONGEST_ANSWER - self._held]
+        self.cut = self.cut or len(kept) < len(piece)
+        self._held += len(kept)
+        return kept
 
     def failure(self, config: EndpointConfig) -> CallFailed | None:
         """Why a reply that came to its end is no usable answer; None where it is one."""
@@ -109,3 +124,8 @@ class Reply:
         else:
             hint = "Ask again, with other sampling settings or fewer stop sequences, or ask another model."
         return EmptyAnswer(f"{config.name} answered with nothing but white space.", hint)
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens, where it can be one."""
+    return value if isinstance(value, int) and 0 <= value < 2**53 else None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from core.events import (
+    LONGEST_ANSWER,
     Answer,
     Answered,
     Asked,
@@ -228,6 +229,8 @@ class Run:
         except CallFailed as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
+        if len(answer.text) > LONGEST_ANSWER:
+            answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "cut": True})
         answered = Answered.model_validate({"run": self.id, **who, **dict(answer)})
         self.session.publish(answered)
         if self.session.settle is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.events import Message, ToolCall
+from core.events import LONGEST_ANSWER, Message, ToolCall
 from core.runs.transcript import Call
 from pages.parts.text import plain
 
@@ -21,6 +21,8 @@ def footnote(call: Call) -> str:
         parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f} s")
         if tokens := call.answered.usage.completion_tokens:
             parts.append(f"{tokens} {'token' if tokens == 1 else 'tokens'}")
+        if call.answered.cut:
+            parts.append(f"cut off after {LONGEST_ANSWER:,} characters")
     elif call.failed is not None:
         parts.append(plain(call.failed.error))
     return " · ".join(parts)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from core.labs.find.functions.base import as_number
 
-_NUMBER = r"([-−–]?\s?\d+(?:\.\d+)?)"
+_NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
 _INTERVALS = (
     re.compile(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
                rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}", re.I),
@@ -25,7 +26,8 @@ _BELOW = re.compile(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bun
 _ODD = re.compile(
     r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
     # "Except 0" leaves out a point, no interval.
-    r"|except(?!\w*\s+(?:(?:at|for|when|where)\s+)?(?:x\s*[=≠]\s*)?[-−–]?\d[\d.]*(?![\d.\s]*(?:<|≤|to\b)))",
+    r"|except(?!\w{0,20}\s{1,9}(?:(?:at|for|when|where)\s{1,9})?(?:x\s?[=≠]\s?)?[-−–]?\d[\d.]{0,40}"
+    r"(?![\d.\s]{0,40}(?:<|≤|to\b)))",
     re.I,
 )
 _DENIAL = re.compile(
@@ -34,7 +36,7 @@ _DENIAL = re.compile(
     re.I,
 )
 _CLAUSE_END = re.compile(
-    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]*[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
+    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,200}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
     r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))",
     re.I,
 )
@@ -112,15 +114,22 @@ _OF_OBSERVATIONS = (
 )
 _CUE = re.compile(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})", re.I)
 _BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
+_NEAR = 500
+"""Characters before and after a place that are looked at for what it is about."""
+
+_MOST_PAIRS = 200
+"""That one text quotes; further ones are not read."""
+
 _LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
 """The line that a list stands under."""
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
     """What stands before and after a place in its sentence; the head of a list belongs to each of its lines."""
-    begin = max((stop.end() for stop in _BREAK.finditer(text, 0, start)), default=0)
-    head = _LIST_HEAD.search(text[:begin])
-    return (head[1] if head else "") + text[begin:start], _BREAK.split(text[end:], maxsplit=1)[0]
+    first = max(0, start - _NEAR)
+    begin = max((stop.end() for stop in _BREAK.finditer(text, first, start)), default=first)
+    head = _LIST_HEAD.search(text[max(0, begin - _NEAR) : begin])
+    return (head[1] if head else "") + text[begin:start], _BREAK.split(text[end : end + _NEAR], maxsplit=1)[0]
 
 
 def _speaks_of(text: str, start: int, end: int) -> str | None:
@@ -153,11 +162,11 @@ def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     Intervals, and arrows that say which letters become which, are no such pairs.
     """
-    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
     call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"
-    pairs = [(m[1], m[2]) for m in re.finditer(call, text)]
+    pairs = [(m[1], m[2]) for m in islice(re.finditer(call, text), _MOST_PAIRS)]
     claimed = claimed_intervals(text)
-    for m in re.finditer(rf"(?<![\w.])\(\s*({side})\s*,\s*({side})\s*\)", text):
+    for m in islice(re.finditer(rf"(?<![\w.])\(\s*({side})\s*,\s*({side})\s*\)", text), _MOST_PAIRS):
         numbers = as_number(m[1]) is not None and as_number(m[2]) is not None
         if numbers and (
             _speaks_of(text, m.start(), m.end()) == "interval"
@@ -165,6 +174,6 @@ def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
         ):
             continue
         pairs.append((m[1], m[2]))
-    arrows = re.finditer(rf"({side})\s*(?:->|→|=>|↦)\s*({side})", text)
+    arrows = islice(re.finditer(rf"({side})\s*(?:->|→|=>|↦)\s*({side})", text), _MOST_PAIRS)
     pairs += [(m[1], m[2]) for m in arrows if not _is_rule(text, m)]
     return tuple(dict.fromkeys((a.strip("\"'"), b.strip("\"'")) for a, b in pairs))

@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from core.events import Rules, ToolCall
@@ -58,7 +59,8 @@ def command(text: str, rules: Rules) -> Command:
 
 
 def _paper_command(text: str) -> Command:
-    match = re.search(r"([A-Z]+)\(([^()]+)\)", text)
+    # The same match as without the look behind, which keeps a long row of capitals from being tried from each of them.
+    match = re.search(r"(?<![A-Z])([A-Z]+)\(([^()]+)\)", text)
     if match is None:
         return Command(None)
     name, arguments = match[1], match[2]
@@ -78,10 +80,16 @@ def _paper_command(text: str) -> Command:
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _INVENTED = re.compile(
     r"(?:function )?input\s*-\s*output pairs?\s*:|inputs? and outputs?\s*:"
-    r"|^\s*\**(?:output|observation|result|response)s?\**\s*:|^\s*\([^()\n,]+,[^()\n]+\)\s*$",
+    r"|^[ \t]*\**(?:output|observation|result|response)s?\**[ \t]*:|^[ \t]*\([^()\n,]+,[^()\n]+\)[ \t]*$",
     re.I | re.M,
 )
 
+
+_MOST_COMMANDS = 50
+"""Of one message; what else it asks for is not read."""
+
+_LONGEST_ARGUMENTS = 4_000
+"""Characters that are searched for the end of a command, however many more there are."""
 
 _BEGUN = re.compile(r"\bPYTHON\s*\(", re.I)
 _WRITTEN_OUT = re.compile(r'\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:')
@@ -98,9 +106,9 @@ def _repaired_command(text: str) -> Command:
     asked = text[: made_up.start()] if made_up else text
     inputs: list[str] = []
     name = None
-    for match in _BEGUN.finditer(asked):
+    for match in islice(_BEGUN.finditer(asked), _MOST_COMMANDS):
         name = "PYTHON"
-        arguments = _up_to_closing(asked[match.end() :])
+        arguments = _up_to_closing(asked[match.end() : match.end() + _LONGEST_ARGUMENTS])
         inputs += _arguments(arguments)
     if name is None:
         return _joined([tool_command(call) for call in _written_out(asked)])
@@ -110,11 +118,12 @@ def _repaired_command(text: str) -> Command:
 
 
 def _written_out(text: str) -> Iterator[ToolCall]:
-    for match in _WRITTEN_OUT.finditer(text):
+    for match in islice(_WRITTEN_OUT.finditer(text), _MOST_COMMANDS):
+        written = text[match.start() : match.end() + _LONGEST_ARGUMENTS]
         try:
-            call, _ = json.JSONDecoder().raw_decode(text, match.start())
-        except ValueError:
-            yield ToolCall(id="", name=TOOL, arguments=text[match.end() :])
+            call, _ = json.JSONDecoder().raw_decode(written)
+        except (ValueError, RecursionError):
+            yield ToolCall(id="", name=TOOL, arguments=text[match.end() : match.end() + _LONGEST_ARGUMENTS])
             continue
         arguments = call.get("arguments", call.get("parameters"))
         yield ToolCall(id="", name=call["name"], arguments=json.dumps(arguments))
@@ -134,7 +143,7 @@ def tool_command(call: ToolCall) -> Command:
         return Command(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
     try:
         arguments = json.loads(call.arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Command(TOOL, error="the arguments of your call are not JSON")
     if isinstance(arguments, dict):
         only = next(iter(arguments.values())) if len(arguments) == 1 else None
@@ -150,7 +159,7 @@ def tool_command(call: ToolCall) -> Command:
 def _listed(inputs: Any) -> list[Any]:
     """`inputs` as a list: one alone, and a list that was written as a text, are meant as such too."""
     if isinstance(inputs, str) and inputs.lstrip().startswith("["):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             inputs = json.loads(inputs)
     if isinstance(inputs, list):
         return inputs
@@ -196,7 +205,7 @@ def _up_to_closing(text: str) -> str:
     return line.rsplit(")", 1)[0]
 
 
-_TOKEN = re.compile(r"\"([^\"]*)\"|'([^']*)'|“([^”]*)”|‘([^’]*)’|(,)|([^\s,]+)")
+_TOKEN = re.compile(r"\"([^\"]{0,999})\"|'([^']{0,999})'|“([^”]{0,999})”|‘([^’]{0,999})’|(,)|([^\s,]+)")
 
 
 def _arguments(text: str) -> list[str]:
@@ -247,8 +256,13 @@ def _in_words(command: Command) -> str:
 
 # The final answer
 
-_TAG = re.compile(r"^[\s#*>_-]*\[?\s*(DESCRIPTION|DOMAIN|CODE)\s*\]?\s*[*_]*\s*(?::|$)[*_ \t]*", re.I | re.M)
-_BRACKET_TAG = re.compile(r"[*_#]*\s*\[\s*(DESCRIPTION|DOMAIN|CODE)\s*\][*_]*\s*:?[*_]*[ \t]*", re.I)
+# Line by line, and every repetition bounded: an answer may be all white space.
+_TAG = re.compile(
+    r"^[ \t#*>_-]{0,40}\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$)[*_ \t]*", re.I | re.M
+)
+_BRACKET_TAG = re.compile(
+    r"(?:[*_#]{1,9}\s{0,9})?\[\s{0,9}(DESCRIPTION|DOMAIN|CODE)\s{0,9}\][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*", re.I
+)
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 

@@ -17,7 +17,9 @@ _BULLET = re.compile(
     r"^[ \t]*(?:[-*•–—‣◦▪●·+](?=[ \t]|[\"“'‘*`\w])|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _ROW = re.compile(r"^[ \t]*\|[ \t]*([^|]+?)[ \t]*\|")
-_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)['‘]([^'’\n]+(?:['’]\w+)*)['’](?!\w)")
+_QUOTED = re.compile(
+    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
+)
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
 _CATEGORIES = (
@@ -169,20 +171,21 @@ _TAGGED = re.compile(
 )
 _KIND = r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative)"
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
-# Bounded, like whatever may start at any line and run on over the next: otherwise blank lines cost their square.
+# Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
 _MARKUP = r"[*_#>\s]{0,40}"
+_MARKED = r"[*_#>\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
-    rf"(?:^{_MARKUP}(?:(?:the|an?)\s+)?"
+    rf"(?:^{_MARKED}(?:(?:the|an?)\s+)?"
     rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
     rf"|paragraph|{_NUMBERED}|edited|redacted|revised)"
-    rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:\s*\([^()\n]*\))?{_MARKUP}[:：]{_MARKUP}"
-    r"|^\W{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
+    rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}[:：]{_MARKUP}"
+    r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
     r"|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ORIGINAL = re.compile(rf"^{_MARKUP}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_ORIGINAL = re.compile(rf"^{_MARKED}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
 _INTRODUCTION = re.compile(
     r"^\W*(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
     rf"(?:the\s+)?(?:{_KIND})\b)[^\n]{{0,200}}?[:：][*_]*[ \t]*(?=\n|\"|“|$)",

@@ -217,7 +217,8 @@ _LETTER_FIRST = re.compile(
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", without_markup(text).casefold())
+    between = re.search(r"\w(?:.*\w)?", without_markup(text).casefold(), re.DOTALL)
+    return between[0] if between else ""
 
 
 def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) -> str | None:
@@ -242,7 +243,7 @@ def _option_said(text: str, options: Sequence[str]) -> str | None:
     if _all_named(text, [_bare(option) for option in options]):
         return None
     parts = sentences(text)
-    named = [_named(part, options[:-1]) for part in parts]
+    named = _named(parts, options[:-1])
     conclusions = [
         names[0]
         for part, names in zip(parts, named, strict=True)
@@ -256,14 +257,16 @@ def _option_said(text: str, options: Sequence[str]) -> str | None:
     return _one([name for names in named for name in names])
 
 
-def _named(sentence: str, choices: Sequence[str]) -> list[str]:
-    """The choices that `sentence` mentions as whole words, longest first where they overlap, none that is denied."""
+def _named(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
+    """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
     bare = {_bare(option): option for option in reversed(choices) if _bare(option)}
     if not bare:
-        return []
+        return [[] for _ in sentences]
     longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
-    matches = re.finditer(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)", sentence.casefold())
-    return [bare[match[2]] for match in matches if not match[1]]
+    mentioned = re.compile(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)")
+    return [
+        [bare[match[2]] for match in mentioned.finditer(sentence.casefold()) if not match[1]] for sentence in sentences
+    ]
 
 
 # Ability

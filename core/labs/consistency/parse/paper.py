@@ -134,11 +134,12 @@ def ability(text: str) -> str | None:
 
 _BULLET = re.compile(r"(?:\d+\.|[*•-])[ \t]*(.*)")
 _QUOTED = re.compile(r'["*][^",.]+[,.]?["*]')
-_BEFORE_MARK = re.compile(r"\w+(?:,|\.|$)")
+_BEFORE_MARK = re.compile(r"(?<!\w)\w++(?:,|\.|$)")
 _WORD = re.compile(
     r"""
     (?: ["*] ([^",*.]+) [,.]? ["*]        # quoted, with a mark before the closing quote perhaps
-      | (\w [\w\ \-]*) (?:,|\.|$) )       # or everything up to a comma, a full stop or the end
+      | (\w [\w\ \-]*+) (?:,|\.|$)      # or everything up to a comma, a full stop or the end
+      | \w [\w\ \-]*+ )                 # or nothing, where that goes on otherwise: it is not tried from each letter
     (?: \.\  | ,\  | \ and\  | \ or\  | \  | $ | )
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -153,7 +154,8 @@ def word_list(text: str) -> list[str] | None:
     words = _bullets(text) if "\n" in text else []
     if not words:
         for line in text.splitlines():
-            words += [quoted or plain for quoted, plain in _WORD.findall(_from_first_word(line))]
+            found = _WORD.findall(_from_first_word(line))
+            words += [quoted or plain for quoted, plain in found if quoted or plain]
     return words or None
 
 

@@ -33,6 +33,9 @@ LABEL_END = (
 )
 BE = r"(?: is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
 
+BEGINNING, END = 4_096, 12_288
+"""Characters. Models answer in their first words or their last."""
+
 _ANSWER_KEYS = (
     *("final_answer", "answer", "verdict", "prediction", "guess", "simulation", "choice", "decision", "label"),
     *("preferred_response", "more_helpful_response", "more_helpful", "response", "result", "output"),
@@ -107,8 +110,10 @@ def keyed(text: str, keys: Iterable[str]) -> Any:
 def reply(text: str) -> str:
     """The model's own words without their wrapping; the answer of a JSON reply as a line "Answer: ..".
 
-    null is unknown, true is yes.
+    null is unknown, true is yes. Of what is longer than BEGINNING and END together, these are read.
     """
     own = own_turn(spoken(text))
+    if len(own) > BEGINNING + END:
+        own = f"{own[:BEGINNING]}\n{own[-END:]}"
     value = str(keyed(own, _ANSWER_KEYS))
     return f"Answer: {without_markup(_JSON_WORDS.get(value, value))}" if value else without_markup(own)

@@ -1,0 +1,105 @@
+"""What a server sends is counted as it comes, decompressed, and comes from the server that was asked and no other."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
+
+LONGEST_REPLY = 2 * 1024 * 1024
+"""Bytes of a reply in one piece, a list of models, the body of an error, or one event of a stream."""
+
+LONGEST_STREAM = 16 * 1024 * 1024
+"""Bytes of a streamed answer: a token takes some 300, with its envelope, and much of a stream may be thinking."""
+
+MOST_LINES = 1_000
+"""Lines of one event of a stream; they are put together one by one."""
+
+ACCEPTED = "gzip, deflate"
+"""Encodings that can be undone bit by bit, so that a small reply cannot become a large one in one step."""
+
+
+class Unsafe(Exception):
+    """A reply that is not read any further; the message completes "it gave a reply that cannot be read: …"."""
+
+
+def hooks(host: str) -> dict[str, list[Any]]:
+    """What an httpx2 client has to call for each request and response (`event_hooks`) of a server at `host`."""
+
+    async def leaving(request: httpx2.Request) -> None:
+        if request.url.host != host:
+            raise Unsafe(f"it sends us on to {request.url.host[:100]}, another machine")
+
+    async def arriving(response: httpx2.Response) -> None:
+        response.stream = _counted(response)
+
+    return {"request": [leaving], "response": [arriving]}
+
+
+def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
+    import httpx2
+
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    is_stream = response.is_success and "event-stream" in response.headers.get("content-type", "")
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    stream: httpx2.AsyncByteStream = response.stream
+
+    class Counted(httpx2.AsyncByteStream):
+        """The reply's bytes, decompressed. Raises Unsafe where there are too many."""
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            limit = LONGEST_STREAM if is_stream else LONGEST_REPLY
+            event = _Event() if is_stream else None
+            async for piece in _plain(stream, encoding, limit):
+                if event is not None:
+                    event.count(piece)
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Counted()
+
+
+async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> AsyncIterator[bytes]:
+    """`stream` decompressed, at most `limit` bytes of it."""
+    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise Unsafe(f"it is compressed as {encoding[:40]}, which was not asked for")
+    # 47: gzip or zlib, whatever the header says.
+    undo = zlib.decompressobj(47) if encoding not in ("identity", "") else None
+    left = limit
+    async for piece in stream:
+        if undo is not None:
+            try:
+                piece = undo.decompress(piece, left + 1)
+            except zlib.error:
+                raise Unsafe("its compression is broken") from None
+        left -= len(piece)
+        if left < 0:
+            raise Unsafe(f"it is longer than {limit // 1024**2} MB")
+        yield piece
+
+
+class _Event:
+    """How long the event is that a stream is in the middle of."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._lines = 0
+        self._end = b""
+
+    def count(self, piece: bytes) -> None:
+        """Take in the next piece. Raises Unsafe where the event has become too long."""
+        plain = self._end + piece.replace(b"\r", b"")
+        _, ended, rest = plain.rpartition(b"\n\n")
+        added = rest if ended else plain[len(self._end) :]
+        if ended:
+            self._bytes = self._lines = 0
+        self._bytes += len(added)
+        self._lines += added.count(b"\n")
+        self._end = plain[-1:]
+        if self._bytes > LONGEST_REPLY or self._lines > MOST_LINES:
+            raise Unsafe("one piece of its answer does not end")

@@ -1,0 +1,135 @@
+"""Whatever a server sends is an answer that can be kept or one failed call with its reason, in bounded memory."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Message, Request, from_json, to_json
+from core.models import guard
+from core.models.endpoint import LONGEST_NAME, Endpoint, connect, list_models
+from core.models.settings import EndpointConfig
+from tests.attacks.replies import REPLIES, Bytes, delta, head, raw_server, streamed, whole
+
+REQUEST = Request(role="x", model="m", messages=(Message(role="user", content="Is it so?"),))
+
+
+def config(port: int, seconds: float = 20.0) -> EndpointConfig:
+    return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
+
+
+def asked(reply: Bytes, seconds: float = 20.0) -> Answer | CallFailed:
+    """What comes of a call, and can be journaled."""
+
+    async def ask(port: int) -> Answer | CallFailed:
+        connection = connect(config(port, seconds))
+        try:
+            answer = await Endpoint(connection, "m").answer(REQUEST, lambda piece: None)
+        except CallFailed as failure:
+            assert failure.message
+            return failure
+        finally:
+            await connection.close()
+        event = Answered.model_validate({"run": "r", "call": "c", "role": "x", "model": "m", **dict(answer)})
+        assert isinstance(from_json(to_json(event).encode()), Answered)
+        assert len(answer.text) + sum(len(call.arguments) for call in answer.tool_calls) <= LONGEST_ANSWER
+        return answer
+
+    with raw_server(reply) as port:
+        return asyncio.run(ask(port))
+
+
+def peak() -> float:
+    """The most memory that this process has held so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
+    before, began = peak(), time.monotonic()
+    outcome = asked(REPLIES[name])
+    assert time.monotonic() - began < 15, "not by the time limit"
+    assert peak() - before < 150
+    assert isinstance(outcome, Answer | CallFailed)
+    if "without end" in name or "bomb" in name or name == "elsewhere":
+        assert isinstance(outcome, CallFailed)
+
+
+@settings(max_examples=50)
+@given(
+    st.binary(max_size=300), st.sampled_from(["application/json", "text/event-stream", "", "text/html"]), st.booleans()
+)
+def test_any_bytes_are_an_answer_or_a_failed_call(body: bytes, kind: str, bare: bool) -> None:
+    asked(body if bare else head(kind) + body, seconds=5)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["choices", "delta", "message", "content", "finish_reason", "usage", "tool_calls", "function",
+                         "logprobs", "token", "index", "id", "prompt_tokens", "refusal", "arguments", "error"]),
+        inner, max_size=3,
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(st.lists(JSON, max_size=4), JSON, st.booleans())
+def test_any_json_is_an_answer_or_a_failed_call(chunks: list[object], choice: object, stream: bool) -> None:
+    asked(
+        streamed(*chunks, {"choices": [choice]}, delta("", finish_reason="stop")) if stream else whole(message=choice)
+    )
+
+
+def test_a_long_answer_is_cut_and_says_so() -> None:
+    chunk = delta("word " * 100)
+    cut = asked(streamed(*[chunk] * 200, delta("", finish_reason="stop")))
+    assert isinstance(cut, Answer)
+    assert (len(cut.text), cut.cut, cut.finish_reason) == (LONGEST_ANSWER, True, "length")
+    short = asked(streamed(*[chunk] * 130, delta("", finish_reason="stop")))
+    assert isinstance(short, Answer) and (len(short.text), short.cut, short.finish_reason) == (65_000, False, "stop")
+
+
+def test_compression_that_was_asked_for_is_undone() -> None:
+    import gzip
+
+    plain = whole()
+    body = plain.partition(b"\r\n\r\n")[2]
+    answer = asked(head("application/json", "200 OK", "Content-Encoding: gzip") + gzip.compress(body))
+    assert isinstance(answer, Answer) and answer.text == "Yes."
+
+
+def test_the_reason_says_what_was_wrong() -> None:
+    for name, words in (
+        ("JSON without end", "longer than 2 MB"),
+        ("a bomb", "longer than 2 MB"),
+        ("thinking without end", "longer than 16 MB"),
+        ("lines without end", "does not end"),
+        ("elsewhere", "another machine"),
+        ("an encoding that was not asked for", "zstd"),
+    ):
+        assert words in str(asked(REPLIES[name])), name
+
+
+def test_a_list_of_models_is_bounded() -> None:
+    def listing(names: list[str]) -> list[str]:
+        body = '{"data": [' + ", ".join(f'{{"id": "{name}"}}' for name in names) + "]}"
+        with raw_server(head() + body.encode()) as port:
+            return list_models(config(port))
+
+    assert listing(["b", "a" * (LONGEST_NAME + 1), "a\\ud800"]) == ["a?", "b"]
+    with pytest.raises(CallFailed, match="longer than 2 MB"):
+        listing([f"model-{number}" for number in range(200_000)])
+    for reply in REPLIES.values():
+        with raw_server(reply) as port:
+            try:
+                assert isinstance(list_models(config(port)), list)
+            except CallFailed as failure:
+                assert failure.message
+    assert guard.LONGEST_REPLY == 2 * 1024 * 1024

@@ -1,0 +1,147 @@
+"""Every reader of what a model wrote takes hostile texts up to the longest answer: in linear time, and never raises.
+
+A reader joins by one line in READERS.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, get_args
+
+import pytest
+
+from core.events import LONGEST_ANSWER, ToolCall
+from core.labs.consistency import lexicon
+from core.labs.consistency import parse as check
+from core.labs.find import claimed_and_quoted, sandbox
+from core.labs.find import parse as probe
+from core.labs.simulatability import parse as ask
+from core.labs.simulatability.tasks import Method, Task
+from core.models import faults
+from core.models.settings import EndpointConfig
+from core.models.stops import StopCutter
+from core.text import overlap, reply
+from tests.attacks.texts import SIZES, ladders
+
+RULES = ("paper", "repaired")
+STEP = 2.6
+"""How much longer twice the text may take: twice, with the noise of a busy machine."""
+
+LONGEST = 0.2
+"""Seconds of a processor that one reading of the longest answer may take."""
+
+QUICK = 0.005
+"""Seconds for a quarter of it: a reader that is as quick as that is within LONGEST even where it is quadratic."""
+
+EVERY = 1 if os.environ.get("EXPLAIN_ATTACKS") == "all" else 23
+"""Each reader gets some 40 of the 1,000 texts, others than the next; all with EXPLAIN_ATTACKS=all, in minutes."""
+
+
+def readers() -> dict[str, Callable[[str], Any]]:
+    found: dict[str, Callable[[str], Any]] = {}
+    for rules in RULES:
+        for task in get_args(Task):
+            for method in get_args(Method):
+                found[f"ask answer {task} {method} {rules}"] = partial(
+                    ask.answer, method=method, task=task, rules=rules
+                )
+                found[f"ask explanation {task} {method} {rules}"] = partial(
+                    ask.explanation, method=method, task=task, rules=rules
+                )
+            found[f"ask simulation {task} {rules}"] = partial(ask.simulation, task=task, rules=rules)
+            found[f"ask counterfactual {task} {rules}"] = partial(ask.counterfactual, task=task, rules=rules)
+        for name in ("sentiment", "entailment", "ability", "word_list", "paragraph"):
+            found[f"check {name} {rules}"] = partial(getattr(check, name), rules=rules)
+        found[f"check choice {rules}"] = partial(check.choice, choices=("attic", "the cellar", "no"), rules=rules)
+        found[f"probe command {rules}"] = partial(probe.command, rules=rules)
+        found[f"probe final {rules}"] = partial(probe.is_final, rules=rules)
+        found[f"probe interpretation {rules}"] = partial(probe.interpretation, rules=rules)
+        found[f"probe choice {rules}"] = partial(probe.choice_is_correct, correct=2, rules=rules)
+        found[f"probe tested function {rules}"] = partial(sandbox.tested_function, rules=rules)
+    return found | {
+        "probe tool call": lambda text: probe.tool_command(ToolCall(id="1", name=probe.TOOL, arguments=text)),
+        "probe invented": probe.invented,
+        "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
+        "probe intervals": claimed_and_quoted.claimed_intervals,
+        "probe quoted pairs": claimed_and_quoted.quoted_pairs,
+        "check lexicon": lexicon.words,
+        "text spoken": reply.spoken,
+        "text own turn": reply.own_turn,
+        "text markup": reply.without_markup,
+        "text fields": reply.fields,
+        "text words": overlap.words,
+        "text content words": overlap.content_words,
+        "stop sequences": stopped,
+        "server's words": lambda text: faults.of_error(ValueError(text), CONFIG),
+    }
+
+
+CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
+
+
+def stopped(text: str) -> str:
+    """In pieces of four characters, as a server sends them."""
+    cutter = StopCutter(("\n\n\n\nHuman", "a a a b", "((((()"))
+    return "".join(cutter.feed(text[at : at + 4]) for at in range(0, len(text), 4)) + cutter.rest()
+
+
+READERS = readers()
+
+
+def seconds(read: Callable[[str], Any], text: str) -> float:
+    """The processor's time for one reading."""
+    began = time.thread_time()
+    read(text)
+    return time.thread_time() - began
+
+
+def too_slow(read: Callable[[str], Any], ladder: Sequence[str]) -> str:
+    """Why the reader is too slow on texts that double in length; empty where it is not."""
+    if seconds(read, ladder[-3]) < QUICK:
+        return ""
+    took: list[float] = []
+    for text in ladder:
+        took.append(seconds(read, text))
+        if took[-1] > LONGEST:
+            took[-1] = min(seconds(read, text) for _ in range(2))
+        if took[-1] > LONGEST:
+            return f"{len(text)} characters took {took[-1]:.2f} s"
+        if grows(took):
+            again = [min(seconds(read, text) for _ in range(3)) for text in ladder[len(took) - 3 : len(took)]]
+            if grows(again):
+                return (
+                    f"{len(text)} characters took {again[2]:.3f} s, half of it {again[1]:.3f}, a quarter {again[0]:.3f}"
+                )
+    return ""
+
+
+def grows(took: Sequence[float]) -> bool:
+    """Whether the last two steps both took more than their length explains, and long enough to be sure."""
+    return len(took) > 2 and took[-1] > 0.02 and took[-1] > STEP * took[-2] and took[-2] > STEP * took[-3]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers_are_linear_and_never_raise(name: str) -> None:
+    assert SIZES[-1] == LONGEST_ANSWER
+    slow = {}
+    for ladder in ladders(list(READERS).index(name) % EVERY, EVERY):
+        if why := too_slow(READERS[name], ladder):
+            slow[ladder[0][:40]] = why
+    assert slow == {}
+
+
+def test_a_quadratic_reader_would_be_seen() -> None:
+    def quadratic(text: str) -> None:
+        for _ in range(len(text) // 8):
+            text.replace("b", "")
+
+    def linear(text: str) -> None:
+        for _ in range(20):
+            text.replace("b", "")
+
+    ladder = ["ab" * (size // 2) for size in SIZES]
+    assert too_slow(quadratic, ladder)
+    assert too_slow(linear, ladder) == ""
