@@ -11,9 +11,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the journal's format; it stands in every `started` event. Schema 1 knew no cases and no trials."""
 
 Rules = Literal["paper", "repaired"]
@@ -168,9 +168,14 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def _in_utc(at: datetime) -> datetime:
+    """A time without a zone is one in UTC: times of a journal have to be comparable."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
 class _Event(Frozen):
     run: str
-    at: datetime = Field(default_factory=now)
+    at: Annotated[datetime, AfterValidator(_in_utc)] = Field(default_factory=now)
 
 
 class _Placed(_Event):

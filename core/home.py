@@ -12,8 +12,11 @@ class HomeUnusable(Exception):
 
 def home() -> Path:
     """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there. Raises HomeUnusable."""
-    path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local").expanduser()
-    return _made(path)
+    path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local")
+    try:
+        return _made(path.expanduser())
+    except RuntimeError:
+        raise HomeUnusable(_words(path, "there is no such person on this machine")) from None
 
 
 def journals() -> Path:

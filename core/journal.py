@@ -1,7 +1,8 @@
 """The events of one run, on disk: one JSON object a line, appended as it happens. The journal is the truth.
 
 A journal has one writer. A process that dies while writing leaves at most one torn last line. Reading passes over it,
-appending cuts it off first.
+appending cuts it off first. From schema 3 on each line carries its number and a checksum, so that what was altered,
+lost, doubled or moved is seen, and what is told of a run is what happened or says what is missing.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import json
 import os
 import re
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from core.events import Event, from_json, to_json
+from core.events import SCHEMA, Event, Started, from_json, to_json
 from core.lease import Held, Lease, is_held
 
 _PAID_FOR = {"started", "resumed", "answered", "recorded", "dropped", "finished"}
@@ -31,23 +34,100 @@ class JournalInUse(Exception):
     """Another process, or another job of this one, is writing this journal."""
 
 
+class FromTheFuture(ValueError):
+    """A newer version of this app wrote it."""
+
+
 class Fault(NamedTuple):
-    """A line that holds no event."""
+    """A line that holds no event, or not in its place; `line` counts from 1."""
 
     line: int
     reason: str
 
 
+class JournalFull(Exception):
+    """The journal could not be written, for want of room or of a working disk; the message is fit for the person."""
+
+
 class Contents(NamedTuple):
-    """The events of a journal in their order, and the faults: the lines that hold none."""
+    """The events of a journal in their order, and the faults: what holds none, is missing, or was moved."""
 
     events: list[Event]
     faults: list[Fault]
 
 
 def read(path: Path) -> Contents:
-    """All events of a journal, in order, and the lines that hold none. Raises FileNotFoundError."""
-    return _events(whole_lines(path.read_bytes()))
+    """All events of a journal in the order in which they were written, and what is wrong with its lines.
+
+    Raises FileNotFoundError, and FromTheFuture.
+    """
+    found: dict[int, Event] = {}
+    early: list[Event] = []
+    faults: list[Fault] = []
+    first, before = 0, 0
+    for place, line in enumerate(whole_lines(path.read_bytes()), start=1):
+        try:
+            event, number = from_line(line, numbered=bool(found))
+        except FromTheFuture:
+            raise
+        except ValueError as error:
+            faults.append(Fault(place, _reason(error)))
+            continue
+        if not number:
+            early.append(event)
+            continue
+        first = first or number
+        if number in found:
+            faults.append(Fault(place, "it stands there twice"))
+            continue
+        if number < before:
+            faults.append(Fault(place, "it stood in another place"))
+        before = number
+        found[number] = event
+    known = {fault.line for fault in faults}
+    if found:
+        # Journals that were begun before lines had numbers are numbered from where they went on.
+        begins = 1 if not early else first
+        lost = [number for number in range(begins, max(found)) if number not in found and number not in known]
+        faults += [Fault(number, "it is missing") for number in lost[:MOST_MISSING]]
+    return Contents([*early, *(found[number] for number in sorted(found))], sorted(faults))
+
+
+MOST_MISSING = 1_000
+"""Missing lines that are named one by one."""
+
+_SEAL = re.compile(rb',"line":(\d{1,9}),"sum":"([0-9a-f]{8})"\}\Z')
+
+
+def to_line(event: Event, number: int) -> bytes:
+    """`event` as a journal's line of that number, which counts from 1, with its end."""
+    body = to_json(event).encode()[:-1] + b',"line":%d' % number
+    return body + b',"sum":"%08x"}\n' % zlib.crc32(body)
+
+
+def from_line(line: bytes, numbered: bool = False) -> tuple[Event, int]:
+    """The event of a line, and the line's number; 0 where it has none, as before schema 3. `numbered`: a line before it
+    had one, and so must this.
+
+    Raises ValueError where it holds no event or was altered, FromTheFuture where a newer version of this app began the
+    journal.
+    """
+    seal = _SEAL.search(line)
+    if seal and zlib.crc32(line[: seal.end(1)]) != int(seal[2], 16):
+        raise ValueError("it was altered: its checksum does not fit")
+    event = from_json(line)
+    if isinstance(event, Started) and event.version > SCHEMA:
+        raise FromTheFuture(
+            f"A newer version of this app wrote this run (schema {event.version}; this one knows {SCHEMA} and older). "
+            "Update the app to read it."
+        )
+    if not seal and (numbered or (isinstance(event, Started) and event.version >= 3)):
+        raise ValueError("it was altered: its checksum is gone")
+    return event, int(seal[1]) if seal else 0
+
+
+def _reason(error: ValueError) -> str:
+    return str(error.errors()[0]["msg"]) if isinstance(error, ValidationError) else str(error)
 
 
 def read_part(path: Path, places: Iterable[str]) -> Contents:
@@ -74,9 +154,11 @@ def _events(lines: Iterable[bytes]) -> Contents:
     faults: list[Fault] = []
     for number, line in enumerate(lines, start=1):
         try:
-            events.append(from_json(line))
-        except ValidationError as error:
-            faults.append(Fault(number, str(error.errors()[0]["msg"])))
+            events.append(from_line(line)[0])
+        except FromTheFuture:
+            raise
+        except ValueError as error:
+            faults.append(Fault(number, _reason(error)))
     return Contents(events, faults)
 
 
@@ -130,26 +212,43 @@ class Journal:
         except Held as held:
             raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
         try:
-            self._file = path.open("xb") if new else _open_after_whole_lines(path)
+            # Without a buffer, which would try a line that found no room again and again.
+            self._file = path.open("xb" if new else "ab+", buffering=0)
+            self._lines = 0 if new else _cut_after_whole_lines(self._file)
         except BaseException:
             self._lease.release()
             raise
         self._write = threading.Lock()
         self._closed = False
 
-    def append(self, event: Event) -> None:
-        """Write `event` and hand it to the operating system; `settle` waits until it is on the disk. Tokens are not
-        kept. Raises JournalInUse where another process took the journal over while this one slept.
+    def append(self, event: Event) -> bytes:
+        """Write `event` and hand it to the operating system; `settle` waits until it is on the disk. The line as it was
+        written; empty for tokens, which are not kept. Raises JournalInUse where another process took the journal over
+        while this one slept, and JournalFull.
         """
         if event.kind == "token":
-            return
+            return b""
         with self._write:
             if self._lease.lost:
                 raise JournalInUse(f"{self.path.name} was taken over by another process while this one slept")
-            self._file.write(to_json(event).encode() + b"\n")
-            self._file.flush()
+            end = self._file.tell()
+            line = to_line(event, self._lines + 1)
+            left = memoryview(line)
+            try:
+                while left:
+                    left = left[self._file.write(left) :]
+            except OSError as error:
+                # What went on a full disk may be half a line: without it the next one can be written.
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._file.fileno(), end)
+                raise JournalFull(
+                    f"{self.path.name} could not be written ({error.strerror or error}). What was answered before is "
+                    "kept. Free some room, then go on with the run."
+                ) from None
+            self._lines += 1
         if event.kind in _PAID_FOR:
             _syncer().due(self)
+        return line
 
     def sync(self) -> None:
         """Force what was appended to the disk."""
@@ -236,13 +335,13 @@ def _syncer() -> _Syncer:
     return _Syncer()
 
 
-def _open_after_whole_lines(path: Path) -> BinaryIO:
-    """`path` opened for appending, without the torn line that a killed writer may have left."""
-    file = path.open("ab+")
+def _cut_after_whole_lines(file: FileIO) -> int:
+    """Cut off the torn line that a killed writer may have left; the number of the last line that stays."""
     file.seek(0)
-    data = file.read()
+    data = file.readall()
     whole = data.rfind(b"\n") + 1
     if whole < len(data):
         file.truncate(whole)
     file.seek(0, os.SEEK_END)
-    return file
+    last = _SEAL.search(data[data.rfind(b"\n", 0, max(whole - 1, 0)) + 1 : max(whole - 1, 0)])
+    return max(data.count(b"\n", 0, whole), int(last[1]) if last else 0)

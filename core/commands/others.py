@@ -12,7 +12,7 @@ import click
 from core import entry, home
 from core.commands.running import BAD_INPUT, DONE, Output, output_options, run
 from core.events import Started
-from core.journal import read
+from core.journal import FromTheFuture, read
 from core.models.replay import Replay
 from core.runs.engine import given, new_id
 from core.runs.upgrade import upgraded
@@ -69,6 +69,9 @@ def _begun(run_id: str, output: Output) -> Started | None:
         if path.parent != output.folder or not path.is_file():
             raise FileNotFoundError
         events = read(path).events
+    except FromTheFuture as error:
+        print(error, file=sys.stderr)
+        return None
     except (OSError, ValueError):
         print(f"There is no run named {run_id!r} in {output.folder}.", file=sys.stderr)
         return None

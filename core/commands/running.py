@@ -16,8 +16,8 @@ from typing import NamedTuple
 import click
 
 from core import entry, home
-from core.events import Event, Failed, Recorded, Token, to_json
-from core.journal import Journal, read
+from core.events import Event, Failed, Recorded, Token
+from core.journal import Journal, JournalFull, JournalInUse, read
 from core.lab import Lab, Spec, counted, narrated
 from core.runs.engine import Addition, execute
 from core.runs.run import Resolve
@@ -78,10 +78,10 @@ def run(
         printer = _Printer(output.as_json, state, lab)
 
         def publish(event: Event) -> None:
-            written.append(event)
+            line = written.append(event)
             if not isinstance(event, Token):
                 state.apply(event)
-                printer.show(event)
+                printer.show(event, line)
 
         async def go() -> None:
             task = asyncio.current_task()
@@ -101,8 +101,12 @@ def run(
                 reread_from=reread_from,
             )
 
-        with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
+        try:
             asyncio.run(go())
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            pass
+        except (JournalFull, JournalInUse) as error:
+            print(error, file=sys.stderr)
         printer.end()
     _into_the_store(output.folder)
     code = exit_code(state)
@@ -153,10 +157,10 @@ class _Printer:
         self._complaint = ""
         self._rest_until = 0.0
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event, line: bytes) -> None:
         with self._reader():
             if self._json:
-                print(to_json(event), flush=True)
+                print(line.decode(), end="", flush=True)
             elif isinstance(event, Failed):
                 # What failed the run is reported by the call that failed and by the run.
                 if event.message != self._complaint:

@@ -114,10 +114,12 @@ class ResponseCache:
         return True
 
 
-def key_of(request: Request, model: str, base_url: str) -> str:
-    """64 hexadecimal digits over all that can change an answer: model, address, and the request but for its role."""
+def key_of(request: Request, model: str, account: str) -> str:
+    """64 hexadecimal digits over all that can change an answer, and over who pays for it: model, account (address and
+    a hash of the key), and the request but for its role.
+    """
     content = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat", "tools"})
-    content |= {"model": model, "base_url": base_url}
+    content |= {"model": model, "base_url": account}
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -129,21 +131,22 @@ def repeatable(request: Request) -> bool:
 class Cached:
     """`model`, asked only what the cache does not hold. A hit is marked `cached`; its `seconds` are what finding took.
 
-    `base_url` tells apart models of one name at two addresses; it must hold no key. Raises what `model` raises.
+    `account` tells apart models of one name at two addresses, and answers that two people paid for; it must hold no
+    key. Raises what `model` raises.
     """
 
-    def __init__(self, model: Model, cache: ResponseCache, base_url: str) -> None:
+    def __init__(self, model: Model, cache: ResponseCache, account: str) -> None:
         self.id = model.id
         self.model = model
         self._cache = cache
-        self._base_url = base_url
+        self._account = account
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """The kept answer, or a fresh one that is then kept. Requests that differ each time are never kept."""
         if not repeatable(request):
             return await self.model.answer(request, on_text)
         began = time.monotonic()
-        key = key_of(request, self.id, self._base_url)
+        key = key_of(request, self.id, self._account)
         loop = asyncio.get_running_loop()
         kept = await loop.run_in_executor(self._cache.thread, self._cache.get, key)
         if kept is not None:

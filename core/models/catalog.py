@@ -111,7 +111,7 @@ class Catalog:
         connection = self._connections.get(kind)
         if connection is None:
             raise self._unknown(model_id)
-        return self._remembering(Endpoint(connection, name), connection.config.base_url)
+        return self._remembering(Endpoint(connection, name), connection.config.account)
 
     def ids(self) -> list[str]:
         """The ids that can be asked now, as far as they are known without asking a server."""
@@ -121,8 +121,8 @@ class Catalog:
         """Every model, also those that need something first: controls, local ones, endpoints', then replays."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints(), *self._replays()]
 
-    def _remembering(self, model: Model, base_url: str) -> Model:
-        return model if self._cache is None else Cached(model, self._cache, base_url)
+    def _remembering(self, model: Model, account: str) -> Model:
+        return model if self._cache is None else Cached(model, self._cache, account)
 
     def _local(self, model_id: str, name: str) -> _Kept:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -94,6 +95,13 @@ class EndpointConfig(BaseModel):
     def secret(self) -> str:
         """The key itself; empty where there is none."""
         return self.key.get_secret_value()
+
+    @property
+    def account(self) -> str:
+        """Who answers and who pays: the address, and a hash of the key where there is one. Fit to be kept."""
+        if not self.secret:
+            return self.base_url
+        return f"{self.base_url} {hashlib.sha256(f'{self.base_url} {self.secret}'.encode()).hexdigest()}"
 
     @property
     def port(self) -> int | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.events import CallFailed, Event, Failed, Finished, Frozen, Recorded, Started
+from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
 from core.runs.transcript import name_of
@@ -69,7 +70,8 @@ async def execute(
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with.
 
-    Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again.
+    Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
+    is what keeps `publish` from writing (JournalFull, JournalInUse).
     """
     session = Session(run_id, resolve, publish, history, settle)
     if session.state.started is None:
@@ -104,10 +106,13 @@ async def execute(
         session.publish(Finished(run=run_id, status="failed"))
     except Exception as fault:
         # A fault of ours must still end the run in the journal, and reach the person in words; the log has the rest.
-        log.exception("run %s", run_id)
         cause: BaseException = fault
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
+        if isinstance(cause, JournalFull | JournalInUse):
+            # There is nowhere left to write it down.
+            raise cause from None
+        log.error("run %s", run_id, exc_info=fault)
         session.publish(
             Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
         )

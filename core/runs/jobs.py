@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from core import journal
 from core.events import Event, Finished, Frozen, Model, Started, Token
-from core.journal import Journal, Tail
+from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse, Tail
 from core.lab import Lab, Spec
 from core.runs.engine import Addition, execute, given, new_id
-from core.runs.run import Resolve, recorded
+from core.runs.run import Resolve, complaints, recorded
 from core.runs.transcript import Transcript, ancestors
 from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
@@ -22,7 +25,23 @@ Replaying = Callable[[str, Iterable[Event]], Model]
 
 
 class NoSuchRun(LookupError):
-    """No journal of that name."""
+    """No journal of that name, or none that this app can read; the message says which."""
+
+    title = "There is no such run"
+
+
+class NewerRun(NoSuchRun):
+    """A newer version of the app wrote the journal."""
+
+    title = "This run cannot be read here"
+
+
+@contextmanager
+def _of_today() -> Iterator[None]:
+    try:
+        yield
+    except FromTheFuture as error:
+        raise NewerRun(str(error)) from None
 
 
 class Job:
@@ -100,6 +119,7 @@ class Jobs:
         self._resolve = resolve
         self._ended = ended
         self._jobs: dict[str, Job] = {}
+        self._troubles: dict[str, str] = {}
         self._registry = threading.Lock()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="runs", daemon=True).start()
@@ -153,13 +173,15 @@ class Jobs:
     def watch(self, run_id: str, case: str = "") -> Watch:
         """The run, to be looked at again and again. Raises NoSuchRun."""
         watch = Watch(self._path(run_id), self._labs, lambda: self._unfinished(run_id), case)
-        watch.look()
+        with _of_today():
+            watch.look()
         return watch
 
     def case(self, run_id: str, case: str) -> Transcript:
         """One case of a run and how the others ended, without reading the rest of the journal. Raises NoSuchRun."""
         path = self._path(run_id)
-        part = journal.read_part(path, ["", case, *ancestors(case)]).events
+        with _of_today():
+            part = journal.read_part(path, ["", case, *ancestors(case)]).events
         if part and isinstance(part[0], Started) and part[0].version == 1:
             part = self.events(run_id)
         kept = {"", case, *ancestors(case)}
@@ -170,11 +192,13 @@ class Jobs:
 
     def events(self, run_id: str) -> list[Event]:
         """What has happened in a run so far. Raises NoSuchRun."""
-        return upgraded(journal.read(self._path(run_id)).events, self._labs)
+        with _of_today():
+            return upgraded(journal.read(self._path(run_id)).events, self._labs)
 
-    def faults(self, run_id: str) -> int:
-        """How many lines of the run's journal hold no event. Raises NoSuchRun."""
-        return len(journal.read(self._path(run_id)).faults)
+    def faults(self, run_id: str) -> list[Fault]:
+        """Lines of the run's journal that hold no event, are missing or were moved. Raises NoSuchRun."""
+        with _of_today():
+            return journal.read(self._path(run_id)).faults
 
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
@@ -182,6 +206,10 @@ class Jobs:
             if run_id in self._jobs:
                 return True
         return journal.is_written(self._path(run_id))
+
+    def trouble(self, run_id: str) -> str:
+        """Why the run's journal could not be written on, where that is what stopped it in this process; else empty."""
+        return self._troubles.get(run_id, "")
 
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process, which alone can cancel it."""
@@ -211,7 +239,11 @@ class Jobs:
         if started is None or started.lab not in self._labs or started.about:
             raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
         lab = self._labs[started.lab]
-        return lab, lab.spec.model_validate(started.spec)
+        try:
+            return lab, lab.spec.model_validate(started.spec)
+        except ValidationError as error:
+            why = "; ".join(complaints(error)[:3])
+            raise NoSuchRun(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
 
     def _unfinished(self, run_id: str) -> dict[str, str]:
         with self._registry:
@@ -233,13 +265,18 @@ class Jobs:
         job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new))
         with self._registry:
             self._jobs[run_id] = job
+            self._troubles.pop(run_id, None)
         return job
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: Job, fault: BaseException | None = None) -> None:
         try:
             with self._registry:
                 del self._jobs[job.id]
-                job.journal.close()
+                if isinstance(fault, JournalFull | JournalInUse):
+                    self._troubles[job.id] = str(fault)
+                # On a full disk.
+                with suppress(OSError):
+                    job.journal.close()
             self._ended(job.id)
         finally:
             job.over.set()
@@ -271,7 +308,7 @@ class Jobs:
         def begin() -> None:
             # A callback and not a `finally`: a task cancelled before its first step never enters its body.
             job.task = self._loop.create_task(go())
-            job.task.add_done_callback(lambda task: self._end(job))
+            job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
 
         self._loop.call_soon_threadsafe(begin)
 

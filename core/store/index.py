@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.events import Answered, Event, Failed, Recorded, Started, from_json
+from core.events import Answered, Event, Failed, Recorded, Started
+from core.journal import from_line
 from core.runs.upgrade import upgraded
 from core.store.rows import BEGUN, RESULT, Row, Rows, check, new_run
 from core.store.store import Store
@@ -208,8 +209,8 @@ def _digest(line: bytes) -> str:
 def _is_old(head: bytes) -> bool:
     """Whether a journal that begins so is of schema 1."""
     try:
-        event = from_json(head)
-    except ValidationError:
+        event, _ = from_line(head.rstrip(b"\n"))
+    except ValueError:
         return False
     return isinstance(event, Started) and event.version == 1
 
@@ -262,7 +263,7 @@ class _Batch:
         for number, line in enumerate(lines, start=run["lines"] + 1):
             try:
                 if not line.isspace():
-                    event = from_json(line)
+                    event, _ = from_line(line.rstrip(b"\n"))
                     check(event)
                     events.append(event)
             except ValidationError as error:

@@ -60,6 +60,10 @@ class StoreUnusable(StoreError):
     """The file is broken, of a newer version, or not a store."""
 
 
+class StoreFull(StoreError):
+    """The file could not be written, though the person's data are safe."""
+
+
 class QueryRefused(StoreError):
     """SQL that is wrong, that would write, or that takes too long."""
 
@@ -127,7 +131,7 @@ class Store:
     def write(self) -> Iterator[DuckDBPyConnection]:
         """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time.
 
-        Raises StoreUnusable where the file turns out to be broken.
+        Raises StoreUnusable where the file turns out to be broken, StoreFull where it cannot be written.
         """
         import duckdb
 
@@ -142,6 +146,11 @@ class Store:
                     cursor.execute("rollback")
                 if _is_broken(error):
                     raise _explained(self.path, str(error)) from None
+                if isinstance(error, duckdb.Error) and "Could not write file" in str(error):
+                    raise StoreFull(
+                        f"The index {self.path} could not be written, for want of room perhaps. The runs are in their "
+                        "journals all the same, and are indexed once there is room."
+                    ) from None
                 raise
 
     def empty(self) -> None:

@@ -31,7 +31,7 @@ def named_run(show: Callable[[str], None]) -> None:
         try:
             show(run_id)
         except NoSuchRun as error:
-            st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+            st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
 def stage(lab: Lab, run_id: str) -> None:

@@ -120,7 +120,9 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         if not transcript.lost:
             return
         words = "Ask again what failed"
-    if transcript.status is None:
+    if trouble := entry.jobs().trouble(run_id):
+        st.error(plain(trouble), icon=":material/disc_full:")
+    elif transcript.status is None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
     if st.button(
         words, icon=":material/play_arrow:", key="go-on", help="What was answered is kept and not asked again."

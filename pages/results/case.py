@@ -9,6 +9,7 @@ import streamlit as st
 
 from core import entry
 from core.events import Event, Scored
+from core.journal import Fault
 from core.lab import Lab
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import CaseLog, Transcript, transcript
@@ -22,6 +23,9 @@ SHORTEST_REPLAY, LONGEST_REPLAY = 5.0, 12.0
 """Seconds. A replay takes as long as the run did, within these: a control is done before one has looked."""
 
 CALLS_A_PAGE = 50
+
+_SHOWN_FAULTS = 5
+"""Of a journal's damaged lines so many are described."""
 
 
 def replay(run_id: str, lab: Lab) -> None:
@@ -83,7 +87,7 @@ def _events(run_id: str, case: str, size: int) -> list[Event]:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _faults(run_id: str, size: int) -> int:
+def _faults(run_id: str, size: int) -> list[Fault]:
     return entry.jobs().faults(run_id)
 
 
@@ -193,8 +197,11 @@ def main(run_id: str) -> None:
     actions(run_id, state, here="case")
     _read_again(run_id, state)
     if faults := _faults(run_id, size(run_id)):
-        lines = "1 line of its journal" if faults == 1 else f"{faults} lines of its journal"
-        st.warning(f"{lines} could not be read, and what they said is missing here.", icon=":material/broken_image:")
+        lines = "1 line of its journal is" if len(faults) == 1 else f"{len(faults)} lines of its journal are"
+        st.warning(f"{lines} not as written. What could not be read is missing here.", icon=":material/broken_image:")
+        shown = [f"line {fault.line}: {fault.reason}" for fault in faults[:_SHOWN_FAULTS]]
+        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
+        st.caption(plain("; ".join(shown + more) + "."))
     if not live.watched(lab, run_id, state, active):
         everything(state, state.case(live.chosen(state)))
 
@@ -225,6 +232,6 @@ if not named:
 try:
     main(named)
 except NoSuchRun as error:
-    st.error(plain(str(error)), title="There is no such run", icon=":material/error:")
+    st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
     st.stop()

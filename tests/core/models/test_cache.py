@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from core.events import Answer, Message, OnText, Request, Sampling, Usage
 from core.models.cache import Cached, ResponseCache, key_of
+from core.models.catalog import Catalog
+from tests.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -243,3 +246,23 @@ def test_a_kept_answer_does_not_wait_behind_slow_work_of_others(tmp_path: Path) 
             await asyncio.gather(*busy)
 
     assert asyncio.run(go()).cached
+
+
+def test_what_one_person_paid_for_is_not_another_s(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path / "answers.sqlite")
+
+    def asked(server: StubServer, key: str) -> bool:
+        config = server.config(name="endpoint", key=SecretStr(key))
+        catalog = Catalog(home=tmp_path, journals=tmp_path, read=lambda path: [], endpoints=(config,), cache=cache)
+        return asyncio.run(catalog.get("endpoint/stub-model").answer(request(), lambda text: None)).cached
+
+    with StubServer("Yes.") as server:
+        assert [asked(server, key) for key in ("key-of-ann", "key-of-bob", "key-of-ann", "")] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert server.count == 3
+    cache.close()
+    assert b"key-of-ann" not in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())

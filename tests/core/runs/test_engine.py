@@ -39,7 +39,7 @@ def test_a_run_is_a_stream_of_events_in_order() -> None:
     assert kinds == [*expected, "scored", "scored", "finished"]
     started = events[0]
     assert isinstance(started, Started)
-    assert (started.lab, started.seed, started.version, started.prompts) == ("echo", 5, 2, {"echo": "h"})
+    assert (started.lab, started.seed, started.version, started.prompts) == ("echo", 5, 3, {"echo": "h"})
     assert started.app and "python" in started.versions
     assert [getattr(event, "case", None) for event in events[1:4]] == ["all/1-yes", "all", "all"]
     assert events[5].trial == "echo-1"

@@ -1,0 +1,146 @@
+"""Whatever happened to a journal: the run goes on to the same figures, or it is said what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import entry, home
+from core.journal import FromTheFuture, read, to_line
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.jobs import Jobs, NoSuchRun
+from core.runs.transcript import transcript
+from core.store import index as indexing
+from core.store.store import Store
+from tests.attacks.journals import damaged, unsealed
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3, seed=0)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path / "journals", entry.labs(), entry.catalog().get)
+
+
+def completed(jobs: Jobs) -> Path:
+    run = jobs.start("simulatability", SPEC)
+    assert jobs.wait(run, 60)
+    return jobs._folder / f"{run}.jsonl"
+
+
+def figures(jobs: Jobs, run: str) -> dict[tuple[str, str], object]:
+    return {(score.metric, score.rules): score.value for score in transcript(jobs.events(run)).scores}
+
+
+def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(jobs: Jobs, tmp_path: Path) -> None:
+    whole = completed(jobs)
+    expected = figures(jobs, whole.stem)
+    assert len(expected) == 8 and read(whole).faults == []
+    variants = list(damaged(whole.read_bytes()))
+    assert len({name for name, _ in variants}) == 117
+    for name, data in variants:
+        run = f"20260101-000000-simulatability-{abs(hash(name)):016x}"[:50]
+        (jobs._folder / f"{run}.jsonl").write_bytes(data)
+        try:
+            faults = jobs.faults(run)
+            jobs.resume(run)
+        except NoSuchRun as error:
+            assert str(error) and name in [variant for variant, _ in variants[-7:]], name
+            continue
+        assert jobs.wait(run, 60)
+        assert figures(jobs, run) == expected, name
+        # Half a last line is what a killed writer leaves, and a lost end is not to be seen.
+        assert faults or name.startswith("torn"), name
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        indexing.index(store, jobs._folder)
+        assert len(store.query("select run from runs")) >= 110
+
+
+def test_every_flipped_bit_of_a_line_is_seen(jobs: Jobs) -> None:
+    whole = completed(jobs)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    line = lines[3]
+    for at in range(len(line) - 1):
+        for bit in (1, 32):
+            altered = line[:at] + bytes([line[at] ^ bit]) + line[at + 1 :]
+            whole.write_bytes(b"".join([*lines[:3], altered, *lines[4:]]))
+            assert read(whole).faults, (at, bit)
+
+
+def test_what_is_wrong_is_said_line_by_line(jobs: Jobs) -> None:
+    whole = completed(jobs)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    altered = lines[4].replace(b'"at":"2', b'"at":"3')
+    whole.write_bytes(b"".join([*lines[:4], altered, unsealed(lines[5]), lines[7], lines[7], *lines[8:]]))
+    assert [tuple(fault) for fault in read(whole).faults] == [
+        (5, "it was altered: its checksum does not fit"),
+        (6, "it was altered: its checksum is gone"),
+        (7, "it is missing"),
+        (8, "it stands there twice"),
+    ]
+
+
+def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: Jobs, capfd: pytest.CaptureFixture[str]) -> None:
+    whole = completed(jobs)
+    first = read(whole).events[0].model_copy(update={"version": 99})
+    (home.journals() / "new.jsonl").write_bytes(to_line(first, 1))
+    with pytest.raises(FromTheFuture, match="newer version of this app"):
+        read(home.journals() / "new.jsonl")
+    done = subprocess.run([sys.executable, "-m", "core", "resume", "new"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "Update the app" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_times_without_a_zone_are_in_utc(jobs: Jobs) -> None:
+    whole = completed(jobs)
+    lines = [json.loads(unsealed(line)) for line in whole.read_bytes().splitlines(keepends=True)]
+    older = [{**line, "at": line["at"].rstrip("Z").split("+")[0]} for line in lines]
+    older[0]["schema"] = 2
+    whole.write_text("".join(json.dumps(line) + "\n" for line in older))
+    expected = figures(jobs, whole.stem)
+    jobs.resume(whole.stem)
+    assert jobs.wait(whole.stem, 30) and figures(jobs, whole.stem) == expected
+    assert transcript(jobs.events(whole.stem)).seconds >= 0
+
+
+def test_settings_that_are_understood_no_longer_are_said(jobs: Jobs) -> None:
+    whole = completed(jobs)
+    first, *rest = read(whole).events
+    odd = first.model_copy(update={"spec": {**first.spec, "counterfactuals": "many"}})
+    whole.write_bytes(b"".join(to_line(event, n) for n, event in enumerate([odd, *rest], start=1)))
+    with pytest.raises(NoSuchRun, match="cannot be read by this version"):
+        jobs.resume(whole.stem)
+    with pytest.raises(NoSuchRun, match="cannot be read by this version"):
+        jobs.reread(whole.stem, entry._replaying)
+
+
+FULL = """
+import resource, signal, sys
+from core.__main__ import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+sys.exit(main(["ask", "Can a penguin fly?", "--model", "control/fickle"]))
+"""
+
+
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_when_there_is_room() -> None:
+    done = subprocess.run([sys.executable, "-c", FULL], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 4 and "Traceback" not in done.stderr, done.stderr
+    assert "could not be written" in done.stderr and "Free some room" in done.stderr
+    [kept] = home.journals().glob("*.jsonl")
+    assert kept.stat().st_size <= 20_000 and read(kept).faults == []
+    again = subprocess.run(
+        [sys.executable, "-m", "core", "resume", kept.stem], cwd=ROOT, capture_output=True, text=True
+    )
+    assert again.returncode == 0 and "precision" in again.stdout
+
+
+def test_a_home_of_nobody_is_said() -> None:
+    command = [sys.executable, "-m", "core", "models"]
+    environment = {"PATH": "/usr/bin:/bin", "EXPLAIN_HOME": "~nobody-of-that-name/x"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2 and "EXPLAIN_HOME" in done.stderr and "Traceback" not in done.stderr
