@@ -10,10 +10,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from core import entry, home
+from core import entry, home, policy
 from core.store.store import StoreError
 from pages import shell
+from pages.door import Door
 
 
 @asynccontextmanager
@@ -32,7 +34,8 @@ except home.HomeUnusable as error:
     # Nothing works without it: say so in a line, before the server starts.
     sys.exit(str(error))
 
-app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan)
+policy.serve(st.get_option("server.address"))
+app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, middleware=[Middleware(Door)])
 
 if __name__ == "__main__":
     shell.main()

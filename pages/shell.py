@@ -49,7 +49,8 @@ def main() -> None:
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",
-        page_icon=":material/psychology_alt:",
+        # A file of ours: an icon by name would be fetched from another machine.
+        page_icon=PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
     page.run()

@@ -16,8 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS: list[set[str]] = [
-    {"core", "core.events", "core.home", "core.statistics"},
-    {"core.text", "core.lease", "core.score", "core.runs.transcript"},
+    {"core", "core.events", "core.home", "core.policy", "core.statistics"},
+    {"core.text", "core.files", "core.lease", "core.score", "core.runs.transcript"},
     {"core.charts", "core.datasets", "core.journal", "core.lab"},
     {"core.runs"},
     {"core.store", "core.models"},
@@ -25,7 +25,7 @@ FLOORS: list[set[str]] = [
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},
-    {"pages.shell"},
+    {"pages.shell", "pages.door"},
     {"pages.parts"},
     {"pages"},
     {"app"},

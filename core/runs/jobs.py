@@ -198,7 +198,7 @@ class Jobs:
     def faults(self, run_id: str) -> list[Fault]:
         """Lines of the run's journal that hold no event, are missing or were moved. Raises NoSuchRun."""
         with _of_today():
-            return journal.read(self._path(run_id)).faults
+            return journal.faults(self._path(run_id))
 
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now, here or in another process. Raises NoSuchRun."""

@@ -11,7 +11,7 @@ from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages.parts import rooms
-from pages.parts.run import actions, go_on, stopped
+from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -42,6 +42,7 @@ def stage(lab: Lab, run_id: str) -> None:
         st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
     if watched(lab, run_id, state, active):
         return
+    damage(run_id)
     room = rooms.of(lab)
     case = chosen(state)
     if case and state.started:

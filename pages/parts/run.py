@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from core import entry, home
 from core.events import CallFailed
-from core.journal import JournalInUse
+from core.journal import Fault, JournalInUse
 from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
@@ -66,6 +66,29 @@ def stopped(transcript: Transcript) -> None:
             "You stopped this run. What was answered is kept, and it can go on from here.",
             icon=":material/stop_circle:",
         )
+
+
+def damage(run_id: str) -> None:
+    """Report what is wrong with the run's journal, if anything is."""
+    faults = _faults(run_id, (home.journals() / f"{run_id}.jsonl").stat().st_mtime_ns)
+    if not faults:
+        return
+    lines = "1 line of its journal is" if len(faults) == 1 else f"{len(faults)} lines of its journal are"
+    shown = [f"line {fault.line}: {fault.reason}" for fault in faults[:_SHOWN_FAULTS]]
+    more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
+    st.warning(
+        f"{lines} not as written. What could not be read is missing here. " + plain("; ".join(shown + more) + "."),
+        icon=":material/broken_image:",
+    )
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _faults(run_id: str, changed: int) -> list[Fault]:
+    return entry.jobs().faults(run_id)
+
+
+_SHOWN_FAULTS = 5
+"""Of a journal's damaged lines so many are described."""
 
 
 def named_in_address(run_id: str) -> dict[str, str]:

@@ -9,13 +9,12 @@ import streamlit as st
 
 from core import entry
 from core.events import Event, Scored
-from core.journal import Fault
 from core.lab import Lab
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import CaseLog, Transcript, transcript
 from pages.parts import live, rooms
 from pages.parts.calls import footnote, inspector
-from pages.parts.run import actions, named_in_address, size, title
+from pages.parts.run import actions, damage, named_in_address, size, title
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -23,9 +22,6 @@ SHORTEST_REPLAY, LONGEST_REPLAY = 5.0, 12.0
 """Seconds. A replay takes as long as the run did, within these: a control is done before one has looked."""
 
 CALLS_A_PAGE = 50
-
-_SHOWN_FAULTS = 5
-"""Of a journal's damaged lines so many are described."""
 
 
 def replay(run_id: str, lab: Lab) -> None:
@@ -84,11 +80,6 @@ def _events(run_id: str, case: str, size: int) -> list[Event]:
     if transcript(events).planned < 2:
         return events
     return [event for event in events if _belongs(event, case)]
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _faults(run_id: str, size: int) -> list[Fault]:
-    return entry.jobs().faults(run_id)
 
 
 def _belongs(event: Event, case: str) -> bool:
@@ -196,13 +187,8 @@ def main(run_id: str) -> None:
         return
     actions(run_id, state, here="case")
     _read_again(run_id, state)
-    if faults := _faults(run_id, size(run_id)):
-        lines = "1 line of its journal is" if len(faults) == 1 else f"{len(faults)} lines of its journal are"
-        st.warning(f"{lines} not as written. What could not be read is missing here.", icon=":material/broken_image:")
-        shown = [f"line {fault.line}: {fault.reason}" for fault in faults[:_SHOWN_FAULTS]]
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
-        st.caption(plain("; ".join(shown + more) + "."))
     if not live.watched(lab, run_id, state, active):
+        damage(run_id)
         everything(state, state.case(live.chosen(state)))
 
 

@@ -247,7 +247,11 @@ def test_random_masks_lead_to_their_prompts_also_where_two_are_alike(page: Page)
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -> None:
     run = a_run()
     path = home.journals() / f"{run}.jsonl"
-    text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', path.read_text(encoding="utf-8"))
+    # As schema 2 had them: without checksums, which would tell that they are not as written.
+    unsealed = re.sub(r',"line":\d+,"sum":"\w+"\}', "}", path.read_text(encoding="utf-8")).replace(
+        '"schema":3', '"schema":2'
+    )
+    text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', unsealed)
     path.write_text(text, encoding="utf-8")
     case = "text/attribution/objective-redacted"
     told = words(page("check", run=run, case=case))
@@ -256,6 +260,16 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -
     path.write_text(text, encoding="utf-8")
     page("check", run=run, case=case)
     page("results/case.py", run=run, case=case)
+
+
+@pytest.mark.parametrize("page_of", ["check", "results/case.py"])
+def test_an_altered_line_is_reported_wherever_the_run_is_shown(page: Page, page_of: str) -> None:
+    run = a_run()
+    assert "not as written" not in words(page(page_of, run=run))
+    path = home.journals() / f"{run}.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('"value":1.0', '"value":0.0', 1), encoding="utf-8")
+    told = words(page(page_of, run=run))
+    assert "1 line of its journal is not as written" in told and "its checksum does not fit" in told
 
 
 def test_a_case_a_replay_and_browse(page: Page) -> None:

@@ -1,0 +1,91 @@
+"""What the app allows: everything that a person alone on their machine may do, and much less where it serves others.
+
+It is hosted as soon as it can be reached from another machine: when its server listens beyond loopback, or answers to a
+name that is not loopback's. Each setting can be changed by itself, in the environment: EXPLAIN_FILES=yes, for instance.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class NotAllowed(ValueError):
+    """The message says what is not allowed here, and what may be done instead."""
+
+
+class Setting(NamedTuple):
+    """One thing that is allowed or not, for a person alone and for those whom a host serves."""
+
+    name: str
+    allows: str
+    alone: bool
+    hosted: bool
+    why: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that changes it: yes or no."""
+        return f"EXPLAIN_{self.name.upper()}"
+
+
+SETTINGS = (
+    Setting(
+        "files",
+        "Fields take paths of this machine: data sets, prompt packs, GGUF and FIND folders anywhere on it.",
+        True,
+        False,
+        "A visitor could read whatever the app can read. What lies in $EXPLAIN_HOME/datasets and /models stays usable.",
+    ),
+    Setting(
+        "endpoints",
+        "People add endpoints of their own on the Models page, with their own keys.",
+        True,
+        False,
+        "The app would ask any address that a visitor names, from inside the host's network.",
+    ),
+    Setting(
+        "downloads",
+        "People download local models onto this machine.",
+        True,
+        False,
+        "Each takes up to 2.4 GB of the host's disk.",
+    ),
+)
+"""In the order in which they are shown."""
+
+_served: set[str] = set()
+
+
+def serve(address: str | None) -> None:
+    """Say where the server listens: an address of this machine, empty or None for all of them."""
+    _served.add((address or "0.0.0.0").strip("[]").lower())  # noqa: S104  what None means, not a place to listen at
+
+
+def hosts() -> frozenset[str]:
+    """The names under which the app answers: loopback's, and those of EXPLAIN_HOSTS, apart by commas."""
+    named = os.environ.get("EXPLAIN_HOSTS", "").lower().split(",")
+    return LOOPBACK | {name.strip() for name in named if name.strip()}
+
+
+def hosted() -> bool:
+    """Whether people on other machines may reach the app."""
+    return not (_served | hosts()) <= LOOPBACK
+
+
+def allows(name: str) -> bool:
+    """Whether what the setting `name` speaks of is allowed here. Raises KeyError for a name that is none."""
+    setting = {setting.name: setting for setting in SETTINGS}[name]
+    chosen = os.environ.get(setting.variable, "").strip().lower()
+    if chosen in ("yes", "no"):
+        return chosen == "yes"
+    # Anything else changes nothing: a slip of the pen opens no door.
+    return setting.hosted if hosted() else setting.alone
+
+
+def table() -> Iterable[tuple[Setting, bool]]:
+    """Each setting, and whether it allows what it speaks of here."""
+    return [(setting, allows(setting.name)) for setting in SETTINGS]

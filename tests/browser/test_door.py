@@ -1,0 +1,90 @@
+"""Who gets in: the app's own pages under its own names, and nobody who merely knows where it listens."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import os
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server, settle
+
+PATHS = ["/", "/ask", "/_stcore/health", "/_stcore/stream", "/static/index.html"]
+
+
+def get(app: Server, path: str, host: str, method: str = "GET", **headers: str) -> tuple[int, str, dict[str, str]]:
+    connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=10)
+    connection.request(method, path, headers={"Host": host, **headers})
+    reply = connection.getresponse()
+    try:
+        return reply.status, reply.read().decode("utf-8", "replace"), {k.lower(): v for k, v in reply.getheaders()}
+    finally:
+        connection.close()
+
+
+def upgraded(app: Server, host: str, origin: str | None) -> int:
+    """The status of a request for a websocket."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    lines = [
+        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade",
+        f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: streamlit",
+        *([f"Origin: {origin}"] if origin else []),
+    ]  # fmt: skip
+    with socket.create_connection(("127.0.0.1", app.port), timeout=10) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(connection.recv(64).split()[1])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", "[", "10.0.0.7"])
+def test_under_another_name_nothing_is_served(app: Server, path: str, host: str) -> None:
+    status, words, _ = get(app, path, host.format(port=app.port))
+    assert status in (400, 403)
+    assert status == 400 or ("does not answer to the name" in words and "EXPLAIN_HOSTS" in words)
+
+
+@pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
+def test_under_its_own_names_it_answers_and_says_what_is_forbidden(app: Server, host: str) -> None:
+    status, _, headers = get(app, "/ask", host.format(port=app.port))
+    assert status == 200
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_page_of_another_site_opens_no_websocket(app: Server) -> None:
+    here = f"127.0.0.1:{app.port}"
+    assert upgraded(app, here, f"http://{here}") == 101
+    assert upgraded(app, here, None) == 101, "no browser: nothing was tricked into asking"
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{app.port + 1}", f"http://evil.example@{here}.x"):
+        assert upgraded(app, here, origin) == 403, origin
+    assert upgraded(app, "evil.example", "http://evil.example") == 403, "a name that leads here by DNS"
+
+
+def test_a_page_of_another_site_changes_nothing(app: Server) -> None:
+    here = f"127.0.0.1:{app.port}"
+    status, words, _ = get(app, "/_stcore/upload_file/a/b", here, "PUT", Origin="http://evil.example")
+    assert status == 403 and "its own pages" in words
+
+
+def test_no_page_breaks_its_own_rules(app: Server, page: Page) -> None:
+    """A browser complains of whatever the policy keeps a page from."""
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.startswith("http") else None)
+    page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+    for path in ("", "ask", "check", "probe", "browse", "models", "methods"):
+        page.goto(f"{app.url}/{path}")
+        settle(page)
+        expect(page.locator("h1").first).to_be_visible()
+    page.goto(f"{app.url}/probe")
+    settle(page)
+    page.locator(".st-key-probe button").click()
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    # Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it.
+    assert [words for words in complaints if "fonts.gstatic.com/s/i/" not in words] == []
+    assert {urlsplit(address).hostname for address in asked} == {"127.0.0.1"}, "no other machine is asked for anything"
