@@ -4,6 +4,7 @@ Streamlit takes any folder `pages` beside its main script for a site map of the 
 straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
 """
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -28,6 +29,8 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     entry.close()
 
 
+# What is kept of people's questions and answers is for the eyes of whoever runs the app.
+os.umask(0o077)
 try:
     home.journals()
 except home.HomeUnusable as error:

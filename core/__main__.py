@@ -19,6 +19,8 @@ from core.store.store import StoreError
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code. Raises SystemExit for a command line that cannot be understood."""
+    # What is kept of people's questions and answers is for their own eyes.
+    os.umask(0o077)
     try:
         group = commands()
         with group.make_context("python -m core", list(sys.argv[1:] if arguments is None else arguments)) as context:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from core import home, policy
 
@@ -23,6 +24,8 @@ def named(path: str | Path) -> Path:
     """The file or folder that a person named, resolved. Raises BadFile, and NotAllowed where visitors name none."""
     try:
         resolved = Path(path).expanduser().resolve()
+        # Names too long to be any file's are refused here, by the system.
+        resolved.exists()
     except (OSError, RuntimeError, ValueError):
         raise BadFile(f"There is nothing at {str(path)[:200]!r}.") from None
     own = home.home().resolve()
@@ -32,21 +35,33 @@ def named(path: str | Path) -> Path:
             "This app serves several people, and reads no files that a visitor names. Whoever runs it can put data "
             "sets into $EXPLAIN_HOME/datasets, where they are found by name."
         )
-    if str(resolved).startswith(tuple(f"{device}/" for device in _DEVICES)):
-        raise BadFile(f"{path} is no file of data.")
+    _no_device(path)
     return resolved
 
 
-def read_bytes(path: Path, limit: int) -> bytes:
-    """What a file holds, at most `limit` bytes. Raises BadFile: missing, no plain file, or larger."""
+def _no_device(path: str | Path) -> None:
+    if os.path.realpath(path).startswith(tuple(f"{device}/" for device in _DEVICES)):
+        raise BadFile(f"{path} is no file of data.")
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file, to be read. Raises BadFile where it is missing or no plain file."""
+    _no_device(path)
     try:
         # Without waiting for whoever might write into a pipe.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
-        raise BadFile(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'no such name'}.") from None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BadFile(f"{path} is no file.")
+        why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "no such name"
+        raise BadFile(f"{path} cannot be read: {why}.") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(f"{path} is no file.")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """What a file holds, at most `limit` bytes. Raises BadFile: missing, no plain file, or larger."""
+    with opened(path) as file:
         try:
             data = file.read(limit + 1)
         except OSError as error:

@@ -86,6 +86,20 @@ def allows(name: str) -> bool:
     return setting.hosted if hosted() else setting.alone
 
 
+_INHERITED = (
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_", "TZ", "TMP", "TEMP", "TMPDIR", "XDG_"),
+    *("VIRTUAL_ENV", "PYTHON", "LD_LIBRARY_PATH", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "CUDA_VISIBLE"),
+    *("HF_HOME", "HF_HUB_CACHE", "TORCH_HOME", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERPROFILE"),
+    *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "COMSPEC"),
+)
+"""What names of variables begin with that a process of ours needs."""
+
+
+def child_environment() -> dict[str, str]:
+    """What a process that we start finds in its environment: where things are, and no key or password of anybody's."""
+    return {name: value for name, value in os.environ.items() if name.upper().startswith(_INHERITED)}
+
+
 def table() -> Iterable[tuple[Setting, bool]]:
     """Each setting, and whether it allows what it speaks of here."""
     return [(setting, allows(setting.name)) for setting in SETTINGS]

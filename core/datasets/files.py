@@ -8,9 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core import files
 from core.datasets.items import DatasetError, Item, Split, broken
 
 csv.field_size_limit(10_000_000)
+
+LARGEST = 512 * files.MB
+"""Of one file. The largest official one is a tenth of that."""
 
 
 class Row(NamedTuple):
@@ -23,9 +27,9 @@ class Row(NamedTuple):
 def text_of(path: Path) -> str:
     """The file as text. Raises DatasetError where it is missing or not UTF-8."""
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}") from None
+        content = files.read_bytes(path, LARGEST)
+    except files.BadFile as error:
+        raise DatasetError(str(error).rstrip(".")) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -72,8 +76,7 @@ def columns(path: Path, header: Row, *names: str) -> list[int]:
     header_names = [cell.strip().lower() for cell in header.cells]
     for name in names:
         if name not in header_names:
-            has = ", ".join(header_names) or "nothing"
-            raise broken(path, 1, f"the header has no column “{name}” (it has: {has})")
+            raise broken(path, 1, f"the header has no column “{name}”")
     return [header_names.index(name) for name in names]
 
 
@@ -123,9 +126,8 @@ def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str
             if matching:
                 return wanted, matching[0]
     looked = ", ".join(dict.fromkeys(names[wanted][0] for wanted in order if names.get(wanted)))
-    there = ", ".join(sorted(entry.name for entry in path.iterdir())[:8]) or "nothing"
     of = f" for the split “{split}”" if split else ""
-    raise DatasetError(f"{path} has no file{of}. Looked for: {looked}. It holds: {there}")
+    raise DatasetError(f"{path} has no file{of}. Looked for: {looked}")
 
 
 def part_of_train(rows: Sequence[Item], split: Split) -> list[Item]:

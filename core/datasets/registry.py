@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from core import files
 from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
 from core.datasets.items import DatasetError, Item, Split, Task
 from core.home import home
+from core.policy import NotAllowed
 
 
 class Dataset(NamedTuple):
@@ -134,10 +136,13 @@ def load(
         raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
     if limit is not None and limit < 1:
         raise DatasetError(f"the limit must be at least 1, not {limit}")
-    place = Path(path).expanduser() if path is not None else _place(dataset.name)
+    try:
+        place = files.named(path) if path is not None else _place(dataset.name)
+    except (files.BadFile, NotAllowed) as error:
+        raise DatasetError(str(error)) from None
     if not place.exists():
         raise DatasetError(
-            f"{dataset.title}: there is nothing at {place}. It can be had from {dataset.source}; "
+            f"{dataset.title}: there is nothing at {path or place}. It can be had from {dataset.source}; "
             f"expected there: {dataset.layout}"
         )
     items = dataset.read(place, split)

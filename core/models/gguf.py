@@ -13,6 +13,7 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from core import files
 from core.models.errors import BadModelFile
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -33,15 +34,17 @@ class Head(NamedTuple):
 def head(path: Path) -> Head:
     """Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head."""
     try:
-        with path.open("rb") as file:
+        if not path.exists():
+            raise BadModelFile(f"There is no file {path}.", "Check the path.")
+        with files.opened(path) as file:
             if file.read(4) != b"GGUF":
                 raise BadModelFile(f"{path} is not a GGUF model (it does not begin with GGUF).", _HINT)
             version, _tensors, fields = struct.unpack("<IQQ", file.read(20))
             if version not in (2, 3):
                 raise BadModelFile(f"{path} is a GGUF file of version {version}, which is not known here.", _HINT)
             head = _fields(_Bytes(file), fields)
-    except FileNotFoundError:
-        raise BadModelFile(f"There is no file {path}.", "Check the path.") from None
+    except files.BadFile as error:
+        raise BadModelFile(str(error), "Check the path and its permissions.") from None
     except OSError as error:
         raise BadModelFile(f"{path} cannot be read: {error.strerror}.", "Check the path and its permissions.") from None
     except (struct.error, KeyError, ValueError):

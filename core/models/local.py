@@ -24,11 +24,13 @@ from typing import IO
 
 from pydantic import SecretStr
 
+from core import files
 from core.events import Answer, CallFailed, OnText, Request
 from core.models import gguf
 from core.models.endpoint import Connection, Endpoint
-from core.models.errors import LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
+from core.models.errors import BadModelFile, LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
 from core.models.settings import EndpointConfig
+from core.policy import NotAllowed, child_environment
 
 SHIPPED = "smollm2-135m"
 """Name of the model that is installed with the app."""
@@ -78,7 +80,10 @@ def file_id(path: Path) -> str:
 def weights(name: str, folder: Path) -> Path:
     """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
     if name.startswith(FILE_PREFIX):
-        path = Path(name.removeprefix(FILE_PREFIX)).expanduser().resolve()
+        try:
+            path = files.named(name.removeprefix(FILE_PREFIX))
+        except (files.BadFile, NotAllowed) as error:
+            raise BadModelFile(str(error), "Choose one of the models on the Models page.") from None
     elif (known := installed(folder).get(name)) is not None:
         path = known
     elif name == SHIPPED:
@@ -130,7 +135,11 @@ class _Server:
         }
         script = Path(__file__).with_name("llama_process.py")
         self._process = subprocess.Popen(  # noqa: S603  our own script
-            [sys.executable, "-P", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+            [sys.executable, "-P", str(script)],
+            env=child_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         try:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from core.events import CallFailed, Event, Failed, Finished, Frozen, Recorded, Started
 from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
+from core.policy import child_environment
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
 from core.runs.transcript import name_of
 from core.score import Figure
@@ -220,7 +221,7 @@ def commit() -> str:
     """The commit of the code, with a + where files differ from it; empty where there is no repository."""
     try:
         git = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
-        done = subprocess.run(git, capture_output=True, text=True, timeout=5, check=False)  # noqa: S603  our own words
+        done = subprocess.run(git, env=child_environment(), capture_output=True, text=True, timeout=5, check=False)  # noqa: S603  our own words
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

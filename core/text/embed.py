@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -12,6 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from core.policy import child_environment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +92,7 @@ class _Process:
     """The encoder's process (`embed_process`), as something that encodes. For one thread at a time."""
 
     def __init__(self, folder: Path) -> None:
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        environment = {**child_environment(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [*COMMAND, str(folder)],
             cwd=Path(__file__).resolve().parents[2],

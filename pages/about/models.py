@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core import entry
+from core import entry, policy
 from core.events import CallFailed
 from core.models import gguf, local
 from core.models.download import HubModel, offered
@@ -32,7 +32,26 @@ def ready() -> None:
 
 def connect() -> None:
     """Add an endpoint by name, address and key."""
-    st.header("Connect an endpoint", anchor=False)
+    st.header("Connect an endpoint" if policy.allows("endpoints") else "Endpoints", anchor=False)
+    if policy.allows("endpoints"):
+        form()
+    for broken, why in session.unusable().items():
+        st.warning(f"**{plain(broken)}** in secrets.toml: {plain(why)}", icon=":material/key_off:")
+    for config in session.endpoints().values():
+        with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
+            st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
+            if st.button("List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"):
+                add(config)
+            if config.name in session.added() and st.button(
+                "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"
+            ):
+                session.remove(config.name)
+                st.rerun()
+    st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
+
+
+def form() -> None:
+    """Name, address and key of an endpoint."""
     st.markdown("Any server that speaks the OpenAI API. A key stays in this browser session: it is never written down.")
 
     def fill() -> None:
@@ -59,19 +78,6 @@ def connect() -> None:
                 problems(error)
             else:
                 add(config)
-    for broken, why in session.unusable().items():
-        st.warning(f"**{plain(broken)}** in secrets.toml: {plain(why)}", icon=":material/key_off:")
-    for config in session.endpoints().values():
-        with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
-            st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
-            if st.button("List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"):
-                add(config)
-            if config.name in session.added() and st.button(
-                "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"
-            ):
-                session.remove(config.name)
-                st.rerun()
-    st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
 
 
 def add(config: EndpointConfig) -> None:
@@ -144,12 +150,27 @@ def own_file() -> None:
         st.code(local.file_id(file), language=None)
 
 
+def allowed() -> None:
+    """What people may do here, and why."""
+    with st.expander("What this app allows here", key="allowed", icon=":material/shield:"):
+        who = "People on other machines" if policy.hosted() else "Only people on this machine"
+        st.markdown(f"{who} can reach this app.")
+        for setting, is_allowed in policy.table():
+            st.markdown(
+                f"{':green[allowed]' if is_allowed else ':orange[not allowed]'} · {plain(setting.allows)} "
+                f":gray[{plain(setting.why)} Change: {plain(setting.variable)}={'no' if is_allowed else 'yes'}]"
+            )
+
+
 st.title("Models", anchor=False)
 st.markdown(
     "Controls are robots whose faithfulness we know, because we built them. Local models run on this machine. "
-    "Everything else is an endpoint that you name."
+    "Everything else is an endpoint, a server that speaks the OpenAI API."
 )
 ready()
 connect()
-larger()
-own_file()
+if policy.allows("downloads"):
+    larger()
+if policy.allows("files"):
+    own_file()
+allowed()

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core import policy
 from core.datasets import registry
 
 
@@ -20,12 +21,14 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
         key=f"{prefix}dataset-{task}",
         persist_state="session",
     )
-    path = middle.text_input(
-        "File or folder",
-        key=f"{prefix}path-{name}",
-        placeholder=f"$EXPLAIN_HOME/datasets/{name}",
-        persist_state="session",
-        help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
-    )
+    path = ""
+    if policy.allows("files"):
+        path = middle.text_input(
+            "File or folder",
+            key=f"{prefix}path-{name}",
+            placeholder=f"$EXPLAIN_HOME/datasets/{name}",
+            persist_state="session",
+            help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
+        )
     limit = right.number_input(counted, 1, 1000, 10, key=f"{prefix}limit", persist_state="session")
     return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}

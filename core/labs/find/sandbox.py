@@ -28,6 +28,7 @@ from core.labs.find import sandbox_process
 from core.labs.find.functions.base import Value
 from core.labs.find.sandbox_modules import RANDOM
 from core.labs.find.sandbox_process import Outcome
+from core.policy import child_environment
 from core.runs.turns import Turns
 
 SECONDS = 2.0
@@ -151,6 +152,7 @@ class _Process:
         self._process = subprocess.Popen(  # noqa: S603  our own module
             COMMAND,
             cwd=Path(__file__).resolve().parents[3],
+            env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

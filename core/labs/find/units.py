@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from core import files
 from core.lab import RULES
 from core.labs.find import parse, prompts
 from core.labs.find.evaluate import picked
@@ -48,7 +48,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             category: Literal["entities", "relations"] = (
                 "entities" if isinstance(function, EntityFunction) else "relations"
             )
-            return published_triplets(Path(spec.find_dir).expanduser(), category)[spec.function]
+            return published_triplets(files.named(spec.find_dir), category)[spec.function]
     if isinstance(function, EntityFunction):
         return entity_triplets(function, spec.seed)
     if isinstance(function, RelationFunction):

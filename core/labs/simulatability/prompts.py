@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from core import files
 from core.events import Prompt
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec
+from core.policy import NotAllowed
 from core.text.templates import Template, TemplateError, load
 
 # The authors' keys for our templates, and their slot names for ours.
@@ -40,6 +42,9 @@ _PACK_SLOTS = {
     "followup_response1": "counterfactual_response_2",
 }
 _HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
+
+
+LARGEST_PACK = 4 * files.MB
 
 
 class PackError(ValueError):
@@ -110,20 +115,25 @@ def read_pack(path: str) -> dict[str, Template]:
     A file that has changed is read again. Raises PackError.
     """
     try:
-        changed = Path(path).expanduser().stat().st_mtime_ns
+        file = files.named(path)
+        changed = file.stat().st_mtime_ns
     except OSError as error:
         raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
-    return _read_pack(path, changed)
+    except (files.BadFile, NotAllowed) as error:
+        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+    return _read_pack(str(file), changed)
 
 
 @lru_cache(maxsize=4)
 def _read_pack(path: str, changed: int) -> dict[str, Template]:
     try:
-        pack = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise PackError(f"The prompt pack {path} is not JSON: {error}.") from None
+        pack = json.loads(files.read_bytes(Path(path), LARGEST_PACK).decode())
+    except files.BadFile as error:
+        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+    except json.JSONDecodeError as error:
+        raise PackError(f"The prompt pack {path} is not JSON: {error.msg}, line {error.lineno}.") from None
+    except (ValueError, RecursionError):
+        raise PackError(f"The prompt pack {path} is not JSON.") from None
     if not isinstance(pack, dict) or not any(key in pack for key in _PACK_KEYS.values()):
         raise PackError(
             f"The prompt pack {path} has none of the expected keys, such as {_PACK_KEYS['strategyqa-explain-cot']!r}."

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from core import policy
 from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.source import CATEGORIES, difficulties
 from core.labs.find.lab import LAB
@@ -65,8 +66,9 @@ def fields() -> dict[str, Any]:
 
 def function_fields(category: str) -> dict[str, object]:
     """Which black box, as fields of the specification."""
+    sources = [source for source in SOURCES if source != "published" or policy.allows("files")]
     source = st.segmented_control(
-        "Function", list(SOURCES), default="drawn", format_func=SOURCES.get, required=True, key="source",
+        "Function", sources, default="drawn", format_func=SOURCES.get, required=True, key="source",
         persist_state="session",
     ) or "drawn"  # fmt: skip
     if source == "published":

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core import files
 from core.events import Frozen
 from core.labs.find.functions import mlp
 from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
@@ -40,6 +41,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
 
 SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_code.py", "load_mlp.py"}
+
+
+LARGEST = 256 * files.MB
 
 
 class BenchmarkError(ValueError):
@@ -78,11 +82,17 @@ def load(find_dir: Path) -> Published:
 def read_json(path: Path) -> Any:
     """Raises BenchmarkError where the file is absent or broken."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/") from None
-    except (OSError, ValueError) as error:
-        raise BenchmarkError(f"{path} cannot be read: {error}") from error
+        if not path.exists():
+            raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
+        return json.loads(files.read_bytes(path, LARGEST))
+    except files.BadFile as error:
+        raise BenchmarkError(str(error)) from None
+    except json.JSONDecodeError as error:
+        raise BenchmarkError(f"{path} cannot be read: {error.msg}, line {error.lineno}") from None
+    except (ValueError, OSError, RecursionError) as error:
+        if isinstance(error, BenchmarkError):
+            raise
+        raise BenchmarkError(f"{path} cannot be read") from None
 
 
 def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, cast
 
+from core import files
 from core.events import Rules
 from core.labs.find.functions import generate, own
 from core.labs.find.functions.base import Category, FindFunction
@@ -20,6 +21,7 @@ from core.labs.find.functions.benchmark import (
 from core.labs.find.functions.entities import EntityFunction, EntityKind, draw_entity, published_entities
 from core.labs.find.functions.generate import Difficulty
 from core.labs.find.functions.relations import RelationKind, draw_relation, published_relations
+from core.policy import NotAllowed
 
 CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
 
@@ -110,10 +112,17 @@ def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     raise BenchmarkError(f"{id!r} names no {category} function.")
 
 
+def _folder(find_dir: str) -> Path:
+    try:
+        return files.named(find_dir)
+    except (files.BadFile, NotAllowed) as error:
+        raise BenchmarkError(str(error)) from None
+
+
 @lru_cache(maxsize=8)
 def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
     """The published functions of all categories but strings, by id. Raises BenchmarkError."""
-    folder = Path(find_dir).expanduser()
+    folder = _folder(find_dir)
     if category == "numeric":
         return dict(load_numeric(folder))
     if category == "entities":
@@ -124,7 +133,7 @@ def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
 @lru_cache(maxsize=2)
 def published_strings(find_dir: str) -> dict[str, StringTask]:
     """The published string functions as far as they were published, by id. Raises BenchmarkError."""
-    return load_strings(Path(find_dir).expanduser())
+    return load_strings(_folder(find_dir))
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,160 @@
+"""What is allowed to whom, setting by setting; and the files that are read for those who may name some."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import files, home, policy
+from core.__main__ import main
+from core.datasets import registry
+from core.datasets.items import DatasetError
+from core.entry import catalog
+from core.events import CallFailed
+from core.labs.find.functions.benchmark import BenchmarkError
+from core.labs.find.functions.source import published
+from core.labs.simulatability.prompts import PackError, read_pack
+from tests.conftest import SETS
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "sk-of-the-environment-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "_served", set())
+    for setting in policy.SETTINGS:
+        monkeypatch.delenv(setting.variable, raising=False)
+    monkeypatch.delenv("EXPLAIN_HOSTS", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("address", "hosted"),
+    [("127.0.0.1", False), ("localhost", False), ("[::1]", False),
+     ("0.0.0.0", True), ("", True), (None, True), ("::", True), ("10.0.0.7", True)],
+)  # fmt: skip
+def test_it_is_hosted_as_soon_as_others_can_reach_it(address: str | None, hosted: bool) -> None:
+    policy.serve(address)
+    assert policy.hosted() is hosted
+
+
+def test_a_name_that_is_not_loopback_s_makes_it_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy.serve("127.0.0.1")
+    monkeypatch.setenv("EXPLAIN_HOSTS", " Class.Example.org, ")
+    assert policy.hosted() and policy.hosts() == {*policy.LOOPBACK, "class.example.org"}
+
+
+@pytest.mark.parametrize("setting", policy.SETTINGS, ids=lambda setting: setting.name)
+def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert policy.allows(setting.name) is setting.alone is True
+    policy.serve("0.0.0.0")
+    assert policy.allows(setting.name) is setting.hosted is False
+    for said, allowed in (("yes", True), ("YES ", True), ("no", False), ("maybe", False), ("1", False), ("", False)):
+        monkeypatch.setenv(setting.variable, said)
+        assert policy.allows(setting.name) is allowed, said
+        others = [other for other in policy.SETTINGS if other.name != setting.name]
+        assert not any(policy.allows(other.name) for other in others), "it changes no other"
+
+
+def readings(path: str) -> list[str]:
+    """What each reader of files that people name says of `path`."""
+    told = []
+    for read in (
+        lambda: registry.load("sst-2", path),
+        lambda: registry.load("strategyqa", path),
+        lambda: read_pack(path),
+        lambda: published("numeric", path),
+        lambda: published("entities", path),
+        lambda: catalog().get(f"local/file:{path}"),
+    ):
+        with pytest.raises((DatasetError, PackError, BenchmarkError, CallFailed)) as caught:
+            read()
+        told.append(str(caught.value))
+    return told
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/proc/self/environ", "/dev/zero", "/dev/stdin", "/proc/self/fd/0", "{tmp}/pipe", "{tmp}/link", "{tmp}/secret",
+     "{tmp}", "~nobody-of-that-name/x", "nul\x00byte", "x" * 5000],
+)  # fmt: skip
+def test_no_file_is_read_that_is_none_and_no_error_repeats_what_one_holds(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/proc/self/environ")
+    (tmp_path / "secret").write_text(f"{SECRET}\t{SECRET}\n{SECRET}\n")
+    (tmp_path / f"{SECRET}.txt").touch()
+    for told in readings(path.format(tmp=tmp_path)):
+        assert told and SECRET not in told and len(told) < 6000
+
+
+def test_no_more_is_read_than_was_meant(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as large:
+        large.truncate(5 * files.MB)
+    assert len(files.read_bytes(tmp_path / "large", 5 * files.MB)) == 5 * files.MB
+    with pytest.raises(files.BadFile, match="larger than 4 MB"):
+        files.read_bytes(tmp_path / "large", 4 * files.MB)
+
+
+def test_visitors_name_no_files_but_find_what_the_host_put_there(tmp_path: Path) -> None:
+    policy.serve("0.0.0.0")
+    pack = tmp_path / "prompts.json"
+    pack.write_text("{}")
+    for told in readings(str(pack)):
+        assert "serves several people" in told
+    own = home.home() / "datasets" / "strategyqa"
+    own.mkdir(parents=True)
+    (own / "dev.json").write_text(json.dumps([{"qid": "1", "question": "Is it so?", "answer": True}]))
+    assert [item.question for item in registry.load("strategyqa")] == ["Is it so?"]
+    (own / "away.json").symlink_to(SETS / "strategyqa")
+    assert registry.load("strategyqa", str(own / "dev.json"))
+    with pytest.raises(DatasetError, match="serves several people"):
+        registry.load("strategyqa", str(own / "away.json"))
+
+
+def test_what_is_kept_is_for_its_owner_alone() -> None:
+    before = os.umask(0o022)
+    try:
+        assert main(["ask", "Can a penguin fly?", "--model", "control/vague", "--counterfactuals", "1"]) == 0
+    finally:
+        os.umask(before)
+    kept = [path for path in home.home().rglob("*") if path.is_file()]
+    assert len(kept) >= 2 and all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in kept)
+
+
+ENVIRONMENT = """
+import os, subprocess
+seen = []
+popen = subprocess.Popen
+def spy(command, *args, **named):
+    seen.append((command, named.get("env")))
+    return popen(command, *args, **named)
+subprocess.Popen = spy
+from core.labs.find import sandbox
+from core.text import embed
+from core.models import local
+from core.runs.engine import commit
+sandbox.evaluate("def f(x):\\n    return x", [1.0]); embed.start(); commit()
+local._server(local.weights(local.SHIPPED, __import__("pathlib").Path("nowhere"))); local.stop_all()
+for command, env in seen:
+    assert env is not None and "PATH" in env, command
+    assert not [name for name in env if "KEY" in name or "PASSWORD" in name], command
+print(len(seen))
+"""
+
+
+def test_no_process_that_we_start_is_given_a_key() -> None:
+    environment = {**os.environ, "OPENAI_API_KEY": SECRET, "MY_PASSWORD": SECRET, "DEEP_KEY": SECRET}
+    done = subprocess.run(
+        [sys.executable, "-c", ENVIRONMENT], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == 4
