@@ -4,6 +4,7 @@ Streamlit takes any folder `pages` beside its main script for a site map of the 
 straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
 """
 
+import gc
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -25,6 +26,9 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # A store that another process holds is reported on the pages that want it.
     with suppress(StoreError):
         entry.keeper()
+    # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
+    gc.collect()
+    gc.freeze()
     yield
     entry.close()
 

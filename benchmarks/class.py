@@ -1,0 +1,157 @@
+"""A class at once: many sessions open Ask, each runs a control, and each waits until it sees the verdict.
+
+python benchmarks/class.py [SESSIONS]
+
+Each session speaks Streamlit's own protocol over a websocket, as a browser does, but draws nothing: what is measured is
+the server. Beside them someone asks the server's health five times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+VERDICT = "would have misled you"
+PATIENCE = 120.0
+"""Seconds that a session waits for its verdict."""
+
+
+@dataclass
+class Session:
+    """One person with one tab."""
+
+    url: str
+    labels: dict[str, str] = field(default_factory=dict)
+    query: str = ""
+    page: str = ""
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+    verdict: asyncio.Event = field(default_factory=asyncio.Event)
+    polls: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def go(self) -> tuple[float, float] | None:
+        """Seconds to the form, and from the click to the verdict; None where it never came."""
+        began = time.monotonic()
+        address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
+        async with websockets.connect(address, subprotocols=["streamlit"], origin=self.url, max_size=None) as tab:
+            self._tab = tab
+            listening = asyncio.create_task(self._listen())
+            await self._send(page_name="ask")
+            await asyncio.wait_for(self.finished.wait(), PATIENCE)
+            form, clicked = time.monotonic() - began, time.monotonic()
+            await self._send(click=next(id for label, id in self.labels.items() if label.startswith("Ask ·")))
+            try:
+                await asyncio.wait_for(self.verdict.wait(), PATIENCE)
+                return form, time.monotonic() - clicked
+            except TimeoutError:
+                return None
+            finally:
+                listening.cancel()
+                for poll in self.polls.values():
+                    poll.cancel()
+
+    async def _send(self, page_name: str = "", click: str = "", fragment: str = "") -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = self.query
+        state.page_name = page_name
+        state.page_script_hash = self.page
+        state.fragment_id = fragment
+        state.is_auto_rerun = bool(fragment)
+        if click:
+            pressed = state.widget_states.widgets.add()
+            pressed.id, pressed.trigger_value = click, True
+        await self._tab.send(message.SerializeToString())
+
+    async def _listen(self) -> None:
+        async for data in self._tab:
+            message = ForwardMsg()
+            message.ParseFromString(data)
+            kind = message.WhichOneof("type")
+            if kind == "navigation":
+                self.page = message.navigation.page_script_hash
+            elif kind == "stop_auto_rerun":
+                for poll in self.polls.values():
+                    poll.cancel()
+                self.polls.clear()
+            elif kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            elif kind == "auto_rerun":
+                rerun = message.auto_rerun
+                if rerun.fragment_id not in self.polls:
+                    self.polls[rerun.fragment_id] = asyncio.create_task(self._poll(rerun.fragment_id, rerun.interval))
+            elif kind == "script_finished":
+                self.finished.set()
+            elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                element = message.delta.new_element
+                if element.WhichOneof("type") == "button":
+                    self.labels[element.button.label] = element.button.id
+                elif VERDICT in str(element):
+                    self.verdict.set()
+
+    async def _poll(self, fragment: str, interval: float) -> None:
+        while True:
+            await asyncio.sleep(interval)
+            await self._send(fragment=fragment)
+
+
+async def healthy(url: str, over: asyncio.Event) -> list[float]:
+    """How long the server took to say that it lives, each time it was asked."""
+
+    def ask() -> float:
+        began = time.monotonic()
+        urllib.request.urlopen(f"{url}/_stcore/health", timeout=60).read()
+        return time.monotonic() - began
+
+    took = []
+    while not over.is_set():
+        took.append(await asyncio.to_thread(ask))
+        await asyncio.sleep(0.2)
+    return took
+
+
+async def together(url: str, sessions: int) -> None:
+    over = asyncio.Event()
+    health = asyncio.create_task(healthy(url, over))
+    outcomes = await asyncio.gather(*(Session(url).go() for _ in range(sessions)), return_exceptions=True)
+    over.set()
+    seen = [one for one in outcomes if isinstance(one, tuple)]
+    print(f"{len(seen)} of {sessions} sessions saw their verdict")
+    for fault in {repr(one) for one in outcomes if isinstance(one, BaseException)}:
+        print(f"  {fault}")
+    for place, what in enumerate(("to the form", "from the click to the verdict")):
+        if times := [one[place] for one in seen]:
+            print(f"{what:30} median {median(times):5.1f} s, at most {max(times):5.1f} s")
+    took = await health
+    print(f"{'health':30} median {median(took):5.2f} s, at most {max(took):5.2f} s")
+
+
+def main() -> None:
+    sessions = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    from tests.browser.conftest import Server
+
+    with tempfile.TemporaryDirectory() as home, socket.socket():
+        server = Server(Path(home), **{name: "" for name in ("OPENAI_API_KEY",) if name in os.environ})
+        try:
+            asyncio.run(together(server.url, 1))
+            asyncio.run(together(server.url, sessions))
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()

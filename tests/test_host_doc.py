@@ -1,0 +1,20 @@
+"""docs/host.md lists the settings as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core import policy
+
+DOC = Path(__file__).resolve().parents[1] / "docs" / "host.md"
+
+
+def test_every_setting_is_listed_as_it_is() -> None:
+    rows = [line for line in DOC.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+
+    def word(allowed: bool) -> str:
+        return "yes" if allowed else "no"
+
+    assert rows == [
+        f"| `{one.variable}` | {one.allows} | {word(one.alone)} | {word(one.hosted)} |" for one in policy.SETTINGS
+    ]
