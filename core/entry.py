@@ -75,9 +75,9 @@ def jobs() -> Jobs:
     return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
 
 
-def reread(run_id: str) -> str:
-    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun."""
-    return jobs().reread(run_id, _replaying)
+def reread(run_id: str, owner: str = "") -> str:
+    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, and TooMuch."""
+    return jobs().reread(run_id, _replaying, owner)
 
 
 def new_reader() -> str:

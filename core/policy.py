@@ -57,6 +57,30 @@ SETTINGS = (
 )
 """In the order in which they are shown."""
 
+
+class Limit(NamedTuple):
+    """How much of one thing those whom a host serves may have. A person alone may have any amount."""
+
+    name: str
+    what: str
+    hosted: int
+    why: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that changes it: a whole number."""
+        return f"EXPLAIN_{self.name.upper()}"
+
+
+LIMITS = (
+    Limit("runs_at_once", "Runs that one visitor has going on at once.", 3, "Others wait for the same models."),
+    Limit(
+        "runs_of_all", "Runs that all visitors together have going on at once.", 60, "Each takes memory and threads."
+    ),
+    Limit("calls_a_run", "Calls that one run may make.", 500, "One form could ask for 171,000, with the host's key."),
+)
+"""In the order in which they are shown."""
+
 _served: set[str] = set()
 
 
@@ -93,6 +117,15 @@ _INHERITED = (
     *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "COMSPEC"),
 )
 """What names of variables begin with that a process of ours needs."""
+
+
+def limit(name: str) -> int | None:
+    """The limit `name` as it holds here; None where there is none. Raises KeyError for a name that is none."""
+    one = {limit.name: limit for limit in LIMITS}[name]
+    chosen = os.environ.get(one.variable, "").strip()
+    if chosen.isdecimal() and len(chosen) <= 9:
+        return int(chosen)
+    return one.hosted if hosted() else None
 
 
 def child_environment() -> dict[str, str]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from core import entry
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Spec
+from core.runs.jobs import TooMuch
 from pages.parts import rooms, session
 from pages.parts.live import named_run, stage
 from pages.parts.run import problems
@@ -69,10 +70,10 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
                 lab.check(spec)
         for model in spec.models:
             session.catalog().get(model)
-    except (CallFailed, ValueError) as error:
+        run_id = entry.jobs().start(lab.name, spec, session.catalog().get, session.owner())
+    except (CallFailed, ValueError, TooMuch) as error:
         problems(error)
         return
-    run_id = entry.jobs().start(lab.name, spec, session.catalog().get)
     st.query_params.clear()
     st.query_params.update({"run": run_id, **query})
     st.rerun()

@@ -6,14 +6,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from core import journal
+from core import journal, policy
 from core.events import Event, Finished, Frozen, Model, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse, Tail
-from core.lab import Lab, Spec
+from core.lab import MOST_CASES, Lab, Spec
 from core.runs.engine import Addition, execute, given, new_id
 from core.runs.run import Resolve, complaints, recorded
 from core.runs.transcript import Transcript, ancestors
@@ -28,6 +29,10 @@ class NoSuchRun(LookupError):
     """No journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
+
+
+class TooMuch(Exception):
+    """More than is allowed here (`core.policy`); the message says what, and what to do instead."""
 
 
 class NewerRun(NoSuchRun):
@@ -45,10 +50,11 @@ def _of_today() -> Iterator[None]:
 
 
 class Job:
-    """One run going on in this process. `partial` holds the unfinished answers by call."""
+    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call."""
 
-    def __init__(self, run_id: str, journal: Journal) -> None:
+    def __init__(self, run_id: str, journal: Journal, owner: str) -> None:
         self.id = run_id
+        self.owner = owner
         self.journal = journal
         self.partial: dict[str, str] = {}
         self.task: asyncio.Task[None] | None = None
@@ -124,20 +130,25 @@ class Jobs:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="runs", daemon=True).start()
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
-        """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's."""
+    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
+        """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
+        `owner` names the person it is for. Raises TooMuch.
+        """
+        self._afford(self._labs[lab], spec)
         run_id = new_id(lab)
-        job = self._job(run_id, new=True)
+        job = self._job(run_id, new=True, owner=owner)
         self._go(job, self._labs[lab], spec, resolve)
         return run_id
 
-    def resume(self, run_id: str, resolve: Resolve | None = None, additions: Sequence[Addition] = ()) -> None:
+    def resume(
+        self, run_id: str, resolve: Resolve | None = None, additions: Sequence[Addition] = (), owner: str = ""
+    ) -> None:
         """Go on with a run that stopped: answered calls are not asked again. `additions` are what a person gives it.
 
-        Raises NoSuchRun, and JournalInUse where it is still going on.
+        Raises NoSuchRun, JournalInUse where it is still going on, and TooMuch.
         """
         self._path(run_id)
-        job = self._job(run_id)
+        job = self._job(run_id, owner=owner)
         try:
             # Read once nobody else can write: two who resume at once must not ask twice.
             history = self.events(run_id)
@@ -147,13 +158,24 @@ class Jobs:
             raise
         self._go(job, lab, spec, resolve, history, additions)
 
-    def reread(self, run_id: str, replaying: Replaying) -> str:
-        """Read a run's raw answers again, by the rules of now: a new run, which asks no model. Raises NoSuchRun."""
+    def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
+        """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
+
+        Raises NoSuchRun, and TooMuch.
+        """
         history = self.events(run_id)
         lab, spec = self._begun(run_id, history)
         model = replaying(run_id, history)
         new = new_id(lab.name)
-        self._go(self._job(new, new=True), lab, spec, lambda id: model, (), given(lab, history), reread_from=run_id)
+        self._go(
+            self._job(new, new=True, owner=owner),
+            lab,
+            spec,
+            lambda id: model,
+            (),
+            given(lab, history),
+            reread_from=run_id,
+        )
         return new
 
     def cancel(self, run_id: str) -> None:
@@ -260,9 +282,35 @@ class Jobs:
             pass
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
 
-    def _job(self, run_id: str, new: bool = False) -> Job:
-        """The right to write the run's journal, with a place in the registry."""
-        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new))
+    def _afford(self, lab: Lab, spec: Spec) -> None:
+        most = policy.limit("calls_a_run")
+        if most is None or lab.calls is None:
+            return
+        calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
+        if calls > most:
+            raise TooMuch(
+                f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
+                "trials, or make several runs."
+            )
+
+    def _room(self, owner: str) -> None:
+        mine = sum(job.owner == owner for job in self._jobs.values())
+        for name, going_on, whose in (
+            ("runs_at_once", mine, "you have"),
+            ("runs_of_all", len(self._jobs), "people have"),
+        ):
+            most = policy.limit(name)
+            if most is not None and going_on >= most:
+                raise TooMuch(
+                    f"As many runs as {whose} going on now ({going_on}) is as many as are allowed here. Wait until one "
+                    "is over, or stop one."
+                )
+
+    def _job(self, run_id: str, new: bool = False, owner: str = "") -> Job:
+        """The right to write the run's journal, with a place in the registry. Raises TooMuch."""
+        with self._registry:
+            self._room(owner)
+        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new), owner)
         with self._registry:
             self._jobs[run_id] = job
             self._troubles.pop(run_id, None)
@@ -292,7 +340,7 @@ class Jobs:
         reread_from: str = "",
     ) -> None:
         async def go() -> None:
-            WHOSE.set(job.id)
+            WHOSE.set(job.owner or job.id)
             await execute(
                 lab,
                 spec,

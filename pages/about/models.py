@@ -160,6 +160,12 @@ def allowed() -> None:
                 f"{':green[allowed]' if is_allowed else ':orange[not allowed]'} · {plain(setting.allows)} "
                 f":gray[{plain(setting.why)} Change: {plain(setting.variable)}={'no' if is_allowed else 'yes'}]"
             )
+        for limit in policy.LIMITS:
+            most = policy.limit(limit.name)
+            st.markdown(
+                f"{'no limit' if most is None else f':orange[at most {most:,}]'} · {plain(limit.what)} "
+                f":gray[{plain(limit.why)} Change: {plain(limit.variable)}]"
+            )
 
 
 st.title("Models", anchor=False)

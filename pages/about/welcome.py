@@ -6,8 +6,10 @@ import streamlit as st
 
 from core import entry
 from core.lab import Lab
+from core.runs.jobs import TooMuch
 from pages import shell
 from pages.parts import session
+from pages.parts.run import problems
 
 
 def card(lab: Lab, primary: bool) -> None:
@@ -21,8 +23,12 @@ def card(lab: Lab, primary: bool) -> None:
             if first and st.button(
                 first.words, type=kind, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help
             ):
-                run = entry.jobs().start(lab.name, first.spec, session.catalog().get)
-                st.switch_page(shell.of_lab(lab), query_params={"run": run})
+                try:
+                    run = entry.jobs().start(lab.name, first.spec, session.catalog().get, session.owner())
+                except TooMuch as error:
+                    problems(error)
+                else:
+                    st.switch_page(shell.of_lab(lab), query_params={"run": run})
             st.page_link(shell.of_lab(lab), label="Try something of my own", icon=":material/edit:")
 
 

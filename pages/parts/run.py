@@ -11,7 +11,7 @@ from core import entry, home
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
 from core.runs.engine import Addition
-from core.runs.jobs import NoSuchRun
+from core.runs.jobs import NoSuchRun, TooMuch
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
 from pages.parts import session
@@ -156,14 +156,14 @@ def go_on(run_id: str, transcript: Transcript) -> None:
 def resume(run_id: str, *additions: Addition) -> bool:
     """Go on with a run, with what a person gives it; False, and reported, where it cannot."""
     try:
-        entry.jobs().resume(run_id, session.catalog().get, additions)
-    except (JournalInUse, NoSuchRun) as error:
-        st.warning(plain(f"{error}."), icon=":material/pause_circle:")
+        entry.jobs().resume(run_id, session.catalog().get, additions, session.owner())
+    except (JournalInUse, NoSuchRun, TooMuch) as error:
+        st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
 
 
-def problems(error: ValidationError | ValueError | CallFailed) -> None:
+def problems(error: ValidationError | ValueError | CallFailed | TooMuch) -> None:
     """What is wrong with what was entered, in words."""
     if isinstance(error, ValidationError):
         for complaint in complaints(error):

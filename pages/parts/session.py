@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -42,6 +43,11 @@ def unusable() -> dict[str, str]:
         except ValidationError as error:
             found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
     return found
+
+
+def owner() -> str:
+    """A name for whom this session's runs are, as long as its page is open."""
+    return str(st.session_state.setdefault("owner", secrets.token_hex(8)))
 
 
 def add(endpoint: EndpointConfig) -> None:

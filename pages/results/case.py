@@ -10,11 +10,11 @@ import streamlit as st
 from core import entry
 from core.events import Event, Scored
 from core.lab import Lab
-from core.runs.jobs import NoSuchRun
+from core.runs.jobs import NoSuchRun, TooMuch
 from core.runs.transcript import CaseLog, Transcript, transcript
-from pages.parts import live, rooms
+from pages.parts import live, rooms, session
 from pages.parts.calls import footnote, inspector
-from pages.parts.run import actions, damage, named_in_address, size, title
+from pages.parts.run import actions, damage, named_in_address, problems, size, title
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -201,8 +201,12 @@ def _read_again(run_id: str, state: Transcript) -> None:
         key="reread",
         help="By the rules of this version: a new run from the same raw answers. No model is asked.",
     ):
-        st.query_params["run"] = entry.reread(run_id)
-        st.rerun()
+        try:
+            st.query_params["run"] = entry.reread(run_id, session.owner())
+        except TooMuch as error:
+            problems(error)
+        else:
+            st.rerun()
 
 
 def _lab_of(run_id: str) -> str:

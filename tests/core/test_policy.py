@@ -15,12 +15,16 @@ from core import files, home, policy
 from core.__main__ import main
 from core.datasets import registry
 from core.datasets.items import DatasetError
-from core.entry import catalog
+from core.entry import catalog, labs
 from core.events import CallFailed
 from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.source import published
 from core.labs.simulatability.prompts import PackError, read_pack
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.jobs import Jobs, TooMuch
 from tests.conftest import SETS
+from tests.plausible import Plausible
+from tests.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-of-the-environment-0123456789"
@@ -29,8 +33,8 @@ SECRET = "sk-of-the-environment-0123456789"
 @pytest.fixture(autouse=True)
 def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_served", set())
-    for setting in policy.SETTINGS:
-        monkeypatch.delenv(setting.variable, raising=False)
+    for one in (*policy.SETTINGS, *policy.LIMITS):
+        monkeypatch.delenv(one.variable, raising=False)
     monkeypatch.delenv("EXPLAIN_HOSTS", raising=False)
 
 
@@ -60,6 +64,42 @@ def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.Mon
         assert policy.allows(setting.name) is allowed, said
         others = [other for other in policy.SETTINGS if other.name != setting.name]
         assert not any(policy.allows(other.name) for other in others), "it changes no other"
+
+
+@pytest.mark.parametrize("limit", policy.LIMITS, ids=lambda limit: limit.name)
+def test_each_limit_by_itself(limit: policy.Limit, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert policy.limit(limit.name) is None
+    policy.serve("0.0.0.0")
+    assert policy.limit(limit.name) == limit.hosted
+    for said, most in (("7", 7), ("many", limit.hosted), ("-1", limit.hosted), ("9" * 5000, limit.hosted)):
+        monkeypatch.setenv(limit.variable, said)
+        assert policy.limit(limit.name) == most, said
+
+
+def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = Jobs(home.journals(), labs(), catalog().get)
+    with StubServer(Plausible(), delay=0.3) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        resolve = catalog().get
+        spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3)
+        monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
+        with pytest.raises(TooMuch, match="would make 10 calls, and here one may make 9"):
+            jobs.start("simulatability", spec, resolve, "ann")
+        monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
+        monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
+        monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "3")
+        begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
+        with pytest.raises(TooMuch, match="you have going on now"):
+            jobs.start("simulatability", spec, resolve, "ann")
+        with pytest.raises(TooMuch, match="people have going on now"):
+            jobs.start("simulatability", spec, resolve, "cy")
+        assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
+        jobs.cancel(begun[0])
+        with pytest.raises(TooMuch, match="going on"):
+            jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
+        for run in begun:
+            jobs.cancel(run)
 
 
 def readings(path: str) -> list[str]:
