@@ -47,7 +47,8 @@ def connect() -> None:
             ):
                 session.remove(config.name)
                 st.rerun()
-    st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
+    if policy.allows("endpoints"):
+        st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
 
 
 def form() -> None:

@@ -40,9 +40,10 @@ def stage(lab: Lab, run_id: str) -> None:
     if state.started and state.started.lab != lab.name:
         # The run of another lab opens as a case.
         st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
+    if not active:
+        damage(run_id)
     if watched(lab, run_id, state, active):
         return
-    damage(run_id)
     room = rooms.of(lab)
     case = chosen(state)
     if case and state.started:

@@ -187,8 +187,9 @@ def main(run_id: str) -> None:
         return
     actions(run_id, state, here="case")
     _read_again(run_id, state)
-    if not live.watched(lab, run_id, state, active):
+    if not active:
         damage(run_id)
+    if not live.watched(lab, run_id, state, active):
         everything(state, state.case(live.chosen(state)))
 
 

@@ -256,3 +256,16 @@ def test_no_tool_call_raises(name, arguments):
     for tool in (name, "call_function"):
         asked = tool_command(ToolCall(id="", name=tool, arguments=arguments))
         assert bool(asked.inputs) != bool(asked.error)
+
+
+def test_a_written_call_that_breaks_off_before_its_end_is_read_wherever_it_stands() -> None:
+    call = '{"name": "call_function", "arguments": {"inputs": ["3", "cat"]}'
+    head = call.index('{"inputs"')
+    for before in ("", "x" * (4_000 - head), "x" * 9_000):
+        assert command(f"{before}{call}", "repaired") == ("call_function", ("3", "cat"), None), len(before)
+
+
+def test_a_description_ends_the_run_where_no_command_stands_before_it() -> None:
+    described, asked = f"{'A long thought. ' * 40}\n[DESCRIPTION]: a line\n", "PYTHON(function.py 1)\n"
+    assert is_final(described + asked, "repaired")
+    assert not is_final(asked + described, "repaired")

@@ -166,6 +166,22 @@ def test_what_is_longer_than_allowed_is_not_given_back() -> None:
     )
 
 
+def test_many_long_texts_come_back_whole() -> None:
+    assert evaluate("def f(x):\n    return 'é' * 10000", [1.0] * 30).values == ("é" * 10_000,) * 30
+
+
+def test_code_may_be_as_long_as_is_said() -> None:
+    code = "def f(x):\n    return x\n"
+    assert evaluate(code + "#" * (sandbox.LONGEST_CODE - len(code)), [1.0]).values == (1.0,)
+    assert "longer than 20,000" in error_of(evaluate(code + "#" * (sandbox.LONGEST_CODE - len(code) + 1), [1.0]))
+
+
+def test_inputs_that_are_tried_one_by_one_draw_by_the_seed_too() -> None:
+    code = "import random\ndef f(x):\n    while x == 2:\n        pass\n    return random.random()"
+    first, again, other = (evaluate(code, [1.0, 2.0, 1.0], seconds=0.3, seed=seed).values for seed in (3, 3, 4))
+    assert first == again and first[0] != other[0] and first[1] is None and first[0] != first[2]
+
+
 def test_lists_go_in_and_out_of_numpy_up_to_a_thousand_numbers() -> None:
     assert evaluate("def f(x):\n    return np.sum([1] * 1000)", [1.0]).values == (1000.0,)
     assert "1,000 numbers at most" in error_of(evaluate("def f(x):\n    return np.sum([1] * 1001)", [1.0]))
