@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import TypeVar
+
+R = TypeVar("R")
 
 WHOSE: ContextVar[str] = ContextVar("whose", default="")
-"""For whom work is done: one name for all that one person has going on. Threads of `asyncio.to_thread` know it too."""
+"""For whom work is done: one name for all that one person has going on."""
+
+
+_THREADS = ThreadPoolExecutor(256, thread_name_prefix="waiting for turns")
+"""Those who wait are many and cost little. In the loop's own few threads they would keep everything else waiting, and
+be taken in the order in which they came.
+"""
+
+
+async def beside(work: Callable[..., R], *args: object) -> R:
+    """`work(*args)`, which takes turns, in a thread that has nothing else to do. It knows for whom it works."""
+    known = partial(copy_context().run, work, *args)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, known)
 
 
 class Turns:

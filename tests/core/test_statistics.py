@@ -1,10 +1,12 @@
+import math
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.statistics import alpha, kappa, wilson
+from core.statistics import alpha, compare, difference_of_paired_shares, jackknife_of_pairs, kappa, wilson
 
 
 def test_wilson_is_scipys():
@@ -98,3 +100,78 @@ def test_alpha_of_little_is_undefined():
     assert alpha([["yes", "yes", "no"], ["yes", "yes", None]]) is None
     with pytest.raises(ValueError):
         alpha([["yes"], []])
+
+
+SHARES = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.25, 1.0])), min_size=2, max_size=30
+)
+
+
+@given(SHARES, st.integers(1, 30))
+@settings(deadline=None)
+def test_a_difference_of_paired_shares_is_newcombes_square_and_add(pairs, independent):
+    """From the definition, with other libraries: Wilson's limits by scipy's binomtest's formula, r by numpy."""
+    first, second = np.array(pairs).T
+    assume(first.std() > 0 and second.std() > 0)
+    p, q = first.mean(), second.mean()
+    (l1, u1), (l2, u2) = wilson(p, independent), wilson(q, independent)
+    r = np.corrcoef(first, second)[0, 1]
+    # The lengths of the third side of a triangle with these two sides and the angle whose cosine is r.
+    angle = math.acos(max(-1.0, min(1.0, r)))
+    down = abs((p - l1) - (u2 - q) * complex(math.cos(angle), math.sin(angle)))
+    up = abs((u1 - p) - (q - l2) * complex(math.cos(angle), math.sin(angle)))
+    got = difference_of_paired_shares(list(first), list(second), independent)
+    assert got == pytest.approx((p - q, max(-1, p - q - down), min(1, p - q + up)), abs=1e-7)
+
+
+def test_a_difference_of_paired_shares_where_one_side_is_all_alike_and_of_nothing():
+    d, low, high = difference_of_paired_shares([1.0] * 10, [1.0] * 10, 10)
+    assert d == 0 and -0.4 < low < 0 < high < 0.4 and low == pytest.approx(-high)
+    d, low, high = difference_of_paired_shares([1.0] * 10, [0.0] * 10, 10)
+    assert d == 1 == high and low == pytest.approx(1 - math.hypot(1 - wilson(1.0, 10)[0], wilson(0.0, 10)[1]))
+    for first, second in (([], []), ([1.0], [1.0, 0.0])):
+        with pytest.raises(ValueError, match="are no pairs"):
+            difference_of_paired_shares(first, second, 1)
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=8), st.sampled_from([1.0, 2.0]))
+@settings(deadline=None)
+def test_a_jackknife_of_pairs_leaves_out_one_thing_at_a_time(things, most):
+    from scipy.stats import t
+
+    def spread(of):
+        likeness = [1 - abs(a - b) for i, a in enumerate(of) for j, b in enumerate(of) if i != j]
+        return 1 - sum(likeness) / len(likeness)
+
+    n = len(things)
+    matrix = np.array([[0 if i == j else 1 - abs(a - b) for j, b in enumerate(things)] for i, a in enumerate(things)])
+    value = spread(things)
+    low, high = jackknife_of_pairs(matrix, float(matrix.sum()), value, most)
+    without = np.array([spread([*things[:k], *things[k + 1 :]]) for k in range(n)])
+    error = math.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    assume(error > 1e-6)
+    reach = t.ppf(0.975, n - 1) * error
+    assert (low, high) == pytest.approx((max(0, value - reach), min(most, value + reach)), abs=1e-6)
+
+
+def test_a_jackknife_of_little_or_of_things_all_alike_has_no_interval():
+    assert jackknife_of_pairs(np.zeros((2, 2)), 0.0, 1.0, 1.0) == (None, None)
+    assert jackknife_of_pairs(np.ones((4, 4)) - np.eye(4), 12.0, 0.0, 1.0) == (None, None)
+
+
+def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
+    from scipy.stats import ttest_rel
+
+    a = {"p": 0.2, "q": 0.9, "r": 0.5, "s": None, "only a": 1.0}
+    b = {"p": 0.1, "q": 0.3, "r": 0.6, "s": 0.4, "only b": 0.0}
+    test = ttest_rel([0.2, 0.9, 0.5], [0.1, 0.3, 0.6])
+    got = compare(a, b)
+    assert (got.n, got.of) == (3, 6)
+    assert (got.mean_a, got.mean_b, got.difference) == pytest.approx((1.6 / 3, 1 / 3, 0.2))
+    assert (got.t, got.p) == pytest.approx((test.statistic, test.pvalue))
+    assert (got.low, got.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert compare(a, b, "greater").p == pytest.approx(test.pvalue / 2)
+    assert compare({}, b).detail == {"reason": "no item is in both settings"} and compare({}, b).difference is None
+    assert compare({"p": 1.0}, {"p": 0.0}).detail == {"reason": "a paired test needs two items"}
+    alike = compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.25})
+    assert (alike.difference, alike.t) == (0.25, None) and "same on every item" in alike.detail["reason"]

@@ -7,7 +7,6 @@ The interpreter's next messages rest on what it saw.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +24,7 @@ from core.labs.find.module_calls import ModuleCalls
 from core.labs.find.records import Probe
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Run
+from core.runs.turns import beside
 from core.text.embed import NoEncoder
 
 LONGEST = 500
@@ -65,7 +65,7 @@ class Box:
         """
         inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
         if self._module is None:
-            made = await asyncio.to_thread(self.look, inputs, round)
+            made = await beside(self.look, inputs, round)
         else:
             made = await self._from_module(inputs, round)
             self.probes += made

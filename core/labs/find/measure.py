@@ -20,6 +20,7 @@ from core.labs.find.interpreters.nearest import nearest
 from core.labs.find.records import Interpretation, Probe, Submission, Truth, Wish
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Run
+from core.runs.turns import beside
 from core.text.embed import NoEncoder
 
 ITEM = "interpretation"
@@ -34,7 +35,7 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
     if _is_done(one, run):
         return
     try:
-        function = await asyncio.to_thread(one.load)
+        function = await beside(one.load)
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)

@@ -6,7 +6,6 @@ are computed here and not in the view, for they rest on the function, which only
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from core.labs.find.records import Audit, Estimate, Exchange, Interpretation, Pr
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
+from core.runs.turns import beside
 from core.score import Figure, Score, undefined
 
 _DRAWS = 20
@@ -70,7 +70,7 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
     rounds = sorted({one.round for one in run.recorded(Exchange).values() if one.invented})
     await _publish(run, lambda: _described(function, read))
     await _publish(run, lambda: _audit(box, function, read, rounds, known=spec.interpreter != "given"))
-    true = await asyncio.to_thread(truth, function, points)
+    true = await beside(truth, function, points)
     if spec.is_module and spec.backbone == "table":
         true = true.model_copy(update={"note": f"{true.note} {known_inputs(function)}".strip()})
     run.record(true, "truth")
@@ -78,7 +78,7 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
 
 async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
     """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
-    for one in await asyncio.to_thread(lambda: list(outcomes())):
+    for one in await beside(lambda: list(outcomes())):
         match one:
             case Figure():
                 run.score(one.metric, one.score, one.rules, one.item)

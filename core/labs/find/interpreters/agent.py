@@ -8,7 +8,6 @@ its model has them. Either can call the function and nothing else.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from itertools import islice
@@ -22,6 +21,7 @@ from core.labs.find.records import Exchange, Probe
 from core.labs.find.tasks import EXPLORING, MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.runs.run import Run
+from core.runs.turns import beside
 
 IDLE = 3
 """Messages in a row that ask for nothing; after these it is asked to conclude."""
@@ -182,7 +182,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
         concluding = dialogue.is_last_word
         answered = await dialogue.ask()
         if parse.is_final(answered.text, "repaired") and not answered.tool_calls:
-            trouble = await asyncio.to_thread(_of_code, spec, answered.text)
+            trouble = await beside(_of_code, spec, answered.text)
             if trouble and mends < MENDS:
                 mends += 1
                 earlier = Conclusion(answered.text, answered.call)

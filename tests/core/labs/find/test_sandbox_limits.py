@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -14,6 +16,7 @@ import pytest
 from core.labs.find import sandbox, sandbox_modules, sandbox_process
 from core.labs.find.sandbox import Result, evaluate
 from core.labs.find.sandbox_modules import RANDOM
+from core.runs.turns import WHOSE, beside
 
 
 def error_of(result: Result) -> str:
@@ -219,3 +222,25 @@ def test_what_runs_a_program_dies_with_the_app() -> None:
     assert time.monotonic() < end, "it never worked"
     _, left = psutil.wait_procs(started, timeout=3)
     assert left == []
+
+
+def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> None:
+    """48 that never end, then one that does: it is not scored as failing for having waited."""
+
+    async def run() -> tuple[Result, float]:
+        async def of(whose: str, code: str) -> Result:
+            WHOSE.set(whose)
+            return await beside(partial(evaluate, code, [1.0], seconds=0.5))
+
+        endless = [asyncio.create_task(of("many", "def f(x):\n    while True:\n        pass")) for _ in range(48)]
+        await asyncio.sleep(0.3)
+        began = time.monotonic()
+        result = await asyncio.create_task(of("one", "def f(x):\n    return x + 1"))
+        took = time.monotonic() - began
+        assert not all(task.done() for task in endless)
+        assert all("TimeoutError" in one.errors[0] for one in await asyncio.gather(*endless))
+        return result, took
+
+    result, took = asyncio.run(run())
+    assert result.values == (2.0,)
+    assert took < 2 * (0.5 + sandbox.GRACE)
