@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, TypeVar
@@ -108,13 +109,13 @@ def _scanned(path: Path, reading: Callable[[bytes, bool], tuple[T, int]]) -> tup
     if found:
         # Journals that were begun before lines had numbers are numbered from where they went on.
         begins = 1 if not early else first
-        lost = [number for number in range(begins, max(found)) if number not in found and number not in known]
-        faults += [Fault(number, "it is missing") for number in lost[:MOST_MISSING]]
+        lost = (number for number in range(begins, max(found)) if number not in found and number not in known)
+        faults += [Fault(number, "it is missing") for number in islice(lost, MOST_MISSING)]
     return early, found, sorted(faults)
 
 
 MOST_MISSING = 1_000
-"""Missing lines that are named one by one."""
+"""Missing lines that are named: a number may be anything, in a journal that somebody sent."""
 
 _SEAL = re.compile(rb',"line":(\d{1,9}),"sum":"([0-9a-f]{8})"\}\Z')
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from core import entry, home
-from core.journal import FromTheFuture, read, to_line
+from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.jobs import Jobs, NoSuchRun
 from core.runs.transcript import transcript
@@ -47,7 +48,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         run = f"20260101-000000-simulatability-{abs(hash(name)):016x}"[:50]
         (jobs._folder / f"{run}.jsonl").write_bytes(data)
         try:
-            faults = jobs.faults(run)
+            told = jobs.faults(run)
             jobs.resume(run)
         except NoSuchRun as error:
             assert str(error) and name in [variant for variant, _ in variants[-7:]], name
@@ -55,7 +56,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         assert jobs.wait(run, 60)
         assert figures(jobs, run) == expected, name
         # Half a last line is what a killed writer leaves, and a lost end is not to be seen.
-        assert faults or name.startswith("torn"), name
+        assert told or name.startswith("torn"), name
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         indexing.index(store, jobs._folder)
         assert len(store.query("select run from runs")) >= 110
@@ -83,6 +84,16 @@ def test_what_is_wrong_is_said_line_by_line(jobs: Jobs) -> None:
         (7, "it is missing"),
         (8, "it stands there twice"),
     ]
+
+
+def test_a_line_may_have_any_number(jobs: Jobs) -> None:
+    whole = completed(jobs)
+    last = read(whole).events[-1]
+    with whole.open("ab") as file:
+        file.write(to_line(last, 999_999_999))
+    began = time.monotonic()
+    assert len(read(whole).faults) == len(faults(whole)) == MOST_MISSING
+    assert time.monotonic() - began < 2
 
 
 def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: Jobs, capfd: pytest.CaptureFixture[str]) -> None:

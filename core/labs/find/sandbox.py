@@ -90,7 +90,8 @@ def evaluate(
     rules: Rules = "repaired",
     seed: int = 0,
 ) -> Result:
-    """Run `code`, then its tested function on each of `inputs`. Never raises for anything that `code` does.
+    """Run `code`, then its tested function on each of `inputs`. Never raises for anything that `code` does; raises
+    RuntimeError where the sandbox itself cannot be started.
 
     `seconds` bounds the whole of it, `memory` (bytes) the worker's heap. Repaired rules import numpy and a few modules
     before the code, and where the inputs together run out of time or memory, few of them are tried one by one. What the
@@ -160,7 +161,10 @@ class _Process:
             start_new_session=True,
         )
         atexit.register(self.end)
-        self._line(_STARTING)
+        if self._line(_STARTING) != b"ready\n":
+            self.end()
+            # A fault of ours, or of a machine too busy: never of the program that waits, and no score of it.
+            raise RuntimeError("the sandbox could not be started")
 
     @property
     def alive(self) -> bool:

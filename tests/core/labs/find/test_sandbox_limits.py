@@ -140,6 +140,14 @@ def test_one_deadline_holds_over_whatever_a_program_does(monkeypatch: pytest.Mon
     assert time.monotonic() - began < 2 * (0.2 + sandbox.GRACE) + 5, "not sixteen times that"
 
 
+def test_a_sandbox_that_cannot_be_started_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "COMMAND", [sys.executable, "-c", "print('not ready')"])
+    monkeypatch.setattr(sandbox, "_free", [])
+    for _ in range(3):  # and its turn is given back
+        with pytest.raises(RuntimeError, match="could not be started"):
+            evaluate("def f(x):\n    return x", [1.0])
+
+
 def test_a_program_has_no_more_than_its_seconds_and_a_little() -> None:
     for program in ("def f(x):\n    while True:\n        np.sin(1.0)", "def f(x):\n    return sorted([x] * 10**7)[0]"):
         began = time.monotonic()
