@@ -260,7 +260,7 @@ def test_no_tool_call_raises(name, arguments):
 
 def test_a_written_call_that_breaks_off_before_its_end_is_read_wherever_it_stands() -> None:
     call = '{"name": "call_function", "arguments": {"inputs": ["3", "cat"]}'
-    head = call.index('{"inputs"')
+    head = call.index(' {"inputs"')
     for before in ("", "x" * (4_000 - head), "x" * 9_000):
         assert command(f"{before}{call}", "repaired") == ("call_function", ("3", "cat"), None), len(before)
 
@@ -269,3 +269,8 @@ def test_a_description_ends_the_run_where_no_command_stands_before_it() -> None:
     described, asked = f"{'A long thought. ' * 40}\n[DESCRIPTION]: a line\n", "PYTHON(function.py 1)\n"
     assert is_final(described + asked, "repaired")
     assert not is_final(asked + described, "repaired")
+
+
+def test_a_parenthesis_within_quotes_closes_no_command_and_an_apostrophe_is_no_quote() -> None:
+    assert command('PYTHON(function.py a "b)c" d)', "repaired").inputs == ("a", "b)c", "d")
+    assert command("PYTHON(function.py, don't, can't) and more)", "repaired").inputs == ("don't", "can't")
