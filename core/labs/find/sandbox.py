@@ -139,11 +139,21 @@ def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
     """One outcome an input, or the reason why there is none. Nothing of it goes on after `end` (time.monotonic)."""
     if (left := end - time.monotonic()) <= 0:
         return TIMED_OUT
-    process = _free.pop() if _free else _Process()
+    process = _idle() or _Process()
     outcomes = process.carry_out(program, left)
     if process.alive:
         _free.append(process)
     return outcomes
+
+
+def _idle() -> _Process | None:
+    """A process that waits for a program, if there is one. One that ended while it waited is no fault of the next."""
+    with suppress(IndexError):
+        while True:
+            process = _free.pop()
+            if process.alive:
+                return process
+    return None
 
 
 class _Process:
@@ -194,6 +204,8 @@ class _Process:
             return self._process.stdout.readline(_LONGEST_LINE)
         finally:
             late.cancel()
+            # Where it was on its way already: a process that is about to end must not look alive.
+            late.join()
 
     def end(self) -> None:
         """End the process and all it started."""

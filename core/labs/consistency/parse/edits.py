@@ -165,9 +165,8 @@ _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
     "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
 )  # fmt: skip
-_TAGGED = re.compile(
-    r"<((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>(.*?)</\1>",
-    re.DOTALL | re.IGNORECASE,
+_TAG = re.compile(
+    r"<(/?)((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>", re.IGNORECASE
 )
 _KIND = r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative)"
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
@@ -229,15 +228,34 @@ def paragraph(text: str) -> str | None:
     parsed = json_in(text) if text.startswith(("{", "`")) else None
     if isinstance(parsed, dict):
         return _clean(_longest_text(parsed))
-    tagged = [match[2] for match in _TAGGED.finditer(text)]
-    if tagged:
-        return _clean(tagged[-1])
+    tagged = _last_tagged(text)
+    if tagged is not None:
+        return _clean(tagged)
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
         return _clean(_after_label(blocks[-1]))
     if _REFUSAL.match(text):
         return None
     return _clean(_without_afterword(_after_label(text)))
+
+
+def _last_tagged(text: str) -> str | None:
+    """What stands between the last pair of tags of one name; of nested pairs the outer one counts."""
+    tags = list(_TAG.finditer(text))
+    # From the end, so that each opening tag knows the nearest closing one of its name at once.
+    closing: dict[str, re.Match[str]] = {}
+    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
+    for tag in reversed(tags):
+        name = tag[2].lower()
+        if tag[1]:
+            closing[name] = tag
+        elif name in closing:
+            pairs.append((tag, closing[name]))
+    last, end = None, 0
+    for opening, closed in reversed(pairs):
+        if opening.start() >= end:
+            last, end = text[opening.end() : closed.start()], closed.end()
+    return last
 
 
 def _longest_text(parsed: dict[str, Any]) -> str:

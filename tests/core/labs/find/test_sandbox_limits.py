@@ -140,6 +140,14 @@ def test_one_deadline_holds_over_whatever_a_program_does(monkeypatch: pytest.Mon
     assert time.monotonic() - began < 2 * (0.2 + sandbox.GRACE) + 5, "not sixteen times that"
 
 
+def test_a_process_that_died_while_it_waited_fails_no_program() -> None:
+    assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
+    for process in sandbox._free:
+        process._process.kill()
+        process._process.wait()
+    assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
+
+
 def test_a_sandbox_that_cannot_be_started_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "COMMAND", [sys.executable, "-c", "print('not ready')"])
     monkeypatch.setattr(sandbox, "_free", [])
