@@ -4,6 +4,7 @@ Streamlit takes any folder `pages` beside its main script for a site map of the 
 straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
 """
 
+import asyncio
 import gc
 import os
 import sys
@@ -15,6 +16,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from core import entry, home, policy
+from core.runs import allowance
 from core.store.store import StoreError
 from pages import shell
 from pages.door import Door
@@ -29,8 +31,20 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
     gc.collect()
     gc.freeze()
+    forgetting = asyncio.create_task(forget())
     yield
+    forgetting.cancel()
     entry.close()
+
+
+async def forget() -> None:
+    """Delete every hour what is kept no longer."""
+    while True:
+        if (days := policy.limit("days_kept")) is not None:
+            # Where the folder is gone there is nothing to delete; the next hour may find it again.
+            with suppress(home.HomeUnusable):
+                await asyncio.to_thread(allowance.forget, home.journals(), days)
+        await asyncio.sleep(3600)
 
 
 # What is kept of people's questions and answers is for the eyes of whoever runs the app.

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -41,10 +42,15 @@ class Session:
     page: str = ""
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     verdict: asyncio.Event = field(default_factory=asyncio.Event)
+    actions: asyncio.Event = field(default_factory=asyncio.Event)
+    has_actions: bool = False
+    _drawn_actions: bool = False
     polls: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
-    async def go(self) -> tuple[float, float] | None:
-        """Seconds to the form, and from the click to the verdict; None where it never came."""
+    async def go(self) -> tuple[float, float, bool] | None:
+        """Seconds to the form, seconds from the click to the verdict, and whether the buttons and links for a finished
+        run stand under it in the end; None where the verdict never came.
+        """
         began = time.monotonic()
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         async with websockets.connect(address, subprotocols=["streamlit"], origin=self.url, max_size=None) as tab:
@@ -56,7 +62,12 @@ class Session:
             await self._send(click=next(id for label, id in self.labels.items() if label.startswith("Ask ·")))
             try:
                 await asyncio.wait_for(self.verdict.wait(), PATIENCE)
-                return form, time.monotonic() - clicked
+                seen = time.monotonic() - clicked
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.actions.wait(), 30)
+                # Whatever is still on its way may take them away again.
+                await asyncio.sleep(3)
+                return form, seen, self.has_actions
             except TimeoutError:
                 return None
             finally:
@@ -96,10 +107,19 @@ class Session:
                     self.polls[rerun.fragment_id] = asyncio.create_task(self._poll(rerun.fragment_id, rerun.interval))
             elif kind == "script_finished":
                 self.finished.set()
+                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    # The whole page: what was not drawn this time is gone.
+                    self.has_actions = self._drawn_actions
+                    if self.has_actions:
+                        self.actions.set()
+                if message.script_finished != ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                    self._drawn_actions = False
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "button":
                     self.labels[element.button.label] = element.button.id
+                elif element.WhichOneof("type") == "download_button":
+                    self._drawn_actions = True
                 elif VERDICT in str(element):
                     self.verdict.set()
 
@@ -130,7 +150,9 @@ async def together(url: str, sessions: int) -> None:
     outcomes = await asyncio.gather(*(Session(url).go() for _ in range(sessions)), return_exceptions=True)
     over.set()
     seen = [one for one in outcomes if isinstance(one, tuple)]
-    print(f"{len(seen)} of {sessions} sessions saw their verdict")
+    print(
+        f"{len(seen)} of {sessions} sessions saw their verdict; of these {sum(one[2] for one in seen)} had the actions"
+    )
     for fault in {repr(one) for one in outcomes if isinstance(one, BaseException)}:
         print(f"  {fault}")
     for place, what in enumerate(("to the form", "from the click to the verdict")):

@@ -20,6 +20,7 @@ from core.models.fetches import Fetches
 from core.models.replay import Replay
 from core.models.settings import EndpointConfig
 from core.runs.jobs import Jobs
+from core.runs.people import Visit
 from core.store.keeper import Keeper
 from core.store.store import Store
 
@@ -45,8 +46,8 @@ def answers() -> ResponseCache:
     return ResponseCache(home.home() / "answers.sqlite")
 
 
-def catalog(endpoints: tuple[EndpointConfig, ...] = ()) -> Catalog:
-    """Every model that can be asked, with `endpoints` among them."""
+def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = None) -> Catalog:
+    """Every model that can be asked, with `endpoints` among them, and of replays those of runs that `visit` sees."""
     return Catalog(
         home=home.home(),
         journals=home.journals(),
@@ -54,6 +55,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = ()) -> Catalog:
         endpoints=endpoints,
         controls=controls(),
         cache=answers(),
+        replays=visit.replays if visit is not None else lambda run: True,
     )
 
 
@@ -75,9 +77,9 @@ def jobs() -> Jobs:
     return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
 
 
-def reread(run_id: str, owner: str = "") -> str:
-    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, and TooMuch."""
-    return jobs().reread(run_id, _replaying, owner)
+def reread(run_id: str, visit: Visit) -> str:
+    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
+    return visit.reread(run_id, _replaying)
 
 
 def new_reader() -> str:

@@ -192,7 +192,8 @@ class Started(_Event):
     """`spec` is the lab's specification as data; with it and `seed` the run can be made again.
 
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
-    `reread_from` names the run whose raw answers were read again.
+    `reread_from` names the run whose raw answers were read again. `owner` is the name under which the runs of whoever
+    began it are kept (`core.runs.people`); empty for one begun on the command line.
     """
 
     kind: Literal["started"] = "started"
@@ -206,6 +207,7 @@ class Started(_Event):
     commit: str = ""
     about: str = Field(default="", exclude_if=_empty)
     reread_from: str = Field(default="", exclude_if=_empty)
+    owner: str = Field(default="", exclude_if=_empty)
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -214,6 +216,13 @@ class Resumed(_Event):
     """A run that had stopped goes on. Calls answered before are not asked again."""
 
     kind: Literal["resumed"] = "resumed"
+
+
+class Shared(_Event):
+    """Whether everyone may look at a run from now on; in a journal of its own, about that run."""
+
+    kind: Literal["shared"] = "shared"
+    shared: bool
 
 
 class Asked(_Placed):
@@ -328,7 +337,7 @@ class Finished(_Event):
 
 
 Event = Annotated[
-    Started | Resumed | Asked | Token | Answered | Failed | Recorded | Dropped | Scored | Finished,
+    Started | Resumed | Shared | Asked | Token | Answered | Failed | Recorded | Dropped | Scored | Finished,
     Field(discriminator="kind"),
 ]
 

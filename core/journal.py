@@ -68,6 +68,19 @@ def read(path: Path) -> Contents:
     return Contents([*early, *(found[number] for number in sorted(found))], faults)
 
 
+def begun(path: Path) -> Started | None:
+    """The journal's first event; None where its first line is lost or not written yet.
+
+    Raises FileNotFoundError, and FromTheFuture.
+    """
+    with path.open("rb") as file:
+        line = file.readline()
+    if not line.endswith(b"\n"):
+        return None
+    first = next(iter(_events([line.rstrip(b"\n")]).events), None)
+    return first if isinstance(first, Started) else None
+
+
 def faults(path: Path) -> list[Fault]:
     """The same faults, for a fraction of the work: a line whose checksum fits is not read as an event.
 
@@ -75,7 +88,9 @@ def faults(path: Path) -> list[Fault]:
     """
 
     def number_of(line: bytes, numbered: bool) -> tuple[None, int]:
-        return None, _number(line) or from_line(line, numbered)[1]
+        number = _number(line)
+        # The first line says which version of the app wrote the journal.
+        return None, number if number > 1 else from_line(line, numbered)[1]
 
     return _scanned(path, number_of)[2]
 
@@ -172,7 +187,7 @@ def read_part(path: Path, places: Iterable[str]) -> Contents:
     while match := wanted.search(data, at):
         start = data.rfind(b"\n", 0, match.start()) + 1
         starts.append(start)
-        at = data.find(b"\n", match.end()) + 1
+        at = data.find(b"\n", match.end())
     return _events(data[start : data.find(b"\n", start)] for start in starts)
 
 

@@ -9,6 +9,7 @@ those of the storage itself, so that clocks may disagree. On the holder's own ma
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import secrets
@@ -160,7 +161,7 @@ def _storage_time(path: Path) -> float:
         return time.time()
     finally:
         with suppress(OSError):
-            probe.unlink(missing_ok=True)
+            probe.unlink()
 
 
 @cache
@@ -174,14 +175,16 @@ def _machine() -> str:
 
 
 def _begun(pid: int) -> float:
-    """When the process began; 0 where there is none. Tells a process from a later one of the same number."""
+    """When the process began; nan, which equals nothing, where there is none. Tells a process from a later one of the
+    same number.
+    """
     import psutil
 
     try:
         process = psutil.Process(pid)
-        return 0.0 if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except psutil.Error:
-        return 0.0
+        return math.nan if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    except (psutil.Error, ValueError):
+        return math.nan
 
 
 class _Renewer:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from hmac import compare_digest
 from typing import NamedTuple
+
+SHORTEST_CODE = 12
+"""Letters of the host's code: shorter ones can be guessed."""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -54,6 +58,13 @@ SETTINGS = (
         False,
         "Each takes up to 2.4 GB of the host's disk.",
     ),
+    Setting(
+        "others",
+        "People open, go on with, stop and download the runs of others, and speak in their name.",
+        True,
+        False,
+        "A run holds what somebody asked. Its owner can share it; whoever has the host's code sees all.",
+    ),
 )
 """In the order in which they are shown."""
 
@@ -78,6 +89,22 @@ LIMITS = (
         "runs_of_all", "Runs that all visitors together have going on at once.", 60, "Each takes memory and threads."
     ),
     Limit("calls_a_run", "Calls that one run may make.", 500, "One form could ask for 171,000, with the host's key."),
+    Limit(
+        "calls_a_day", "Calls that the runs of one visitor may make a day.", 5_000, "Many small runs are a large one."
+    ),
+    Limit(
+        "calls_of_all_a_day",
+        "Calls that the runs of all visitors together may make a day.",
+        50_000,
+        "Whoever comes back without a cookie is a new visitor.",
+    ),
+    Limit("stored_mb", "Megabytes of runs, from which on none is begun.", 2_000, "A full disk stops everyone's runs."),
+    Limit(
+        "days_kept",
+        "Days after which a visitor's run is deleted, unless it is shared.",
+        180,
+        "What people asked is not kept longer than they need it.",
+    ),
 )
 """In the order in which they are shown."""
 
@@ -98,6 +125,14 @@ def hosts() -> frozenset[str]:
 def hosted() -> bool:
     """Whether people on other machines may reach the app."""
     return not (_served | hosts()) <= LOOPBACK
+
+
+def is_host_code(code: str) -> bool:
+    """Whether `code` is that of whoever hosts the app: EXPLAIN_HOST_CODE, which opens nothing where it is short."""
+    set_code = os.environ.get("EXPLAIN_HOST_CODE", "").strip()
+    return len(set_code) >= SHORTEST_CODE and compare_digest(
+        *(one.strip().encode("utf-8", "surrogatepass") for one in (code, set_code))
+    )
 
 
 def allows(name: str) -> bool:

@@ -1,11 +1,14 @@
-"""Who may come in: requests under a name the app answers to, from pages of its own; and what every reply forbids.
+"""Who may come in: requests under a name the app answers to, from pages of its own; what every reply forbids; and the
+cookie by which a browser is known again.
 
 Without this any page on the web that a person has open could drive an app on their machine.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,6 +44,12 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 
+COOKIE = "explain_yourself_visitor"
+"""Its value is the code of one visitor: whoever has it has that person's runs. No script of a page can read it."""
+
+_KEPT_SECONDS = 400 * 24 * 3600
+"""As long as browsers keep one at most."""
+
 
 class Door:
     """ASGI middleware."""
@@ -59,8 +68,10 @@ class Door:
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                kept = [(name, value) for name, value in message["headers"] if name.decode().lower() not in HEADERS]
-                message["headers"] = [*kept, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
+                theirs = [(name.lower(), value) for name, value in message["headers"]]
+                ours = {**HEADERS, **_introduced(scope, dict(theirs))}
+                kept = [(name, value) for name, value in theirs if name == b"set-cookie" or name.decode() not in ours]
+                message["headers"] = [*kept, *((name.encode(), value.encode()) for name, value in ours.items())]
             await send(message)
 
         await self._app(scope, receive, sealed)
@@ -81,6 +92,24 @@ def refusal(scope: Scope) -> str:
     if changes and origin and urlsplit(origin).netloc.lower() != asked.lower():
         return "This app is driven by its own pages only, and this request comes from another."
     return ""
+
+
+def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
+    """The headers that give a browser its cookie, with a page, where it has none."""
+    if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
+        return {}
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    try:
+        known = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        known = None
+    if known is not None and known.value:
+        return {}
+    is_sealed = "https" in (scope.get("scheme"), headers.get("x-forwarded-proto"))
+    # Lax: whoever follows a link from elsewhere stays who they are.
+    rules = f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if is_sealed else ''}"
+    # What stands between must not keep it for the next browser.
+    return {"set-cookie": f"{COOKIE}={secrets.token_urlsafe(24)}; {rules}", "cache-control": "private, no-store"}
 
 
 def _name(address: str) -> str:

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from core import entry
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Spec
-from core.runs.jobs import TooMuch
+from core.runs.allowance import TooMuch
 from pages.parts import rooms, session
 from pages.parts.live import named_run, stage
+from pages.parts.pace import aside
 from pages.parts.run import problems
 from pages.parts.widgets import offered, widget
 
@@ -65,12 +66,12 @@ def ready(name: str, spec: str) -> None:
 def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     """Begin a run, unless a model or what it is about cannot be had; its id in the address brings a reload back."""
     try:
-        with st.spinner("Getting ready …"):
+        with st.spinner("Getting ready …"), aside():
             if lab.check is not None:
                 lab.check(spec)
         for model in spec.models:
             session.catalog().get(model)
-        run_id = entry.jobs().start(lab.name, spec, session.catalog().get, session.owner())
+        run_id = session.runs().start(lab.name, spec, session.catalog().get)
     except (CallFailed, ValueError, TooMuch) as error:
         problems(error)
         return

@@ -8,6 +8,8 @@ import streamlit as st
 
 from core import entry
 from core.lab import Lab
+from pages.parts.pace import by_turns
+from pages.parts.tables import WITHOUT_THEIRS
 
 PAGES = Path(__file__).parent
 
@@ -53,7 +55,9 @@ def main() -> None:
         page_icon=PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
-    page.run()
+    st.html(WITHOUT_THEIRS)
+    with by_turns():
+        page.run()
 
 
 if __name__ == "__main__":

@@ -119,9 +119,9 @@ class StubServer:
     messages; or a function of the request's body.
 
     `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request. `delay` passes
-    before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. With
-    `honour_stop=False` stop sequences are passed over; `refused` parameters get a 400 that names them; `streams=False`
-    answers in one piece, whatever was asked.
+    before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. An
+    answer waits for as long as `held` says so of its request. With `honour_stop=False` stop sequences are passed over;
+    `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was asked.
     """
 
     def __init__(
@@ -134,6 +134,7 @@ class StubServer:
         key: str | None = None,
         delay: float | Callable[[dict[str, Any]], float] = 0.0,
         pause: float = 0.0,
+        held: Callable[[dict[str, Any]], bool] = lambda body: False,
         honour_stop: bool = True,
         refused: Sequence[str] = (),
         streams: bool = True,
@@ -145,6 +146,7 @@ class StubServer:
         self.key = key
         self.delay = delay
         self.pause = pause
+        self.held = held
         self.honour_stop = honour_stop
         self.refused = list(refused)
         self.streams = streams
@@ -224,6 +226,8 @@ class StubServer:
         whole = False
         try:
             await asyncio.sleep(self.delay(body) if callable(self.delay) else self.delay)
+            while self.held(body) and not self._ending.is_set():  # noqa: ASYNC110  another thread lets it go
+                await asyncio.sleep(0.01)
             for name in self.refused:
                 if name in body:
                     words = f"Unsupported parameter: '{name}' is not supported with this model."

@@ -40,7 +40,8 @@ def copied(to: Path) -> None:
 
 
 def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[MutationSpec], int]:
-    """At most `sample` of the file's mutants, and how many there are."""
+    """At most `sample` of the file's mutants, and how many there are. @overload is for the type checker alone."""
+    lines = file.read_text(encoding="utf-8").splitlines()
     database = WorkDB(":memory:", WorkDB.Mode.create)
     try:
         init([file], database, {})
@@ -48,6 +49,7 @@ def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[
     finally:
         database.close()
     every = [one for one in every if not one.operator_name.startswith(tuple(without))]
+    every = [one for one in every if lines[one.start_pos[0] - 1].strip() != "@overload"]
     every.sort(key=lambda one: (one.operator_name, one.occurrence))
     return random.Random(f"{seed} {file}").sample(every, min(sample, len(every))), len(every)
 

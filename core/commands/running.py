@@ -231,13 +231,15 @@ def figure(metric: str, value: float | None, n: int, of: int, low: float | None,
 
 
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
-    """The figures of the whole run and of its parts, under the repaired rules, with the reason of undefined ones."""
+    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones, each with the
+    reason where it is undefined.
+    """
     for score in state.scores:
-        if score.rules != "repaired" or score.case:
+        is_paper = score.rules == "paper"
+        if score.case or (score.item and (is_paper or not score.of or score.metric != lab.headline)):
             continue
-        if score.item and (not score.of or score.metric != lab.headline):
-            continue
-        line = figure(score.metric, score.value, score.n, score.of, score.low, score.high)
+        name = f"{score.metric}, paper rules:" if is_paper else score.metric
+        line = figure(name, score.value, score.n, score.of, score.low, score.high)
         reason = score.detail.get("reason")
         part = f"    {score.item:<28}" if score.item else ""
-        yield f"score {score.metric} {score.item}", f"{part}{line}{f': {reason}' if reason else ''}"
+        yield f"score {score.metric} {score.rules} {score.item}", f"{part}{line}{f': {reason}' if reason else ''}"

@@ -56,7 +56,8 @@ class Catalog:
 
     `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals, and
     `read` reads one of them. `openai/<model>` uses OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no
-    openai. Endpoints and local models are asked through `cache`, where one is given. May be used from any thread.
+    openai. Endpoints and local models are asked through `cache`, where one is given; of the journals those are replayed
+    whose run `replays` names. May be used from any thread.
 
     Raises BadSetting for two endpoints of one name, or one named like another kind of model.
     """
@@ -70,10 +71,12 @@ class Catalog:
         endpoints: Sequence[EndpointConfig] = (),
         controls: Mapping[str, Model] | None = None,
         cache: ResponseCache | None = None,
+        replays: Callable[[str], bool] = lambda run: True,
     ) -> None:
         self.models_folder = home / "models"
         self._journals = journals
         self._read = read
+        self._replays_run = replays
         self._controls = dict(controls or {})
         self._cache = cache
         self._connections: dict[str, Connection] = {}
@@ -101,6 +104,9 @@ class Catalog:
             raise self._unknown(model_id)
         if kind in ("local", "replay"):
             kept = self._kept.get(model_id)
+            if kind == "replay" and not self._replays_run(name):
+                # It may have been shared before.
+                raise self._unknown(model_id)
             if kept is None or kept.state != _state(kept.path):
                 kept = self._kept[model_id] = (
                     self._local(model_id, name) if kind == "local" else self._replay(model_id, name)
@@ -119,7 +125,11 @@ class Catalog:
 
     def describe(self) -> list[ModelInfo]:
         """Every model, also those that need something first: controls, local ones, endpoints', then replays."""
-        return [*self._described_controls(), *self._described_local(), *self._described_endpoints(), *self._replays()]
+        return [*self.offered(), *self._replays()]
+
+    def offered(self) -> list[ModelInfo]:
+        """The same without replays, of which there are as many as runs: what pages let one choose from."""
+        return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
     def _remembering(self, model: Model, account: str) -> Model:
         return model if self._cache is None else Cached(model, self._cache, account)
@@ -227,6 +237,7 @@ class Catalog:
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
             for path in sorted(self._journals.glob("*.jsonl"), reverse=True)
+            if self._replays_run(path.stem)
         ]
 
 

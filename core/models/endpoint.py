@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request
@@ -18,6 +18,7 @@ from core.models import faults, guard
 from core.models.errors import NoSuchModel, RateLimited
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
+from core.runs.turns import Turns
 from core.text.reply import storable
 
 if TYPE_CHECKING:
@@ -56,39 +57,33 @@ _EXTRA = {"top_k", "repetition_penalty", "repeat_penalty"}
 """Parameters that OpenAI's own API does not have."""
 
 
-class _Bound(NamedTuple):
-    """What belongs to one event loop."""
-
-    client: openai.AsyncOpenAI
-    free: asyncio.Semaphore
-
-
 class Connection:
     """One endpoint, shared by all its models: the calls going on at once, and what each model does not take.
 
-    May be used from several event loops; the limit of calls at once then holds in each of them.
+    May be used from several event loops. Those who ask it are taken in fair turns.
     """
 
     def __init__(self, config: EndpointConfig) -> None:
         self.config = config
         self.not_taken: dict[str, set[str]] = {}
-        self._bound: WeakKeyDictionary[asyncio.AbstractEventLoop, _Bound] = WeakKeyDictionary()
+        self.turns = Turns(config.concurrency)
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         return f"Connection({self.config.name!r}, {self.config.base_url!r})"
 
-    def here(self) -> _Bound:
-        """The client and the semaphore of the running loop."""
+    def client(self) -> openai.AsyncOpenAI:
+        """The client of the running loop."""
         loop = asyncio.get_running_loop()
-        if loop not in self._bound:
-            self._bound[loop] = _Bound(_client(self.config), asyncio.Semaphore(self.config.concurrency))
-        return self._bound[loop]
+        if loop not in self._clients:
+            self._clients[loop] = _client(self.config)
+        return self._clients[loop]
 
     async def close(self) -> None:
         """Close the running loop's connections."""
-        bound = self._bound.pop(asyncio.get_running_loop(), None)
-        if bound is not None:
-            await bound.client.close()
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
 
 
 _open: WeakValueDictionary[EndpointConfig, Connection] = WeakValueDictionary()
@@ -124,7 +119,8 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
         # A proxy does not lead back to this machine.
         http_client=openai.DefaultAsyncHttpxClient(
             timeout=timeout,
-            trust_env=not config.on_this_machine,
+            trust_env=not (config.on_this_machine or config.of_visitor),
+            transport=guard.public_only() if config.of_visitor else None,
             event_hooks=guard.hooks(httpx2.URL(config.base_url).host),
         ),
     )
@@ -150,14 +146,14 @@ class Endpoint:
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """Ask; waits for its turn first. `seconds` counts from when the try that succeeded was sent."""
-        bound = self.connection.here()
+        client = self.connection.client()
         config = self.connection.config
         passed_on = _PassedOn(on_text)
-        async with bound.free:
+        async with self.connection.turns.turn():
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
-                    return await self._persist(bound.client, request, passed_on)
+                    return await self._persist(client, request, passed_on)
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -280,6 +276,12 @@ class _PassedOn:
 class _Unreadable(Exception):
     """What came is not what the API's description says; the message says what is wrong, where that is known."""
 
+    @classmethod
+    def of(cls, error: Exception) -> _Unreadable:
+        unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
+        unreadable.__cause__ = error
+        return unreadable
+
 
 async def _pieces(
     client: openai.AsyncOpenAI, model: str, request: Request, parameters: dict[str, Any], reply: Reply
@@ -310,7 +312,7 @@ async def _pieces(
     except openai.OpenAIError:
         raise
     except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
-        raise _Unreadable(str(error) if isinstance(error, guard.Unsafe) else "") from error
+        raise _Unreadable.of(error) from error
 
 
 def _turn(message: Message) -> dict[str, Any]:
@@ -348,7 +350,7 @@ async def _listed(config: EndpointConfig) -> list[str]:
     connection = Connection(config)
     try:
         async with asyncio.timeout(config.timeout):
-            return await _names(connection.here().client, config)
+            return await _names(connection.client(), config)
     except TimeoutError:
         pass
     finally:
@@ -367,5 +369,5 @@ async def _names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str
     except openai.OpenAIError as error:
         failure = faults.of_error(error, config).failure
     except Exception as error:  # as above
-        failure = faults.of_error(_Unreadable(str(error) if isinstance(error, guard.Unsafe) else ""), config).failure
+        failure = faults.of_error(_Unreadable.of(error), config).failure
     raise failure

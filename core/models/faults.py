@@ -66,6 +66,8 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> Fault
     """The fault behind an exception that the openai package, or reading what it returned, has raised."""
     import openai
 
+    if isinstance(error.__cause__, guard.NotPublic):
+        return Fault(NothingListens(f"{config.base_url} is not asked from here.", str(error.__cause__)))
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, config, model)
     if isinstance(error, openai.APIConnectionError):
@@ -75,11 +77,12 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> Fault
         known = _of_words(words, f"{error.code} {error.type} {words}", config, model)
         return known or Fault(
             ServerFault(
-                f"{config.name} reported an error in the middle of its answer.{_quote(words)}",
+                f"{config.name} reported an error in the middle of its answer.{_quote(words, config)}",
                 "Try again; if it happens every time, look into the server's own log.",
             )
         )
-    return Fault(malformed(config, str(error) or "what came back is not JSON, or not a reply of the OpenAI API"))
+    what = "" if config.of_visitor else str(error)
+    return Fault(malformed(config, what or "what came back is not JSON, or not a reply of the OpenAI API"))
 
 
 def malformed(config: EndpointConfig, what: str) -> MalformedReply:
@@ -103,7 +106,7 @@ def timed_out(config: EndpointConfig, began: bool) -> TimedOut:
 def filtered(config: EndpointConfig, words: str = "") -> ContentFiltered:
     """The failure for an answer that a content filter withheld; `words` are the server's own."""
     return ContentFiltered(
-        f"The content filter of {config.name} withheld the answer.{_quote(words)}",
+        f"The content filter of {config.name} withheld the answer.{_quote(words, config)}",
         "Put the question in other words, or ask a model without such a filter.",
     )
 
@@ -119,7 +122,7 @@ def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], word
             if preset is not None and preset.title == "Ollama"
             else "Press Test connection on the Models page to see which models the server has."
         )
-    return NoSuchModel(f"{config.name} has no model named {model!r}.{_quote(words)}", hint)
+    return NoSuchModel(f"{config.name} has no model named {model!r}.{_quote(words, config)}", hint)
 
 
 def did_you_mean(wanted: str, known: Collection[str]) -> str:
@@ -163,7 +166,7 @@ def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: s
         return None
     return Fault(
         NoToolCalls(
-            f"{config.name} does not take tool calls for {model}.{_quote(words)}",
+            f"{config.name} does not take tool calls for {model}.{_quote(words, config)}",
             "Let the agent ask in plain text, or choose a model and server that have tool calls.",
         )
     )
@@ -202,7 +205,7 @@ def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str)
         return _too_many(error, text, config, words)
     if status >= 500 or status in (408, 409):
         failure = ServerFault(
-            f"{config.name} failed (HTTP {status}).{_quote(words)}",
+            f"{config.name} failed (HTTP {status}).{_quote(words, config)}",
             "This is the server's fault, and may pass: try again in a while, or look into the server's own log.",
         )
         return Fault(failure, may_pass=True)
@@ -218,7 +221,7 @@ def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str)
         )
     return Fault(
         Refused(
-            f"{config.name} refused the request (HTTP {status}).{_quote(words)}",
+            f"{config.name} refused the request (HTTP {status}).{_quote(words, config)}",
             "Change what it complains of: the sampling settings, the model, or the kind of answer asked for.",
         )
     )
@@ -229,7 +232,7 @@ def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> Faul
     if _TOO_LONG.search(text):
         return Fault(
             ContextTooLong(
-                f"The prompt is too long for {model or config.name}.{_quote(words)}",
+                f"The prompt is too long for {model or config.name}.{_quote(words, config)}",
                 "Use fewer or shorter demonstrations, a shorter question, or a model with a longer context.",
             )
         )
@@ -243,11 +246,11 @@ def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> Faul
 def _wrong_key(status: int, config: EndpointConfig, words: str) -> WrongKey:
     if not config.secret:
         return WrongKey(
-            f"{config.name} wants a key (HTTP {status}).{_quote(words)}",
+            f"{config.name} wants a key (HTTP {status}).{_quote(words, config)}",
             "Add the key on the Models page or in .streamlit/secrets.toml.",
         )
     return WrongKey(
-        f"{config.name} does not accept the key (HTTP {status}).{_quote(words)}",
+        f"{config.name} does not accept the key (HTTP {status}).{_quote(words, config)}",
         "Check that the key is whole, still valid, allowed to use this model, and meant for this address.",
     )
 
@@ -256,10 +259,10 @@ def _too_many(error: openai.APIStatusError, text: str, config: EndpointConfig, w
     wait = retry_after(error.response.headers)
     if wait is None and _NO_CREDIT.search(text):
         hint = "Look at the account's plan and billing; waiting will not help."
-        return Fault(RateLimited(f"The account at {config.name} has no calls left.{_quote(words)}", hint))
+        return Fault(RateLimited(f"The account at {config.name} has no calls left.{_quote(words, config)}", hint))
     when = f"Wait {wait:.0f} seconds and try again" if wait else "Wait a minute and try again"
     failure = RateLimited(
-        f"{config.name} takes no more calls for now (HTTP 429).{_quote(words)}",
+        f"{config.name} takes no more calls for now (HTTP 429).{_quote(words, config)}",
         f"{when}, or let fewer calls go at once.",
         wait,
     )
@@ -309,5 +312,6 @@ def _message(body: object) -> str:
     return "" if text.lstrip().startswith("<") else text
 
 
-def _quote(words: str) -> str:
-    return f" It says: “{words}”" if words else ""
+def _quote(words: str, config: EndpointConfig) -> str:
+    """What the server says, unless a visitor chose the server: through us they shall not read what it answers."""
+    return f" It says: “{words}”" if words and not config.of_visitor else ""

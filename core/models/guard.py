@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+import socket
 import zlib
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -24,6 +27,69 @@ ACCEPTED = "gzip, deflate"
 
 class Unsafe(Exception):
     """A reply that is not read any further; the message completes "it gave a reply that cannot be read: …"."""
+
+
+class NotPublic(Unsafe):
+    """An address that a visitor may not have asked; the message says why and what to do."""
+
+
+def public_only() -> httpx2.AsyncBaseTransport:
+    """What carries requests to public addresses and to no other: looked up here, checked, and then asked by number, so
+    that a name cannot lead elsewhere between the check and the connection.
+    """
+    import httpx2
+
+    class PublicOnly(httpx2.AsyncBaseTransport):
+        def __init__(self) -> None:
+            self._carrier = httpx2.AsyncHTTPTransport(trust_env=False)
+
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            host = request.url.host
+            try:
+                address = await _public_address(host, request.url.port or 443)
+            except OSError as error:
+                raise httpx2.ConnectError(str(error)) from error
+            # The certificate has to be that of the name.
+            extensions = {**request.extensions, "sni_hostname": host}
+            sent = httpx2.Request(
+                request.method,
+                request.url.copy_with(host=address),
+                headers=request.headers,
+                stream=request.stream,
+                extensions=extensions,
+            )
+            return await self._carrier.handle_async_request(sent)
+
+        async def aclose(self) -> None:
+            await self._carrier.aclose()
+
+    return PublicOnly()
+
+
+async def _public_address(host: str, port: int) -> str:
+    """The first address of `host`, where all it has are public. Raises OSError where it has none, and NotPublic."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(address[0]) for *_, address in found]
+    if not all(map(is_public, addresses)):
+        raise NotPublic(
+            "Whoever runs this app lets visitors connect servers on the public internet only. Ask them to add this one."
+        )
+    return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the public internet, whatever it is wrapped in."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if inner is None and ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return ip.is_global and not ip.is_multicast
+
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def hooks(host: str) -> dict[str, list[Any]]:

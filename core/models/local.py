@@ -7,7 +7,6 @@ by turns: 1.8 where the state of earlier prompts is kept in memory, 0.7 where no
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import importlib.metadata
@@ -31,6 +30,7 @@ from core.models.endpoint import Connection, Endpoint
 from core.models.errors import BadModelFile, LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
 from core.models.settings import EndpointConfig
 from core.policy import NotAllowed, child_environment
+from core.runs.turns import beside
 
 SHIPPED = "smollm2-135m"
 """Name of the model that is installed with the app."""
@@ -109,7 +109,7 @@ class LocalModel:
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """Ask the model's own server, started if need be. Raises CallFailed, for instance LocalModelFailed."""
-        server = await asyncio.to_thread(_server, self.path)
+        server = await beside(_server, self.path)
         failure: CallFailed
         try:
             return await Endpoint(server.connection, self.id.removeprefix("local/")).answer(request, on_text)

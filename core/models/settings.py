@@ -51,7 +51,9 @@ class EndpointConfig(BaseModel):
 
     `concurrency` calls go on at once, over all models of the endpoint. `timeout`, in seconds, is for one whole call
     with its retries; `retries` further tries follow a failure that may pass, the first after about `backoff` seconds.
-    `models` are the names the server listed when it was last asked. The key is never printed.
+    `models` are the names the server listed when it was last asked. `of_visitor`: somebody whom a host serves named it,
+    so that only public addresses are asked, and what the server says of an error is not passed on. The key is never
+    printed.
     """
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -65,6 +67,7 @@ class EndpointConfig(BaseModel):
     backoff: float = Field(default=0.5, ge=0)
     preset: str = ""
     models: tuple[str, ...] = ()
+    of_visitor: bool = False
 
     @field_validator("name")
     @classmethod

@@ -67,9 +67,10 @@ async def execute(
     additions: Sequence[Addition] = (),
     settle: Settle | None = None,
     reread_from: str = "",
+    owner: str = "",
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
-    complete publishes nothing. `additions` are what people give it to go on with.
+    complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
@@ -87,6 +88,7 @@ async def execute(
                 app=app_version(),
                 commit=commit(),
                 reread_from=reread_from,
+                owner=owner,
             )
         )
     for addition in additions:
@@ -157,6 +159,12 @@ class _Cases:
         # In the order planned, not in that of their ends: the same answers always make the same run.
         views = [self.views[case.id] for case in cases]
         await publish_figures(Run(self.session), self.lab.scores(views))
+        if views and all(map(_all_failed, views)):
+            drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
+            raise CallFailed(
+                f"Nothing could be measured: each of the {len(drops)} questions failed. {drops[0].detail}",
+                "What was answered is kept. Mend what it complains of, then go on from here.",
+            )
 
     def _planned(self) -> list[Case]:
         try:
@@ -182,6 +190,12 @@ class _Cases:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
             run.record(record, item, trial=trial)
+
+
+def _all_failed(view: View) -> bool:
+    """Whether calls failed and no trial of the case came to its end for it: that is no measurement."""
+    lost = {name for drop in view.log.drops if drop.reason == "error" for name in (drop.item, drop.trial)}
+    return bool(lost) and (lost == {""} or all(trial in lost for trial in view.trials))
 
 
 def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:

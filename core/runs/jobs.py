@@ -6,20 +6,23 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from core import journal, policy
-from core.events import Event, Finished, Frozen, Model, Started, Token
-from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse, Tail
-from core.lab import MOST_CASES, Lab, Spec
+from core import journal
+from core.events import Event, Finished, Frozen, Model, Shared, Started, Token
+from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
+from core.lab import Lab, Spec
+from core.runs import turns
+from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id
 from core.runs.run import Resolve, complaints, recorded
+from core.runs.said import is_shared, said_path, shared_path
 from core.runs.transcript import Transcript, ancestors
 from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
+from core.runs.watch import Watch
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
@@ -29,10 +32,6 @@ class NoSuchRun(LookupError):
     """No journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
-
-
-class TooMuch(Exception):
-    """More than is allowed here (`core.policy`); the message says what, and what to do instead."""
 
 
 class NewerRun(NoSuchRun):
@@ -50,11 +49,15 @@ def _of_today() -> Iterator[None]:
 
 
 class Job:
-    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call."""
+    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `ahead` is how
+    many calls it may still make, as far as that was known.
+    """
 
-    def __init__(self, run_id: str, journal: Journal, owner: str) -> None:
+    def __init__(self, run_id: str, journal: Journal, owner: str, calls: int, today: CallsToday) -> None:
         self.id = run_id
         self.owner = owner
+        self.ahead = calls
+        self._today = today
         self.journal = journal
         self.partial: dict[str, str] = {}
         self.task: asyncio.Task[None] | None = None
@@ -66,45 +69,11 @@ class Job:
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
         self.journal.append(event)
+        if event.kind == "asked":
+            self.ahead = max(0, self.ahead - 1)
+            self._today.note(self.owner)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
-
-
-class Watch:
-    """A run as someone looks at it: each look takes in what is new, whoever writes the journal.
-
-    `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
-    """
-
-    def __init__(self, path: Path, labs: Mapping[str, Lab], partial: Callable[[], dict[str, str]], case: str) -> None:
-        self._tail = Tail(path)
-        self._labs = labs
-        self._partial = partial
-        self._case = case
-        self._events: list[Event] = []
-        self.transcript = self._empty()
-
-    def _empty(self) -> Transcript:
-        if not self._case:
-            return Transcript()
-        kept = {"", self._case, *ancestors(self._case)}
-        return Transcript(keep=lambda place: place in kept)
-
-    def look(self) -> bool:
-        """Take in what is new; whether anything was. Raises FileNotFoundError."""
-        news = self._tail.news().events
-        first = next(iter(self._events or news), None)
-        is_old = isinstance(first, Started) and first.version == 1
-        if is_old and news:
-            # Of schema 1: short, made of one piece, and written no more.
-            self._events += news
-            self.transcript = self._empty()
-            news = upgraded(self._events, self._labs)
-        for event in news:
-            self.transcript.apply(event)
-        partial = self._partial()
-        self.transcript.see(partial)
-        return bool(news) or bool(partial)
 
 
 class Jobs:
@@ -126,7 +95,11 @@ class Jobs:
         self._ended = ended
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+        self._allowance = Allowance(folder)
         self._registry = threading.Lock()
+        self._beginning = threading.Lock()
+        """One run begins after another, so that no two take the same last place."""
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="runs", daemon=True).start()
 
@@ -134,9 +107,9 @@ class Jobs:
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
         `owner` names the person it is for. Raises TooMuch.
         """
-        self._afford(self._labs[lab], spec)
+        calls = planned_calls(self._labs[lab], spec)
         run_id = new_id(lab)
-        job = self._job(run_id, new=True, owner=owner)
+        job = self._job(run_id, new=True, owner=owner, calls=calls)
         self._go(job, self._labs[lab], spec, resolve)
         return run_id
 
@@ -229,6 +202,12 @@ class Jobs:
                 return True
         return journal.is_written(self._path(run_id))
 
+    def before(self, run_id: str) -> int | None:
+        """How many other people's calls or programs come first, where the run waits for its turn; None where not."""
+        with self._registry:
+            job = self._jobs.get(run_id)
+        return turns.before(job.owner or job.id) if job else None
+
     def trouble(self, run_id: str) -> str:
         """Why the run's journal could not be written on, where that is what stopped it in this process; else empty."""
         return self._troubles.get(run_id, "")
@@ -238,23 +217,59 @@ class Jobs:
         with self._registry:
             return run_id in self._jobs
 
-    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str) -> None:
+    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
         writer and no two people's words replace each other. Raises NoSuchRun.
         """
-        lab = next((event.lab for event in self.events(run_id) if isinstance(event, Started)), "")
         said = said_path(self._path(run_id), who)
-        begin = not said.exists()
-        with Journal(said) as written:
-            if begin:
-                written.append(Started(run=said.stem, lab=lab, spec={}, seed=0, about=run_id))
-            written.append(recorded(said.stem, record, item, case=case, trial=item, by=who))
-        self._ended(said.stem)
+        self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=who), owner)
+
+    def speaker(self, run_id: str, who: str) -> str | None:
+        """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""
+        said = said_path(self._path(run_id), who)
+        return self.owner(said.stem) if said.exists() else None
 
     def said(self, run_id: str, who: str) -> list[Event]:
         """What that person said about the run. Raises NoSuchRun."""
         said = said_path(self._path(run_id), who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
+
+    def share(self, run_id: str, shared: bool) -> None:
+        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun."""
+        path = shared_path(self._path(run_id))
+        self._add(run_id, path, Shared(run=path.stem, shared=shared))
+
+    def shared(self, run_id: str) -> bool:
+        """Whether everyone may look at the run. Raises NoSuchRun."""
+        return is_shared(self._path(run_id))
+
+    def owner(self, run_id: str) -> str:
+        """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
+        if run_id not in self._owners:
+            with _of_today():
+                begun = journal.begun(self._path(run_id))
+            if begun is None:
+                # Its first line is not written yet, or lost.
+                with self._registry:
+                    return self._jobs[run_id].owner if run_id in self._jobs else ""
+            self._owners[run_id] = begun.owner
+        return self._owners[run_id]
+
+    def journal(self, run_id: str) -> bytes:
+        """The run's journal as it lies on disk. Raises NoSuchRun."""
+        return self._path(run_id).read_bytes()
+
+    def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
+        """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
+        begin = not path.exists()
+        with Journal(path) as written:
+            if begin:
+                with _of_today():
+                    begun = journal.begun(self._path(run_id))
+                lab = begun.lab if begun else ""
+                written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))
+            written.append(event)
+        self._ended(path.stem)
 
     def _begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
         started = next((event for event in history if isinstance(event, Started)), None)
@@ -282,38 +297,16 @@ class Jobs:
             pass
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
 
-    def _afford(self, lab: Lab, spec: Spec) -> None:
-        most = policy.limit("calls_a_run")
-        if most is None or lab.calls is None:
-            return
-        calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
-        if calls > most:
-            raise TooMuch(
-                f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
-                "trials, or make several runs."
-            )
-
-    def _room(self, owner: str) -> None:
-        mine = sum(job.owner == owner for job in self._jobs.values())
-        for name, going_on, whose in (
-            ("runs_at_once", mine, "you have"),
-            ("runs_of_all", len(self._jobs), "people have"),
-        ):
-            most = policy.limit(name)
-            if most is not None and going_on >= most:
-                raise TooMuch(
-                    f"As many runs as {whose} going on now ({going_on}) is as many as are allowed here. Wait until one "
-                    "is over, or stop one."
-                )
-
-    def _job(self, run_id: str, new: bool = False, owner: str = "") -> Job:
+    def _job(self, run_id: str, new: bool = False, owner: str = "", calls: int = 0) -> Job:
         """The right to write the run's journal, with a place in the registry. Raises TooMuch."""
-        with self._registry:
-            self._room(owner)
-        job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new), owner)
-        with self._registry:
-            self._jobs[run_id] = job
-            self._troubles.pop(run_id, None)
+        with self._beginning:
+            with self._registry:
+                going_on = list(self._jobs.values())
+            self._allowance.check(owner, calls, going_on)
+            job = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", new), owner, calls, self._allowance.today)
+            with self._registry:
+                self._jobs[run_id] = job
+                self._troubles.pop(run_id, None)
         return job
 
     def _end(self, job: Job, fault: BaseException | None = None) -> None:
@@ -351,6 +344,7 @@ class Jobs:
                 additions=additions,
                 settle=job.journal.settled,
                 reread_from=reread_from,
+                owner=job.owner,
             )
 
         def begin() -> None:
@@ -359,12 +353,6 @@ class Jobs:
             job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
 
         self._loop.call_soon_threadsafe(begin)
-
-
-def said_path(journal: Path, who: str) -> Path:
-    """The journal of what `who` says about the run of `journal`."""
-    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in who)[:60] or "_"
-    return journal.with_name(f"{journal.stem}~{safe}.jsonl")
 
 
 def status(events: Iterable[Event], active: bool) -> str:

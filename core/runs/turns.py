@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import TypeVar
+from weakref import WeakSet
 
 R = TypeVar("R")
 
@@ -25,41 +26,105 @@ be taken in the order in which they came.
 
 
 async def beside(work: Callable[..., R], *args: object) -> R:
-    """`work(*args)`, which takes turns, in a thread that has nothing else to do. It knows for whom it works."""
+    """`work(*args)`, which waits long, in a thread that has nothing else to do. It knows for whom it works."""
     known = partial(copy_context().run, work, *args)
     return await asyncio.get_running_loop().run_in_executor(_THREADS, known)
 
 
+class _Place:
+    """A turn that somebody has or waits for; `wake` is called when it comes."""
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self.whose = WHOSE.get()
+        self.wake = wake
+        self.granted = False
+
+
 class Turns:
-    """`places` turns at once. Those who wait are taken in the order of their owners, one of each in turn."""
+    """`places` turns at once. Those who wait are taken in the order of their owners, one of each in turn.
+
+    May be used by threads and by tasks of any event loop.
+    """
 
     def __init__(self, places: int) -> None:
         self._free = places
         self._lock = threading.Lock()
-        self._waiting: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[_Place]] = OrderedDict()
+        with _registry:
+            _every.add(self)
 
     @contextmanager
     def take(self) -> Iterator[None]:
-        """Wait for a turn, and have it for as long as the context lasts."""
+        """Wait for a turn in this thread, and have it for as long as the context lasts."""
         mine = threading.Event()
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                mine.set()
-            else:
-                self._waiting.setdefault(WHOSE.get(), deque()).append(mine)
+        place = self._queue(mine.set)
         mine.wait()
         try:
             yield
         finally:
-            self._pass_on()
+            self._leave(place)
 
-    def _pass_on(self) -> None:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn in this task, and have it for as long as the context lasts."""
+        loop = asyncio.get_running_loop()
+        mine = asyncio.Event()
+
+        def wake() -> None:
+            # A loop that is closed has nobody left who waits.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(mine.set)
+
+        place = self._queue(wake)
+        try:
+            if not place.granted:
+                await mine.wait()
+            yield
+        finally:
+            self._leave(place)
+
+    def before(self, whose: str) -> int | None:
+        """How many others have their next turn before `whose` has; None where that person waits for none."""
         with self._lock:
-            if not self._waiting:
+            return next((place for place, owner in enumerate(self._waiting) if owner == whose), None)
+
+    def _queue(self, wake: Callable[[], object]) -> _Place:
+        place = _Place(wake)
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                self._grant(place)
+            else:
+                self._waiting.setdefault(place.whose, deque()).append(place)
+        return place
+
+    def _leave(self, place: _Place) -> None:
+        with self._lock:
+            if not place.granted:
+                mine = self._waiting[place.whose]
+                mine.remove(place)
+                if not mine:
+                    del self._waiting[place.whose]
+            elif not self._waiting:
                 self._free += 1
-                return
-            whose, waiting = self._waiting.popitem(last=False)
-            waiting.popleft().set()
-            if waiting:
-                self._waiting[whose] = waiting
+            else:
+                whose, waiting = self._waiting.popitem(last=False)
+                self._grant(waiting.popleft())
+                if waiting:
+                    self._waiting[whose] = waiting
+
+    @staticmethod
+    def _grant(place: _Place) -> None:
+        place.granted = True
+        place.wake()
+
+
+_every: WeakSet[Turns] = WeakSet()
+_registry = threading.Lock()
+
+
+def before(whose: str) -> int | None:
+    """How many others come first, wherever that person waits longest for a turn; None where they wait for none."""
+    with _registry:
+        every = list(_every)
+    return max((n for turns in every if (n := turns.before(whose)) is not None), default=None)

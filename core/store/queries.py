@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
+_SEEN = "(?::varchar is null or owner = ? or run in (select about from runs where shared))"
+"""What somebody sees, who stands for both of the question marks; null sees all."""
+
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
 
 
@@ -30,8 +33,9 @@ def runs(
     limit: int = 200,
     alive: Alive | None = None,
     rules: Rules = "repaired",
+    viewer: str | None = None,
 ) -> DataFrame:
-    """The newest runs first, one row each, of one lab or of all.
+    """The newest runs first, one row each, of one lab or of all; with `viewer`, those that person owns or may see.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
@@ -54,7 +58,7 @@ def runs(
             select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-            where about = '' and (? is null or lab = ?) order by "at" desc nulls first, run desc limit ?
+            where about = '' and (? is null or lab = ?) and {_SEEN} order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
         ), figures as (
@@ -74,6 +78,8 @@ def runs(
             [one.how for one in store.labs.values()],
             lab,
             lab,
+            viewer,
+            viewer,
             limit,
             labs,
             names,
@@ -221,28 +227,45 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
 
 
 def figures(
-    store: Store, lab: str, metrics: Sequence[str], rules: Rules = "repaired", spec: Sequence[str] = ()
+    store: Store,
+    lab: str,
+    metrics: Sequence[str],
+    rules: Rules = "repaired",
+    spec: Sequence[str] = (),
+    viewer: str | None = None,
 ) -> DataFrame:
-    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings.
+    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
+    `viewer`, the runs that person owns or may see.
 
     run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
     each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
     """
-    frame = _figures(store, lab, metrics, rules, spec, "and item = ''")
+    frame = _figures(store, lab, metrics, rules, spec, viewer, "and item = ''")
     return frame.drop(columns="item")
 
 
 def figure_groups(
-    store: Store, lab: str, metrics: Sequence[str], rules: Rules = "repaired", spec: Sequence[str] = ()
+    store: Store,
+    lab: str,
+    metrics: Sequence[str],
+    rules: Rules = "repaired",
+    spec: Sequence[str] = (),
+    viewer: str | None = None,
 ) -> DataFrame:
     """The same as `figures`, with a row for each part of a run that has figures of its own, such as one wording: `item`
     names it, '' for the whole run.
     """
-    return _figures(store, lab, metrics, rules, spec, "")
+    return _figures(store, lab, metrics, rules, spec, viewer, "")
 
 
 def _figures(
-    store: Store, lab: str, metrics: Sequence[str], rules: Rules, spec: Sequence[str], which: str
+    store: Store,
+    lab: str,
+    metrics: Sequence[str],
+    rules: Rules,
+    spec: Sequence[str],
+    viewer: str | None,
+    which: str,
 ) -> DataFrame:
     chosen = "".join(f", json_extract(spec, ?) as {named([field])}" for field in spec)
     first = metrics[0]
@@ -255,9 +278,9 @@ def _figures(
         )
         select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and {_SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names
-        [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab],
+        [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,
     )
     return _decoded(frame, dict.fromkeys(spec, "null"))

@@ -13,7 +13,20 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from core.events import Answered, Asked, Dropped, Event, Failed, Finished, Recorded, Resumed, Rules, Scored, Started
+from core.events import (
+    Answered,
+    Asked,
+    Dropped,
+    Event,
+    Failed,
+    Finished,
+    Recorded,
+    Resumed,
+    Rules,
+    Scored,
+    Shared,
+    Started,
+)
 from core.lab import RULES, Begun, Reading, Result, Trial
 from core.runs.transcript import name_of
 from core.store.schema import Table
@@ -131,7 +144,7 @@ _SCORED = ("case", "metric", "rules", "item", "n", "of")
 
 def new_run(name: str) -> Row:
     """The row of a run of which nothing is known yet."""
-    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": ""}
+    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": "", "owner": ""}
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
@@ -166,6 +179,8 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             run["model"] = _text(event.spec, "model")
         case Resumed():
             run.update(status="running", finished_at=None, error=None, message=None, hint=None)
+        case Shared():
+            run["shared"] = event.shared
         case Asked() if not run.get("model"):
             run["model"] = event.model
         case Recorded() if event.record == BEGUN and not event.by:
@@ -180,7 +195,7 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             pass
 
 
-_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from")
+_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner")
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str | None:

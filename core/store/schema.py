@@ -110,6 +110,11 @@ MIGRATIONS = [
         primary key (run, line)
     );
     """,
+    # 7: whose a run is, and what its owner said of who may see it
+    """
+    alter table runs add column owner varchar;
+    alter table runs add column shared boolean;  -- of the run that this journal is about
+    """,
 ]
 
 GENERIC = ("migrations", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults")

@@ -14,6 +14,7 @@ from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from pages.parts import session
+from pages.parts.pace import aside
 from pages.parts.run import problems
 from pages.parts.text import plain
 
@@ -21,7 +22,7 @@ from pages.parts.text import plain
 def ready() -> None:
     """What can be asked now."""
     st.header("Ready now", anchor=False)
-    infos = [info for info in session.catalog().describe() if info.kind != "replay" and not info.needs]
+    infos = [info for info in session.catalog().offered() if not info.needs]
     st.table(
         pd.DataFrame([{"Model": plain(info.id), "What it is": plain(info.about or info.title)} for info in infos]),
         border="horizontal",
@@ -72,7 +73,11 @@ def form() -> None:
         if st.button("Test connection and add", type="primary", icon=":material/cable:", key="connect"):
             try:
                 config = EndpointConfig(
-                    name=name.strip(), base_url=url, key=key, preset=st.session_state["preset"] or ""
+                    name=name.strip(),
+                    base_url=url,
+                    key=key,
+                    preset=st.session_state["preset"] or "",
+                    of_visitor=policy.hosted(),
                 )
                 entry.catalog((config,))
             except CallFailed as error:
@@ -84,7 +89,7 @@ def form() -> None:
 def add(config: EndpointConfig) -> None:
     """Ask the endpoint for its models, and keep it with them if it answers."""
     try:
-        with st.spinner("Asking for its models …"):
+        with st.spinner("Asking for its models …"), aside():
             found = list_models(config)
     except CallFailed as error:
         problems(error)
@@ -167,6 +172,20 @@ def allowed() -> None:
                 f"{'no limit' if most is None else f':orange[at most {most:,}]'} · {plain(limit.what)} "
                 f":gray[{plain(limit.why)} Change: {plain(limit.variable)}]"
             )
+        if not policy.allows("others"):
+            _host()
+
+
+def _host() -> None:
+    """Where whoever hosts the app makes themselves known."""
+    if session.visitor().is_host:
+        st.success("You see and may do everything, as long as this page is open.", icon=":material/shield_person:")
+        return
+    code = st.text_input("The host's code", type="password", key="host-code", max_chars=200)
+    if code and session.become_host(code):
+        st.rerun()
+    elif code:
+        st.warning("This is not the host's code. It is what EXPLAIN_HOST_CODE was set to when the app was started.")
 
 
 st.title("Models", anchor=False)

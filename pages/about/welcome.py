@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import entry
 from core.lab import Lab
-from core.runs.jobs import TooMuch
+from core.runs.allowance import TooMuch
 from pages import shell
 from pages.parts import session
 from pages.parts.run import problems
@@ -24,7 +24,7 @@ def card(lab: Lab, primary: bool) -> None:
                 first.words, type=kind, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help
             ):
                 try:
-                    run = entry.jobs().start(lab.name, first.spec, session.catalog().get, session.owner())
+                    run = session.runs().start(lab.name, first.spec, session.catalog().get)
                 except TooMuch as error:
                     problems(error)
                 else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import streamlit as st
 
-from core import entry
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
-from pages.parts import rooms
+from pages.parts import rooms, session
+from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
 from pages.shell import PAGES
@@ -20,6 +21,13 @@ SECONDS = 0.4
 
 SECONDS_OF_MANY = 2.0
 """The same of a run of many cases."""
+
+SETTLED = 10.0
+"""Seconds after which a browser has what was drawn last, and no longer asks for more. On a server with much to do that
+can be lost on its way: then the browser asks on, and it is drawn again, LAST_DRAWINGS times at most.
+"""
+
+LAST_DRAWINGS = 3
 
 MANY = 100
 """Of a run of more cases only the one that is shown is kept whole."""
@@ -59,12 +67,14 @@ def stage(lab: Lab, run_id: str) -> None:
 
 
 def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
-    """Draw the run, again and again while it goes on. Whether it does."""
-    jobs = entry.jobs()
+    """Draw the run, again and again while it goes on, at the pace that all who watch leave. Whether it does."""
+    jobs = session.runs()
     case = _address()
     watch = jobs.watch(run_id, _kept(state)) if began_active else None
     many = _many(state)
-    seconds = SECONDS_OF_MANY if many else SECONDS
+    least = SECONDS_OF_MANY if many else SECONDS
+    seconds = PACE.seconds(least)
+    drawn = time.monotonic()
 
     @st.fragment(run_every=seconds if began_active else None)
     def live() -> None:
@@ -80,8 +90,13 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
                 # How many cases there are is known once the first has begun: from here on only one is kept.
                 st.rerun()
         hear(now, run_id)
-        draw(lab, now, run_id, active)
+        with PACE.drawing(session.tab()):
+            draw(lab, now, run_id, active)
         if began_active and not active:
+            st.session_state["last-drawings"] = LAST_DRAWINGS
+            st.rerun()
+        if not began_active and time.monotonic() - drawn > SETTLED and st.session_state.get("last-drawings"):
+            st.session_state["last-drawings"] -= 1
             st.rerun()
 
     live()
@@ -90,7 +105,7 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
 
 def look(run_id: str) -> tuple[Transcript, bool]:
     """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises NoSuchRun."""
-    jobs = entry.jobs()
+    jobs = session.runs()
     # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
     active = jobs.active(run_id)
     state = jobs.case(run_id, _address())
@@ -105,7 +120,7 @@ def look(run_id: str) -> tuple[Transcript, bool]:
 def hear(state: Transcript, run_id: str) -> None:
     """Take in what the reader whom the address names said about the run."""
     if who := st.query_params.get("reader", ""):
-        for event in entry.jobs().said(run_id, who):
+        for event in session.runs().said(run_id, who):
             state.hear(event)
 
 
@@ -171,10 +186,14 @@ def _kept(state: Transcript) -> str:
 
 def progress(run_id: str, share: float, text: str) -> None:
     """How far the run is (`share` up to 1), and the button that stops it."""
+    if others := session.runs().before(run_id):
+        text += f" · waiting for its turn: {others} {'other comes' if others == 1 else 'others come'} first"
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
         st.progress(min(max(share, 0.0), 1.0), text=text)
-        if not entry.jobs().here(run_id):
+        if not session.runs().here(run_id):
             st.caption("It goes on in another process; stop it there.")
+        elif not session.runs().owns(run_id):
+            st.caption("Whoever began it can stop it.")
         elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
-            entry.jobs().cancel(run_id)
+            session.runs().cancel(run_id)
             st.rerun()

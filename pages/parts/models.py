@@ -12,13 +12,13 @@ def _ids(lab: Lab) -> list[str]:
     """What can be asked now; of the controls, those that know the lab."""
     return [
         info.id
-        for info in session.catalog().describe()
-        if not info.needs and info.kind != "replay" and (info.kind != "control" or info.id in lab.controls())
+        for info in session.catalog().offered()
+        if not info.needs and (info.kind != "control" or info.id in lab.controls())
     ]
 
 
 def _titles() -> dict[str, str]:
-    infos = session.catalog().describe()
+    infos = session.catalog().offered()
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 

@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from core import entry, home
+from core import entry, home, policy
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
+from core.runs.allowance import TooMuch
 from core.runs.engine import Addition
-from core.runs.jobs import NoSuchRun, TooMuch
+from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
 from pages.parts import session
@@ -38,7 +39,7 @@ def title(transcript: Transcript, run_id: str) -> None:
     if transcript.planned > 1 and not spec.get("title"):
         asked += f" and {transcript.planned - 1} more"
     st.title(plain(asked), anchor=False)
-    state = transcript.status or ("running" if entry.jobs().active(run_id) else "interrupted")
+    state = transcript.status or ("running" if session.runs().active(run_id) else "interrupted")
     lab = (
         entry.labs()[transcript.started.lab].title
         if transcript.started and transcript.started.lab in entry.labs()
@@ -84,7 +85,7 @@ def damage(run_id: str) -> None:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _faults(run_id: str, changed: int) -> list[Fault]:
-    return entry.jobs().faults(run_id)
+    return session.runs().faults(run_id)
 
 
 _SHOWN_FAULTS = 5
@@ -100,6 +101,8 @@ def named_in_address(run_id: str) -> dict[str, str]:
 def actions(run_id: str, transcript: Transcript, here: str) -> None:
     """Links and buttons for a run that is over: case, replay, link, download. `here` is the page they stand on."""
     named = named_in_address(run_id)
+    # Fetched when it is clicked, outside of any session: who looks is known now.
+    visit = session.runs()
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
             st.page_link(
@@ -121,11 +124,11 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             query_params={**named, "replay": "step"},
         )
         with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
-            st.caption("Opens this run for anyone who can reach this app.")
+            _sharing(run_id)
             st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
         st.download_button(
             "Download",
-            lambda: (home.journals() / f"{run_id}.jsonl").read_bytes(),
+            lambda: visit.journal(run_id),
             file_name=f"{run_id}.jsonl",
             mime="application/jsonl",
             icon=":material/download:",
@@ -136,14 +139,32 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         )
 
 
+def _sharing(run_id: str) -> None:
+    """Who can open the run by its address; whoever owns it decides."""
+    visit = session.runs()
+    everyone = "Opens this run for anyone who can reach this app."
+    if policy.allows("others"):
+        st.caption(everyone)
+        return
+    shared = visit.shared(run_id)
+    if visit.owns(run_id):
+        wanted = st.toggle("Share with everyone who can reach this app", value=shared, key="shared")
+        if wanted != shared:
+            visit.share(run_id, wanted)
+            shared = wanted
+    st.caption(everyone if shared else "Opens this run for you and for the host, as long as you do not share it.")
+
+
 def go_on(run_id: str, transcript: Transcript) -> None:
     """Offer to go on with a run that was stopped, failed, or whose process died."""
+    if not session.runs().owns(run_id):
+        return
     words = "Go on from here"
     if transcript.status == "completed":
         if not transcript.lost:
             return
         words = "Ask again what failed"
-    if trouble := entry.jobs().trouble(run_id):
+    if trouble := session.runs().trouble(run_id):
         st.error(plain(trouble), icon=":material/disc_full:")
     elif transcript.status is None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
@@ -156,7 +177,7 @@ def go_on(run_id: str, transcript: Transcript) -> None:
 def resume(run_id: str, *additions: Addition) -> bool:
     """Go on with a run, with what a person gives it; False, and reported, where it cannot."""
     try:
-        entry.jobs().resume(run_id, session.catalog().get, additions, session.owner())
+        session.runs().resume(run_id, session.catalog().get, additions)
     except (JournalInUse, NoSuchRun, TooMuch) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False

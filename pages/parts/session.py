@@ -9,10 +9,12 @@ from contextlib import suppress
 import streamlit as st
 from pydantic import ValidationError
 
-from core import entry
+from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
+from core.runs.people import Visit, Visitor, name_of_visitor
+from pages.door import COOKIE
 
 _ADDED = "endpoints"
 
@@ -45,9 +47,26 @@ def unusable() -> dict[str, str]:
     return found
 
 
-def owner() -> str:
-    """A name for whom this session's runs are, as long as its page is open."""
-    return str(st.session_state.setdefault("owner", secrets.token_hex(8)))
+def visitor() -> Visitor:
+    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is."""
+    code = st.context.cookies.to_dict().get(COOKIE) or st.session_state.setdefault("visitor", secrets.token_urlsafe(24))
+    return Visitor(name_of_visitor(str(code)), bool(st.session_state.get("host")))
+
+
+def tab() -> str:
+    """A name for this session: one tab, until it is closed or loaded anew."""
+    return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
+
+
+def runs() -> Visit:
+    """The shared runs, as whoever looks may use them."""
+    return Visit(entry.jobs(), visitor())
+
+
+def become_host(code: str) -> bool:
+    """Let this session see and do everything, if `code` is the host's. Whether it is."""
+    st.session_state["host"] = policy.is_host_code(code)
+    return bool(st.session_state["host"])
 
 
 def add(endpoint: EndpointConfig) -> None:
@@ -64,11 +83,11 @@ def added() -> set[str]:
 
 
 def catalog() -> Catalog:
-    """The models this session can ask. One catalog as long as the endpoints stay the same: it holds their limits."""
-    now = tuple(endpoints().values())
-    kept: tuple[tuple[EndpointConfig, ...], Catalog] | None = st.session_state.get("catalog")
+    """The models this session can ask. One catalog as long as the endpoints stay the same, and who looks."""
+    now = (tuple(endpoints().values()), visitor())
+    kept: tuple[object, Catalog] | None = st.session_state.get("catalog")
     if kept is None or kept[0] != now:
-        kept = (now, entry.catalog(now))
+        kept = (now, entry.catalog(now[0], runs()))
         st.session_state["catalog"] = kept
     return kept[1]
 

@@ -11,14 +11,22 @@ from core.runs.jobs import NoSuchRun
 from core.store import queries
 from core.store.store import StoreError
 from pages import shell
+from pages.parts import session
+from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
+from pages.parts.tables import as_csv
 from pages.parts.text import plain
 
 LIMIT = 500
 """Runs that are listed: the newest."""
 
 st.title("Browse", anchor=False)
-st.markdown("Every run made in this app or on the command line. Select one to see all its prompts and answers.")
+visit = session.runs()
+viewer = None if visit.sees_all else visit.visitor.name
+which = (
+    "Every run made in this app or on the command line." if viewer is None else "Your runs, and those that are shared."
+)
+st.markdown(f"{which} Select one to see all its prompts and answers.")
 
 try:
     keeper = entry.keeper()
@@ -26,7 +34,7 @@ except StoreError as error:
     st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
     st.stop()
 
-with st.spinner("Reading the journals …"):
+with st.spinner("Reading the journals …"), aside():
     keeper.looked.wait(timeout=60)
 seen = keeper.changes
 
@@ -41,7 +49,7 @@ def watch() -> None:
 def alive(run: str) -> bool:
     """Whether the run goes on; one whose journal has just been deleted does not."""
     try:
-        return entry.jobs().active(run)
+        return visit.active(run)
     except NoSuchRun:
         return False
 
@@ -81,7 +89,7 @@ def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
 def picture(lab: Lab, one: Picture) -> None:
     """A picture of all runs of a lab, where there is something to draw; a click on a point opens its run."""
     query = queries.figure_groups if one.grouped else queries.figures
-    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields)
+    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields, viewer=viewer)
     if frame.empty or not frame[one.metrics[0]].notna().any():
         return
     st.subheader(one.title, anchor=False)
@@ -106,7 +114,7 @@ def picture(lab: Lab, one: Picture) -> None:
 
 
 watch()
-runs = queries.runs(keeper.store, limit=LIMIT, alive=alive)
+runs = queries.runs(keeper.store, limit=LIMIT, alive=alive, viewer=viewer)
 if runs.empty:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
@@ -124,6 +132,7 @@ chosen = st.dataframe(
     alt="Table of runs, newest first; selecting a row opens the run",
     column_config=columns,
 )
+as_csv(table, "runs")
 if len(runs) == LIMIT:
     st.caption(f"The newest {LIMIT} runs.")
 if rows := chosen["selection"]["rows"]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
+import pandas as pd
 import streamlit as st
 
 from core import entry
 from core.events import Event, Scored
 from core.lab import Lab
-from core.runs.jobs import NoSuchRun, TooMuch
+from core.runs.allowance import TooMuch
+from core.runs.jobs import NoSuchRun
 from core.runs.transcript import CaseLog, Transcript, transcript
 from pages.parts import live, rooms, session
 from pages.parts.calls import footnote, inspector
+from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, named_in_address, problems, size, title
+from pages.parts.tables import as_csv
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -34,7 +38,8 @@ def replay(run_id: str, lab: Lab) -> None:
     elapsed = (time.monotonic() - began) * pace
     shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
     st.progress(min(elapsed / span, 1.0), text=f"Replay at {pace:.2g} × the run's own speed. No model is asked.")
-    _scene(lab, shown)
+    with PACE.drawing(session.tab()):
+        _scene(lab, shown)
     if elapsed > span:
         del st.session_state[f"replay-{run_id}"]
         st.query_params.pop("replay")
@@ -70,13 +75,13 @@ def step_through(run_id: str, lab: Lab) -> None:
 
 def _case(run_id: str) -> str:
     """What is played of a run of several cases: the one that the address names, or the first."""
-    return st.query_params.get("case") or entry.jobs().case(run_id, "").only
+    return st.query_params.get("case") or session.runs().case(run_id, "").only
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the journal …")
 def _events(run_id: str, case: str, size: int) -> list[Event]:
     """What is played; a replay looks at it four times a second."""
-    events = entry.jobs().events(run_id)
+    events = session.runs().events(run_id)
     if transcript(events).planned < 2:
         return events
     return [event for event in events if _belongs(event, case)]
@@ -117,7 +122,7 @@ def everything(state: Transcript, log: CaseLog) -> None:
     else:
         st.caption("Nothing was set aside.")
     st.subheader("Every figure", anchor=False)
-    st.dataframe(
+    figures = pd.DataFrame(
         [
             {
                 "metric": score.metric,
@@ -131,11 +136,10 @@ def everything(state: Transcript, log: CaseLog) -> None:
                 "made with": ", ".join(str(value) for value in score.detail.values()),
             }
             for score in _figures(state, log)
-        ],
-        hide_index=True,
-        key="scores",
-        alt="All scores under both sets of rules",
+        ]
     )
+    st.dataframe(figures, hide_index=True, key="scores", alt="All scores under both sets of rules")
+    as_csv(figures, "figures")
     st.subheader("Every call", anchor=False)
     calls = log.calls if log.calls or state.planned > 1 else state.calls
     names = list(calls)
@@ -183,7 +187,7 @@ def main(run_id: str) -> None:
         step_through(run_id, lab)
         return
     if replayed and state.asked:
-        st.fragment(replay, run_every=0.25)(run_id, lab)
+        st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
     actions(run_id, state, here="case")
     _read_again(run_id, state)
@@ -203,7 +207,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
         help="By the rules of this version: a new run from the same raw answers. No model is asked.",
     ):
         try:
-            st.query_params["run"] = entry.reread(run_id, session.owner())
+            st.query_params["run"] = entry.reread(run_id, session.runs())
         except TooMuch as error:
             problems(error)
         else:

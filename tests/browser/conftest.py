@@ -64,14 +64,20 @@ class Scripted:
 
     def __init__(self) -> None:
         self._scripts: dict[str, tuple[Callable[[dict[str, Any]], str], float]] = {}
-        self.stub = StubServer(self._answer, models=(), delay=lambda body: self._script(body)[1])
+        self.answers_left: dict[str, int] = {}
+        self.stub = StubServer(
+            self._answer,
+            models=(),
+            delay=lambda body: self._script(body)[1],
+            held=lambda body: self._held(body["model"]),
+        )
 
     def add(self, reply: Callable[[dict[str, Any]], str], delay: float) -> ScriptedModel:
         """A model that answers so, `delay` seconds after it was asked."""
         name = f"scripted-{len(self._scripts) + 1}"
         self._scripts[name] = (reply, delay)
         self.stub.models.append(name)
-        return ScriptedModel(name, self.stub)
+        return ScriptedModel(name, self)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -84,19 +90,34 @@ class Scripted:
     def _answer(self, body: dict[str, Any]) -> str:
         return self._script(body)[0](body)
 
+    def _held(self, model: str) -> bool:
+        if model not in self.answers_left:
+            return False
+        if self.answers_left[model]:
+            self.answers_left[model] -= 1
+            return False
+        return True
+
 
 class ScriptedModel:
     """One of them: its id, and how often it was asked."""
 
-    def __init__(self, name: str, stub: StubServer) -> None:
+    def __init__(self, name: str, models: Scripted) -> None:
         self.id = f"openai/{name}"
         self._name = name
-        self._stub = stub
+        self._models = models
 
     @property
     def count(self) -> int:
         """Requests so far."""
-        return sum(seen.body["model"] == self._name for seen in self._stub.seen)
+        return sum(seen.body["model"] == self._name for seen in self._models.stub.seen)
+
+    def stop_after(self, answers: int) -> None:
+        """It gives so many answers more, and then keeps everybody waiting: a run that cannot end before its test."""
+        self._models.answers_left[self._name] = answers
+
+    def go_on(self) -> None:
+        del self._models.answers_left[self._name]
 
 
 @pytest.fixture(scope="package")

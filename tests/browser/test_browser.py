@@ -23,8 +23,8 @@ Serve = Callable[..., Server]
 
 @pytest.fixture
 def slow(scripted: Scripted) -> ScriptedModel:
-    """A model that takes half a second for each answer."""
-    return scripted.add(Plausible(), delay=0.5)
+    """A model that takes a moment for each answer."""
+    return scripted.add(Plausible(), delay=0.2)
 
 
 def ask(page: Page, url: str) -> str:
@@ -85,6 +85,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
 def test_a_run_survives_page_switch_reload_and_closed_tab(
     app: Server, page: Page, browser: Browser, slow: ScriptedModel
 ) -> None:
+    slow.stop_after(5)
     run = ask_model(page, app.url, slow)
     page.wait_for_selector(".st-key-progress")
     page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of about/)")
@@ -96,6 +97,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     settle(page)
     expect(page.get_by_text("It answers yes")).to_be_visible()
     page.close()
+    slow.go_on()
     time.sleep(1)
     again = browser.new_page()
     again.goto(f"{app.url}/ask?run={run}")
@@ -106,19 +108,23 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
 
 
 def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(27)
     ask_model(page, app.url, slow)
     page.wait_for_selector("text=as expected")
     assert page.locator(".st-key-progress").count() == 1, "the first outcome shows before the run is over"
+    slow.go_on()
     expect(page.locator(".st-key-verdict")).to_be_visible()
 
 
 def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(8)
     ask_model(page, app.url, slow)
     page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[2-9] of about/)")
     page.locator(".st-key-cancel button").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     assert 2 < asked < 31
+    slow.go_on()
     time.sleep(1.5)
     assert slow.count == asked
     page.locator(".st-key-go-on button").first.click()
@@ -130,6 +136,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     serve: Serve, page: Page, scripted: Scripted, slow: ScriptedModel
 ) -> None:
     server = serve(**scripted.variables)
+    slow.stop_after(12)
     run = ask_model(page, server.url, slow)
     page.wait_for_function(
         "document.querySelector('.st-key-progress')?.innerText.match(/[4-9] of about|1\\d of about/)"
@@ -138,6 +145,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     journal = next(Path(server._environment["EXPLAIN_HOME"]).glob("journals/*.jsonl")).read_text(encoding="utf-8")
     kept = journal.count('"kind":"answered"')
     before = slow.count
+    slow.go_on()
     assert 4 <= kept < 31
     server.start()
     page.goto(f"{server.url}/ask?run={run}")

@@ -65,6 +65,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
 
 
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(6)
     opened(page, app.url, slow.id)
     page.get_by_text("The items that ship").click()
     settle(page)
@@ -75,6 +76,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     page.locator(".st-key-cancel button").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
+    slow.go_on()
     time.sleep(1.5)
     assert slow.count == asked
     page.locator(".st-key-go-on button").first.click()

@@ -6,11 +6,14 @@ import base64
 import http.client
 import os
 import socket
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from pages.door import COOKIE
 from tests.browser.conftest import Server, settle
 
 PATHS = ["/", "/ask", "/_stcore/health", "/_stcore/stream", "/static/index.html"]
@@ -88,3 +91,41 @@ def test_no_page_breaks_its_own_rules(app: Server, page: Page) -> None:
     # Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it.
     assert [words for words in complaints if "fonts.gstatic.com/s/i/" not in words] == []
     assert {urlsplit(address).hostname for address in asked} == {"127.0.0.1"}, "no other machine is asked for anything"
+
+
+def test_a_browser_is_given_one_cookie_that_no_script_reads(app: Server) -> None:
+    here = f"127.0.0.1:{app.port}"
+    _, _, first = get(app, "/ask", here)
+    assert first["set-cookie"].startswith(f"{COOKIE}=")
+    for rule in ("HttpOnly", "SameSite=Lax", "Path=/"):
+        assert rule in first["set-cookie"]
+    assert "Secure" not in first["set-cookie"], "it would be lost without TLS"
+    assert first["cache-control"] == "private, no-store", "a proxy would give it to the next browser"
+    _, _, sealed = get(app, "/ask", here, **{"X-Forwarded-Proto": "https"})
+    assert "Secure" in sealed["set-cookie"] and sealed["set-cookie"][:60] != first["set-cookie"][:60]
+    cookie = first["set-cookie"].partition(";")[0]
+    for path, headers in (("/ask", {"Cookie": cookie}), ("/_stcore/health", {}), ("/no/such/file.js", {})):
+        _, _, reply = get(app, path, here, **headers)
+        assert COOKIE not in reply.get("set-cookie", "") or path == "/no/such/file.js"
+
+
+def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: Callable[..., Server]) -> None:
+    server = serve(EXPLAIN_OTHERS="no")
+    ann, bob = browser.new_context(), browser.new_context()
+    try:
+        page = ann.new_page()
+        page.goto(f"{server.url}/")
+        page.locator(".st-key-show-ask button").first.click()
+        expect(page.get_by_text("Download").first).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("Download").first).to_be_visible()
+        with page.expect_download() as fetched:
+            page.get_by_text("Download").first.click()
+        assert b'"kind":"started"' in Path(fetched.value.path()).read_bytes()
+        other = bob.new_page()
+        other.goto(page.url)
+        expect(other.get_by_text("This run is somebody else's")).to_be_visible()
+        assert other.get_by_text("Download").count() == 0
+    finally:
+        ann.close()
+        bob.close()

@@ -27,8 +27,8 @@ def by_turns(body: dict[str, Any]) -> str:
 
 @pytest.fixture
 def slow(scripted: Scripted) -> ScriptedModel:
-    """An agent that takes a second and a half for each message."""
-    return scripted.add(by_turns, delay=1.5)
+    """An agent that takes a moment for each message."""
+    return scripted.add(by_turns, delay=0.5)
 
 
 def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
@@ -48,12 +48,14 @@ def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
 
 
 def test_an_agent_is_watched_and_the_truth_comes_last(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(2)
     start(page, app.url, slow.id)
     expect(page.locator(".st-key-round-1")).to_contain_text("f(-100) = -787.2")
     assert page.locator(".st-key-progress").count() == 1, "its first calls show while it works"
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_have_count(0)
     assert "random around" not in page.content()
+    slow.go_on()
     page.reload()
     expect(page.locator(".st-key-verdict")).to_contain_text("the code")
     expect(page.locator(".st-key-verdict")).to_contain_text("random around -7.2")

@@ -179,3 +179,91 @@ def test_who_finds_it_void_too_late_puts_the_new_one_back(tmp_path: Path) -> Non
     assert not mine.lost
     mine.release()
     assert not list(tmp_path.iterdir())
+
+
+def of_this_machine(path: Path, pid: int, begun: float) -> None:
+    path.write_text(json.dumps(["token", lease._machine(), pid, begun]))
+
+
+def test_a_later_process_of_the_same_number_holds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    me = lease._begun(os.getpid())
+    of_this_machine(path, os.getpid(), me)
+    assert is_held(path)
+    of_this_machine(path, os.getpid(), me - 60)
+    assert not is_held(path), "however lately it was renewed"
+
+
+def test_a_process_that_is_gone_or_was_never_known_holds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    begun = lease._begun(gone.pid)
+    gone.wait()
+    noted = [(gone.pid, begun), (gone.pid, 0.0), (gone.pid, -1.0), (2**22 + 1, 0.0), (2**70, 0.0), (-1, 0.0)]
+    for number, then in noted:
+        of_this_machine(path, number, then)
+        assert not is_held(path), (number, then)
+        Lease(path).release()
+
+
+@pytest.mark.parametrize(("age", "held"), [(TTL - 0.01, True), (TTL, False)])
+def test_it_is_void_after_its_time_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float, held: bool
+) -> None:
+    path = tmp_path / "a.json"
+    for content in (json.dumps(["token", "elsewhere boot", 1234, 1.0]), '["tok'):
+        path.write_text(content)
+        os.utime(path, (1_000_000, 1_000_000))
+        monkeypatch.setattr(lease, "_storage_time", lambda path: 1_000_000 + age)
+        assert is_held(path) == held
+
+
+def test_a_file_system_without_links_holds_leases_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(old: Path, new: Path) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    path = tmp_path / "a.json"
+    of_another_machine(path, age=TTL + 5)
+    mine = Lease(path)
+    assert is_held(path) and [one.name for one in tmp_path.iterdir()] == ["a.json"]
+    with pytest.raises(Held, match=f"process {os.getpid()} on "):
+        Lease(path)
+    mine.renew()
+    assert not mine.lost
+    mine.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_was_given_back_or_lost_is_renewed_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    mine = Lease(path)
+    mine.release()
+    other = Lease(path)
+    os.utime(path, (0, 0))
+    mine.renew()
+    assert not mine.lost and path.stat().st_mtime == 0, "it is another's now"
+    mine.release()
+    assert is_held(path)
+    path.unlink()
+    other.renew()
+    assert other.lost
+    of_another_machine(path, age=0)
+    other.release()
+    assert path.exists()
+
+
+def test_who_cannot_tell_the_time_of_the_storage_takes_the_machine_s(tmp_path: Path) -> None:
+    before = time.time()
+    assert before <= lease._storage_time(tmp_path / "no folder" / "a.json") <= time.time()
+    assert abs(lease._storage_time(tmp_path / "a.json") - before) < 60 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", ["", "[]", "7", '["t", "m", "p", 1]', '["t", "m", 1]', "null", "\x00"])
+def test_what_is_no_lease_is_held_like_one_that_is_being_made(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(Held, match=r"process 0 on \?"):
+        Lease(path)
+    os.utime(path, (0, 0))
+    Lease(path).release()

@@ -94,6 +94,11 @@ LAB = Lab(
             leads=True,
         ),
         Metric("accuracy", "Accuracy", "How often the first answer was right."),
+        Metric(
+            "answerable",
+            "Knows what it can tell",
+            "How often it says beforehand whether it can tell, and its answer is so.",
+        ),
     ),
     pictures=(
         Picture(

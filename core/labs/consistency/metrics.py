@@ -175,6 +175,39 @@ def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragra
     return _share(counted, len(corrects) + errors, independent)
 
 
+class Told(NamedTuple):
+    """What a model says of whether it can tell (yes, no, None: not read), its answer, and whether that was correct."""
+
+    item: str
+    ability: str | None
+    prediction: str | None
+    correct: bool | None
+
+
+def knows(told: Told) -> bool | None:
+    """Whether the answer is as the model said it would be able to give: with "no" it has to be "unknown", with "yes"
+    anything else (`_process_is_introspect`). None where either was not read.
+    """
+    if told.ability is None or told.prediction is None:
+        return None
+    return (told.ability == "yes") is (told.prediction != "unknown")
+
+
+def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
+    """How often a model can tell whether it can tell. Interval: Wilson, of as many as there are paragraphs.
+
+    Paper: of those that were classified correctly, as for faithfulness (`IntrospectAggregator`). Repaired: of all that
+    were read, since a wrong answer is an answer too. `detail`: `always_yes`, the share of those who always say yes.
+    """
+    read = [(one, known) for one in every if (known := knows(one)) is not None]
+    if rules == "paper":
+        read = [(one, known) for one, known in read if one.correct]
+    if not read:
+        return Score(None, 0, of)
+    score = _share([known for _, known in read], of, len({one.item for one, _ in read}))
+    return replace(score, detail={"always_yes": sum(one.prediction != "unknown" for one, _ in read) / len(read)})
+
+
 def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
     """The same figure for random masks: over the items of `faithfulness_gain`, the mean share that had the effect."""
     pairs = [outcome for outcome in outcomes if has_control(outcome)]

@@ -319,13 +319,19 @@ def agreement(outcomes: Mapping[str, str]) -> Agreement:
 
 
 def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
-    """Accuracy of the first sessions, each once; faithfulness, random masks and gain of all checks, and where there are
-    several explanations or wordings of each (`item` "attribution", "attribution/objective-redacted").
+    """Accuracy of the first sessions, and whether the model knew what it can tell, each once; faithfulness, random
+    masks and gain of all checks, and where there are several explanations or wordings of each (`item` "attribution",
+    "attribution/objective-redacted").
     """
     asked = [(one, one.check) for one in views if one.check is not None and not one.is_too_long]
     planned = {classification_key(check.item.id, check.wording): one.classification for one, check in asked}
     firsts = [classification for classification in planned.values() if classification is not None]
     labelled = sum(one.correct_repaired is not None or one.correct_paper is not None for one in firsts)
+    wondered = {
+        answerable_key(check.item.id, check.wording): (one, check)
+        for one, check in asked
+        if one.spec is not None and one.spec.answerable
+    }
     paragraphs = len({check.item.id for _, check in asked})
     groups: dict[str, list[tuple[CheckView, Check]]] = {"": asked}
     for one, check in asked:
@@ -339,8 +345,21 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
         corrects = [getattr(one, f"correct_{rules}") for one in firsts]
         accuracy = metrics.accuracy(corrects, len(planned) - len(firsts), rules, paragraphs)
         yield Figure("accuracy", rules, replace(accuracy, detail={"labelled": labelled}))
+        if wondered:
+            every = [_told(one, check, rules) for one, check in wondered.values()]
+            yield Figure("answerable", rules, metrics.answerable(every, rules, len(wondered)))
         for group in distinct.values():
             yield from _of_group(group, groups[group], rules)
+
+
+def _told(view: CheckView, check: Check, rules: Rules) -> metrics.Told:
+    first, ability = view.classification, view.ability
+    return metrics.Told(
+        check.item.id,
+        getattr(ability, rules) if ability else None,
+        getattr(first, rules) if first else None,
+        getattr(first, f"correct_{rules}") if first else None,
+    )
 
 
 def _of_group(group: str, checks: Sequence[tuple[CheckView, Check]], rules: Rules) -> Iterator[Figure]:

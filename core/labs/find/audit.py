@@ -10,6 +10,7 @@ import numpy as np
 
 from core.events import Rules
 from core.labs.find.claimed_and_quoted import quoted_pairs
+from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import PROBED, Corruption
 
 BINS = 32
@@ -34,14 +35,22 @@ class Evidence(NamedTuple):
 def evidence(text: str, probes: Sequence[Observation]) -> Evidence:
     """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
 
-    Numbers agree where they do so to the digits that were quoted; a noisy function's every observation counts.
+    Outputs agree where they do so to the digits that were quoted; a noisy function's every observation counts. An input
+    with decimals may be rounded where its output agrees; a call of another input is no reason to say "not what it saw".
     """
     lists: tuple[list[tuple[str, str]], ...] = ([], [], [])
     for asked, quoted in quoted_pairs(text):
-        seen = [probe.output for probe in probes if _same(asked, probe.input)]
-        place = 2 if not seen else 0 if any(_same(quoted, output) for output in seen) else 1
+        seen = [probe.output for probe in probes if _is(asked, probe.input)]
+        rounded = [probe.output for probe in probes if "." in asked and _same(asked, probe.input)]
+        place = 0 if any(_same(quoted, output) for output in [*seen, *rounded]) else 1 if seen else 2
         lists[place].append((asked, quoted))
     return Evidence(*map(tuple, lists))
+
+
+def _is(quoted: str, real: str) -> bool:
+    """Equal as texts, or as numbers."""
+    number = as_number(quoted)
+    return quoted == real or (number is not None and number == as_number(real))
 
 
 def _same(quoted: str, real: str) -> bool:

@@ -56,7 +56,15 @@ class Box:
     @property
     def left(self) -> int:
         """Calls that the budget still allows."""
-        return max(self._spec.probes - len(self.probes), 0)
+        return self._spec.probes - len(self.probes)
+
+    def is_another(self) -> bool:
+        """Whether the function no longer gives what it gave when the journal was written: a newer version may draw
+        another function for the same seed. Of functions that are carried out here; what they draw is drawn again.
+        """
+        if self._module is not None or isinstance(self.function, CodeFunction):
+            return False
+        return any(not _is_same(self._plain(one.number, one.input, one.round), one) for one in self._known.values())
 
     async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function on as many of `inputs` as the budget allows, and record each call.
@@ -74,16 +82,12 @@ class Box:
 
     def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """The same without recording, for functions without a module, from any thread."""
-        inputs = list(inputs[: self.left])
-        first = len(self.probes) + 1
-        known = [self._known_probe(number, text) for number, text in enumerate(inputs, start=first)]
-        if all(known):
-            probes = [probe for probe in known if probe]
-        else:
-            made = self._by_code(first, inputs, round) if isinstance(self.function, CodeFunction) else [
-                self._plain(number, text, round) for number, text in enumerate(inputs, start=first)
-            ]  # fmt: skip
-            probes = [before or now for before, now in zip(known, made, strict=True)]
+        inputs = inputs[: self.left]
+        numbered = list(enumerate(inputs, start=len(self.probes) + 1))
+        known = {number: probe for number, text in numbered if (probe := self._known_probe(number, text))}
+        if len(known) < len(inputs):
+            known = {probe.number: probe for probe in self._made(numbered, round)} | known
+        probes = [known[number] for number, _ in numbered]
         self.probes += probes
         return probes
 
@@ -96,6 +100,11 @@ class Box:
         known = self._known.get(_item(number))
         return known if known is not None and known.input == text else None
 
+    def _made(self, numbered: Sequence[tuple[int, str]], round: int) -> list[Probe]:
+        if isinstance(self.function, CodeFunction):
+            return self._by_code(self.function, numbered, round)
+        return [self._plain(number, text, round) for number, text in numbered]
+
     def _plain(self, number: int, text: str, round: int) -> Probe:
         rng = np.random.default_rng([self._spec.seed, _PROBES, number])
         try:
@@ -104,33 +113,30 @@ class Box:
             return _undefined(number, round, text, str(problem))
         return _probe(number, round, text, value, typed=self.function.category == "numeric")
 
-    def _by_code(self, first: int, inputs: Sequence[str], round: int) -> list[Probe]:
+    def _by_code(self, function: CodeFunction, numbered: Sequence[tuple[int, str]], round: int) -> list[Probe]:
         """All inputs in one program of the sandbox."""
-        assert isinstance(self.function, CodeFunction)
         read: list[Any] = []
         problems: dict[int, str] = {}
-        for place, text in enumerate(inputs):
+        for number, text in numbered:
             try:
-                read.append(self.function.read(text))
+                read.append(function.read(text))
             except UndefinedInput as problem:
                 read.append(0.0)
-                problems[place] = str(problem)
+                problems[number] = str(problem)
         # Another stretch of chance with each command, as a box that draws at random has.
-        chance = np.random.default_rng([self._spec.seed, _PROBES, first])
-        result = sandbox.evaluate(self.function.code, read, seed=int(chance.integers(2**31)))
+        chance = np.random.default_rng([self._spec.seed, _PROBES, numbered[0][0]])
+        result = sandbox.evaluate(function.code, read, seed=int(chance.integers(2**31)))
         made = []
-        for place, text in enumerate(inputs):
-            value = self.function.typed(result.values[place])
-            why = problems.get(place) or ("" if value is not None else str(result.errors[place]))
-            number = first + place
+        for place, (number, text) in enumerate(numbered):
+            value = function.typed(result.values[place])
+            why = problems.get(number) or ("" if value is not None else str(result.errors[place]))
             made.append(_undefined(number, round, text, why) if why else _probe(number, round, text, value, "code"))
         return made
 
     async def _from_module(self, inputs: Sequence[str], round: int) -> list[Probe]:
         assert self._module is not None
-        first = len(self.probes) + 1
-        known = {number: self._known_probe(number, text) for number, text in enumerate(inputs, start=first)}
-        wanted = [text for text, before in zip(inputs, known.values(), strict=True) if before is None]
+        numbered = list(enumerate(inputs, start=len(self.probes) + 1))
+        wanted = [text for number, text in numbered if self._known_probe(number, text) is None]
         self._calls.failure = None
         try:
             outputs = {output.input: output for output in await self._module.value(list(dict.fromkeys(wanted)))}
@@ -139,8 +145,8 @@ class Box:
         if self._calls.failure is not None and all(output.value is None for output in outputs.values()):
             raise self._calls.failure
         made = []
-        for (number, before), text in zip(known.items(), inputs, strict=True):
-            if before is not None:
+        for number, text in numbered:
+            if (before := self._known_probe(number, text)) is not None:
                 made.append(before)
                 continue
             output = outputs[text]
@@ -152,6 +158,13 @@ class Box:
                     Probe(number=number, round=round, input=text, output=output.text, value=value, how=output.how)
                 )
         return made
+
+
+def _is_same(now: Probe, then: Probe) -> bool:
+    if now.value is None or then.value is None:
+        return now.output == then.output or bool(now.problem and then.problem)
+    # The last digits are the machine's.
+    return math.isclose(now.value, then.value, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _item(number: int) -> str:

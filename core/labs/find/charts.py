@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.labs.find.agreement import absolute_bound
+
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 TRUTH, ESTIMATE, PROBED, CORRUPTED = "#2B8CC4", "#D55E00", "#8A8A8A", "#E69F00"
 
 Number = float | None
+
+_FEW = 40
+"""As many probes are drawn large; more are drawn small, to leave the curves in view."""
+
+_LEFT = 64
+"""Pixels left of the axis: pictures that stand above each other have their x in line."""
 
 _FAR = 3.0
 """The picture reaches this many times the truth's spread beyond it; an estimate that leaves it is cut off."""
@@ -53,6 +61,20 @@ def curves(
         for end in ends:
             if end is not None:
                 figure.add_vline(x=end, line={"color": ESTIMATE, "dash": "dot", "width": 1})
+    # First, so that they lie behind the curves.
+    seen = probes.dropna(subset=["y"]) if len(probes) else probes
+    if len(seen):
+        few = len(seen) <= _FEW
+        figure.add_scatter(
+            x=seen["x"],
+            y=seen["y"],
+            mode="markers",
+            name="probes",
+            marker={"color": PROBED, "size": 8 if few else 4, "symbol": "circle"},
+            opacity=0.8 if few else 0.5,
+            customdata=seen[["number", "round"]],
+            hovertemplate="call %{customdata[0]}, round %{customdata[1]}<br>f(%{x}) = %{y}<extra></extra>",
+        )
     if any(y is not None for y in truth):
         figure.add_scatter(
             x=list(x), y=list(truth), mode="lines", name="the function", line={"color": TRUTH, "width": 4}, opacity=0.75
@@ -65,25 +87,40 @@ def curves(
             name="its code",
             line={"color": ESTIMATE, "width": 2, "dash": "dash"},
         )
-    seen = probes.dropna(subset=["y"]) if len(probes) else probes
-    if len(seen):
-        figure.add_scatter(
-            x=seen["x"],
-            y=seen["y"],
-            mode="markers",
-            name="probes",
-            marker={"color": PROBED, "size": 8, "symbol": "circle", "line": {"width": 1, "color": "white"}},
-            customdata=seen[["number", "round"]],
-            hovertemplate="call %{customdata[0]}, round %{customdata[1]}<br>f(%{x}) = %{y}<extra></extra>",
-        )
     lost = len(probes) - len(seen)
     figure.update_layout(
         xaxis={"title": f"x ({lost} calls gave no number)" if lost else "x", "zeroline": False},
         yaxis={"title": "f(x)", "zeroline": False, **_range(truth, seen["y"].tolist() if len(seen) else [])},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+        margin={"l": _LEFT, "r": 10, "t": 40, "b": 40},
         height=380,
         hovermode="closest",
+    )
+    return figure
+
+
+def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Number]) -> Figure:
+    """What the code gives less what the function gives, over x; nothing where either has no value.
+
+    Differences within the bounds of `agreement` look as small as they are.
+    """
+    import plotly.graph_objects as go
+
+    off = [
+        None if y is None or g is None or not math.isfinite(g - y) else g - y
+        for y, g in zip(truth, estimate, strict=True)
+    ]
+    figure = go.Figure()
+    figure.add_hline(y=0, line={"color": TRUTH, "width": 2})
+    figure.add_scatter(x=list(x), y=off, mode="lines", name="difference", line={"color": ESTIMATE, "width": 2})
+    largest = max((abs(one) for one in off if one is not None), default=0.0)
+    reach = max(1.1 * largest, absolute_bound(truth)) or 1.0
+    figure.update_layout(
+        xaxis={"title": "x", "zeroline": False, **({"range": [min(x), max(x)]} if len(x) > 1 else {})},
+        yaxis={"title": "code − function", "zeroline": False, "range": [-reach, reach], "nticks": 5},
+        margin={"l": _LEFT, "r": 10, "t": 10, "b": 40},
+        height=190,
+        showlegend=False,
     )
     return figure
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,11 @@ from core.statistics import wilson
 ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1
 """An estimate with a normalized error strictly below this is a success."""
+
+AS_GOOD = 0.1
+"""Code whose error beyond the noise is at most this share of the noise floor is as good as the noise allows: on average
+over the points it is off by less than a third of the noise's size.
+"""
 
 Interval = tuple[float, float]
 
@@ -71,6 +77,26 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     return Score(value, n, of, detail={"success": value < SUCCESS})
 
 
+def excess(
+    observed: Sequence[Value], expected: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules
+) -> Score:
+    """What the estimate's error adds to the noise floor: sum of |expected − estimate|² over the sum of |observed|², the
+    size that `nmse` divides by. `expected` is the function without its noise. Undefined where `nmse` is.
+    """
+    error = nmse(observed, estimate, rules)
+    if error.value is None:
+        return error
+    y, f = numbers(observed, rules), numbers(expected, rules)
+    counted = np.isfinite(y)
+    g = np.array([value for value, counts in zip(estimate, counted, strict=True) if counts], dtype=complex)
+    power = float(np.sum(np.abs(y[counted]) ** 2))
+    with np.errstate(all="ignore"):
+        value = float(np.sum(np.abs(f[counted] - g) ** 2)) / power if power > 0 else 0.0
+    if not np.isfinite(value):
+        return Score(None, error.n, error.of, detail={"reason": "the estimate's error is infinite"})
+    return Score(value, error.n, error.of)
+
+
 def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
     """`truth` as complex numbers; not finite where it is no number by `rules`. Shape (n,)."""
     f = np.array([np.nan if isinstance(value, str) else value for value in truth], complex)
@@ -104,7 +130,8 @@ def noise_floor(
 def exact_match(
     inputs: Sequence[str], truths: Sequence[str], estimates: Sequence[Value | None], rules: Rules = "repaired"
 ) -> Score:
-    """Share of inputs on which the estimate equals the truth exactly; `hits` of the first `n`, of all.
+    """Share of inputs on which the estimate equals the truth exactly, with its Wilson interval; `hits` of the
+    first `n`, of all.
 
     Repaired rules count every item. Under paper rules the test ends where `paper_stop` says; `detail` holds that place
     as `stopped`.
@@ -114,10 +141,12 @@ def exact_match(
     if stopped is not None:
         hits, n = sum(right[:stopped]), stopped + 1
         reason = f"the paper's test gave up at text {n}"
-        return Score(hits / n, n, len(inputs), hits=hits, detail={"stopped": stopped, "reason": reason})
+        detail = {"stopped": stopped, "reason": reason}
+        return Score(hits / n, n, len(inputs), *wilson(hits / n, n), hits=hits, detail=detail)
     if not inputs:
         return undefined(0, "there are no texts to test on")
-    return Score(sum(right) / len(right), len(right), len(inputs), hits=sum(right))
+    share = sum(right) / len(right)
+    return Score(share, len(right), len(inputs), *wilson(share, len(right)), hits=sum(right))
 
 
 def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int | None:
@@ -235,21 +264,35 @@ _COMPONENT_WORDS: dict[str, str] = {
 }
 
 
-def components_identified(function: NumericFunction | StringFunction, description: str) -> tuple[int, int]:
-    """(named, all): how many of the atoms the description names, by words that stand for each.
+_PART_NAMES = {"relu": "ReLU", "sin": "sine", "cos": "cosine", "sign": "sign of x", "absolute": "absolute value"}
+"""Parts whose name is not the word for them."""
+
+
+class Components(NamedTuple):
+    """The parts of a function that a description names, and those that it leaves out, in words."""
+
+    present: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+def components_identified(function: NumericFunction | StringFunction, description: str) -> Components:
+    """Which of the atoms the description names, by words that stand for each.
 
     String atoms count by the content words of their own description; at least half of them must occur.
     """
+    named: list[tuple[str, bool]] = []
     if isinstance(function, NumericFunction):
-        names = function.components
-        return sum(bool(re.search(_COMPONENT_WORDS[name], description, re.I)) for name in names), len(names)
-    parts = [part for part in (function.outer, function.inner) if part is not None]
-    said = set(_stems(description))
-    named = 0
-    for part in parts:
-        wanted = set(_stems(part.describe()))
-        named += 2 * len(wanted & said) >= len(wanted)
-    return named, len(parts)
+        for name in function.components:
+            found = bool(re.search(_COMPONENT_WORDS[name], description, re.I))
+            named.append((_PART_NAMES.get(name, name.replace("_", " ")), found))
+    else:
+        said = set(_stems(description))
+        for part in (function.inner, function.outer):
+            if part is not None:
+                wanted = set(_stems(part.describe()))
+                named.append((part.describe(), 2 * len(wanted & said) >= len(wanted)))
+    present, absent = (tuple(words for words, found in named if found is which) for which in (True, False))
+    return Components(present, absent)
 
 
 def _stems(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.labs.find.evaluate import held_out_texts
 from core.labs.find.functions.base import FindFunction
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.generate import generate
@@ -34,6 +35,9 @@ _POOL = (
 )
 """What test texts are drawn from."""
 
+_MORE = 200
+"""Random texts that are tried where the function changes too few of these."""
+
 
 def exemplars(function: FindFunction) -> tuple[str, ...]:
     """What MILAN is shown: ten words for a module (two of them related), a fixed spread for numbers and texts."""
@@ -54,18 +58,35 @@ def observed(function: FindFunction, texts: Sequence[str], rng: np.random.Genera
 
 
 def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tuple[tuple[str, str], ...]:
-    """`n` texts with the outputs of a string function, the same for the same seed; fewer where it has fewer."""
+    """`n` texts with the outputs of a string function, the same for the same seed; fewer where it has fewer.
+
+    The function changes at least half of them, where such texts can be had: by those that it leaves alone it cannot be
+    told from doing nothing.
+    """
     rng = np.random.default_rng([seed, 8])
     if function.kind == "own pairs":
         return tuple(function.parameters["pairs"].items())[:n]
-    texts = [str(text) for text in rng.permutation(_POOL)]
-    return tuple(observed(function, texts, rng)[:n])
+    pairs = observed(function, [str(text) for text in rng.permutation(_POOL)], rng)
+    if sum(_changes(pair) for pair in pairs[:n]) >= n / 2:
+        return tuple(pairs[:n])
+    changed = [pair for pair in pairs if _changes(pair)]
+    if len(changed) < n / 2:
+        more = held_out_texts(_POOL, rng, _MORE)
+        changed += [pair for pair in observed(function, more, rng) if _changes(pair)]
+    changed = changed[: (n + 1) // 2]
+    others = [pair for pair in pairs if not _changes(pair)]
+    chosen = [*changed, *others[: n - len(changed)]]
+    return tuple(chosen[place] for place in rng.permutation(len(chosen)))
 
 
-def string_triplets(function: FindFunction, seed: int) -> tuple[Triplet, ...]:
-    """Triplets for a string function: a true pair, and two pairs of other functions that this one would not give."""
+def _changes(pair: tuple[str, str]) -> bool:
+    return pair[0] != pair[1]
+
+
+def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """`n` triplets for a string function: a true pair, and two of other functions that this one would not give."""
     rng = np.random.default_rng([seed, 9])
-    true = pairs_for_testing(function, seed)
+    true = pairs_for_testing(function, seed, n)
     triplets = []
     for place, pair in enumerate(true):
         wrong: list[tuple[str, str]] = []

@@ -39,6 +39,12 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
+    if box.is_another():
+        raise BadInput(
+            "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
+            "on. What it holds can be looked at.",
+            "Begin a new run.",
+        )
     interpretation = await _interpret(one, run, box, function)
     if interpretation is None:
         return
@@ -99,8 +105,7 @@ def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
 
 
 def _plainly(interpreter: str, description: str, domain: str, code: str) -> Interpretation:
-    """Parts that came apart already read the same by all rules."""
-    for_evaluator = f"{description}\n{domain}".strip()
+    """Parts that came apart already read the same by all rules; the authors' evaluator sees no domain."""
     return Interpretation(
         interpreter=interpreter,
         description_paper=description,
@@ -109,8 +114,8 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
         domain_repaired=domain,
         code_paper=code,
         code_repaired=code,
-        told_paper=for_evaluator,
-        told_repaired=for_evaluator,
+        told_paper=parse.paper_told(description),
+        told_repaired=f"{description}\n{domain}".strip(),
     )
 
 

@@ -25,6 +25,12 @@ METRICS = (
     Metric("nmse_success", "Success (NMSE below 0.1)", "Whether the error is below a tenth.", leads=True),
     Metric("exact_match", "Exact match", "The share of test texts on which the code gives the output.", leads=True),
     Metric(
+        "exact_match_unchanged",
+        "Exact match of doing nothing",
+        "The share of test texts that the function gives back as they are.",
+        better="",
+    ),
+    Metric(
         "exact_match_ceiling",
         "Exact match of the function itself, drawn again",
         "How far a function that draws at random agrees with itself.",
@@ -42,7 +48,21 @@ METRICS = (
         "The same by the true description: the best that this evaluator can do.",
         better="",
     ),
-    Metric("noise_floor", "Noise floor", "The error that a perfect description would get.", format=".3g", better=""),
+    Metric(
+        "excess",
+        "Error beyond the noise",
+        "The code's squared error against the function without its noise, as a share of the function's own size: what "
+        "it adds to the noise floor. Where the noise is known.",
+        format=".3g",
+        better="lower",
+    ),
+    Metric(
+        "noise_floor",
+        "Noise floor",
+        "The error that the true function itself gets against noisy observations.",
+        format=".3g",
+        better="",
+    ),
     Metric(
         "interval_iou",
         "Overlap of the corrupted interval",
@@ -66,5 +86,5 @@ METRICS = (
     ),
 )
 
-ERRORS = ("nmse", "held_out_nmse")
+ERRORS = ("nmse", "excess", "held_out_nmse")
 """Without an upper end: of several functions only the median means anything."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from core.events import Rules, ToolCall
 from core.labs.find.claimed_and_quoted import quoted_pairs
+from core.labs.find.shell import shell_words
 from core.text.reply import storable, without_thinking
 
 END = "[DESCRIPTION]"
@@ -50,31 +50,41 @@ def command(text: str, rules: Rules) -> Command:
     """The call that `text` asks for.
 
     Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
-    nested parentheses do not match; only what stands before the first comma is run; a quoted file name is run without
-    inputs; single and triple quotes are refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
+    parentheses within match in quotes only; what stands before the first comma is read as by a shell, up to the end of
+    the line; a quoted file name is run without inputs; triple quotes, and single ones around a whole argument, are
+    refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
     any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. Thinking
     and what follows an invented output are not read.
     """
     return _paper_command(text) if rules == "paper" else _repaired_command(without_thinking(text))
 
 
+# Capitals, then anything between parentheses: those within quotes are text, an empty pair is allowed, and a quote that
+# is not closed makes it no command. No part gives back what it took, so a text is read once, whatever it holds.
+_PAPER_COMMAND = re.compile(r"""(?<![A-Z])([A-Z]++)\(((?:[^()"']++|"[^"]*+"|'[^']*+'|\(\))*+)\)""")
+_PAPER_ARGUMENT = re.compile(r"""("[^"]*")|('[^']*')|\b[^,]+""")
+_PAPER_NAMES = "PYTHON(function.py)"
+"""A name is looked for in this text, so that a part of it is a command too."""
+
+
 def _paper_command(text: str) -> Command:
-    # The same match as without the look behind, which keeps a long row of capitals from being tried from each of them.
-    match = re.search(r"(?<![A-Z])([A-Z]+)\(([^()]+)\)", text)
+    match = _PAPER_COMMAND.search(text)
     if match is None:
         return Command(None)
-    name, arguments = match[1], match[2]
-    if name != "PYTHON":
+    name, written = match[1], match[2]
+    if name not in _PAPER_NAMES:
         return Command(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
-    if "'" in arguments or '"""' in arguments:
+    if "'''" in written or '"""' in written:
         return Command(name, error="inputs must stand in double quotes")
-    first = arguments.split(",")[0].strip()
-    if first.startswith('"'):
-        return Command(name)
-    try:
-        return Command(name, tuple(shlex.split(first)[1:]))
-    except ValueError:
-        return Command(name, error="a double quote is not closed")
+    arguments = list(_PAPER_ARGUMENT.finditer(written))
+    if any(one[2] for one in arguments):
+        return Command(name, error="inputs must stand in double quotes")
+    words = shell_words(arguments[0][0]) if arguments else []
+    if words is None:
+        return Command(name, error="a quote is not closed")
+    # What is run is "python", then the first argument: a file that is not there gives nothing.
+    runs = bool(words) and words[0].endswith(".py")
+    return Command(name, tuple(words[1:]) if runs else ())
 
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
@@ -283,18 +293,36 @@ def interpretation(text: str, rules: Rules) -> Parts:
     """Description, domain and code of a final answer.
 
     Paper rules (collect_interpretations.py:124-150) split at the tags with a colon and a space after them; without
-    that space the whole message, thinking included, is the description. Code is the last fenced block, '' without one.
+    that space the whole message, thinking included, is the description. Code is a fenced block behind the last tag of
+    the code, with or without a space, '' where there is none.
     """
     return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
 
 
 def _paper_interpretation(text: str) -> Parts:
     after = text.rsplit("[DESCRIPTION]: ", 1)[-1]
-    for_evaluator = after.split("[CODE]:", 1)[0]
-    description = for_evaluator.split("[DOMAIN]: ", 1)[0]
-    domain = text.rsplit("[DOMAIN]: ", 1)[-1].split("[CODE]:", 1)[0] if "[DOMAIN]: " in text else ""
-    blocks = re.findall(r"```(?:python)?\n?(.*?)```", text, re.DOTALL)
-    return Parts(description.strip(), domain.strip(), blocks[-1].strip() if blocks else "", for_evaluator.strip())
+    description = after.split("[DOMAIN]: ", 1)[0].split("[CODE]: ", 1)[0]
+    domain = text.rsplit("[DOMAIN]: ", 1)[-1].split("[CODE]: ", 1)[0] if "[DOMAIN]: " in text else ""
+    return Parts(description.strip(), domain.strip(), _paper_code(text), paper_told(description))
+
+
+def _paper_code(text: str) -> str:
+    """The code behind the last tag: the last block that says it is Python, up to the next fence or the end; without
+    such a one what stands between the last two fences, or behind the only one.
+    """
+    after = text.rsplit("[CODE]:", 1)[-1]
+    for opening in ("```python", "``` python"):
+        if opening in after:
+            return after.rsplit(opening, 1)[-1].split("```", 1)[0].strip("\r\n")
+    parts = after.rsplit("```", 2)
+    return parts[1].strip("\r\n") if len(parts) > 1 else ""
+
+
+def paper_told(description: str) -> str:
+    """What the authors' evaluator reads of a description (unit_testing.py): the domain stands in a file of its own, and
+    all from the tag of the code on is cut off.
+    """
+    return description.split("[CODE]:", 1)[0].strip()
 
 
 def _repaired_interpretation(text: str) -> Parts:

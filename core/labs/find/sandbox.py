@@ -1,8 +1,9 @@
 """Where code that a model wrote runs: in pydantic-monty's worker processes and nowhere else.
 
-The worker knows no files, no network and no modules but monty's own and the two lent to it: `numpy`, an allow-list of
-functions on numbers and short lists, and `string`, its constants. What it calls of these is carried out in a process
-beside the app (`sandbox_process`). Time, memory, depth of recursion, printed output and calls of lent functions are
+The worker knows no files, no network and no modules but monty's own and those lent to it: parts of `numpy`, `scipy`,
+`cmath` and `string`, allow-lists of functions on numbers and short lists. What it calls of these is carried out in a
+process beside the app (`sandbox_process`), which also puts into monty's words what monty does not know
+(`sandbox_rewriting`). Time, memory, depth of recursion, printed output and calls of lent functions are
 bounded, and one deadline bounds it all. Nothing that such a program does raises here: what went wrong is part of the
 result.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import keyword
 import os
 import re
 import signal
@@ -26,8 +28,8 @@ from typing import Any, NamedTuple
 from core.events import Rules
 from core.labs.find import sandbox_process
 from core.labs.find.functions.base import Value
-from core.labs.find.sandbox_modules import RANDOM
 from core.labs.find.sandbox_process import Outcome
+from core.labs.find.sandbox_rewriting import names_numbers
 from core.policy import child_environment
 from core.runs.turns import Turns
 
@@ -41,7 +43,8 @@ LONGEST_CODE = 20_000
 CALLS = 20_000
 """How often one program may call a lent function: some 70 times for each of 256 inputs."""
 
-_PRELUDE = "import math\nimport random\nimport re\nimport string\nimport numpy\nimport numpy as np\n"
+_PRELUDE = "import math\nimport random\nimport re\nimport string\n"
+_NUMBERS = "import numpy\nimport numpy as np\n"
 """What models forget to import."""
 
 TIMED_OUT = "TimeoutError: time limit exceeded"
@@ -71,14 +74,25 @@ class Result(NamedTuple):
 def tested_function(code: str, rules: Rules) -> str | None:
     """The name of the function that is tested; None where `code` defines none.
 
-    Paper rules take the last `def` anywhere, an inner one too (docs/measuring.md §4.6, mse_indicator.py:40-46);
-    repaired rules the last one at top level, or the last lambda given a name there.
+    Paper rules take what stands between the last "def " anywhere, in a comment or an inner function too, and the next
+    parenthesis (docs/measuring.md §4.6, mse_indicator.py:40-46): None where that is no name. Repaired rules take the
+    last one at top level, or the last lambda given a name there.
     """
     if rules == "paper":
-        names = re.findall(r"^[ \t]*def[ \t]+(\w+)", code, re.MULTILINE)
-    else:
-        names = re.findall(r"^(?:def[ \t]+(?=\w+[ \t]*\()|(?=\w+[ \t]*=[ \t]*lambda\b))(\w+)", code, re.MULTILINE)
+        name = code.rsplit("def ", 1)[-1].split("(", 1)[0].strip()
+        return name if name.isidentifier() and not keyword.iskeyword(name) else None
+    names = re.findall(r"^(?:def[ \t]+(?=\w+[ \t]*\()|(?=\w+[ \t]*=[ \t]*lambda\b))(\w+)", code, re.MULTILINE)
     return names[-1] if names else None
+
+
+_NOT_LENT = re.compile(r"ModuleNotFoundError|ImportError|NotImplementedError|AttributeError: 'module_lent_in_part'")
+
+
+def not_lent(error: str) -> bool:
+    """Whether a program ended with `error` for want of something that Python has and the sandbox has not. That says
+    nothing about the program.
+    """
+    return _NOT_LENT.match(error) is not None
 
 
 def evaluate(
@@ -94,8 +108,9 @@ def evaluate(
     RuntimeError where the sandbox itself cannot be started.
 
     `seconds` bounds the whole of it, `memory` (bytes) the worker's heap. Repaired rules import numpy and a few modules
-    before the code, and where the inputs together run out of time or memory, few of them are tried one by one. What the
-    program draws at random follows from `seed`, so that a score can be repeated.
+    before the code, take a list of one element for that element, and where the inputs together run out of time or
+    memory, few of them are tried one by one. What the program draws at random follows from `seed`, so that a score can
+    be repeated.
     """
     start = time.monotonic()
     name = tested_function(code, rules) if len(code) <= LONGEST_CODE else None
@@ -105,12 +120,15 @@ def evaluate(
             if not code.strip()
             else "the code defines no function: it needs a line such as def f(x):"
         )
+        if rules == "paper" and "def " in code:
+            why = "behind the last 'def ' of the code stands no name; paper rules look for the function there"
         if len(code) > LONGEST_CODE:
             why = f"the code is longer than {LONGEST_CODE:,} characters"
         return _failed(why, inputs, None, start)
-    whole = re.sub(r"\b(np|numpy)\.random\b", rf"\1.{RANDOM}", code)
-    whole = _PRELUDE + whole if rules == "repaired" else whole
-    program = {"code": whole, "name": name, "memory": memory, "calls": CALLS}
+    whole = code
+    if rules == "repaired":
+        whole = _PRELUDE + (_NUMBERS if names_numbers(code) else "") + code
+    program = {"code": whole, "name": name, "memory": memory, "calls": CALLS, "lists": rules == "repaired"}
     with _turns.take():
         end = time.monotonic() + seconds + GRACE
         outcomes = _run(program | {"inputs": list(inputs), "seconds": seconds, "seed": seed}, end)

@@ -1,18 +1,21 @@
-"""What a sandboxed program may borrow of numpy and string: names on a list, numbers and short lists in and out.
+"""What a sandboxed program may borrow of numpy, cmath and string: names on a list, numbers and short lists in and out.
 
 The lent functions run outside of monty's workers, so they take no object that could do anything: arguments are checked
-to be plain numbers, texts or short lists of numbers, and the results are plain again.
+to be plain numbers or short lists of numbers, and the results are plain again. `sandbox_numpy` makes arrays of them
+inside the sandbox; what calls a program's own functions is there too. `sandbox_scipy` lends more.
 """
 
 from __future__ import annotations
 
+import cmath
 import string
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from core.labs.find import sandbox_scipy
 
 if TYPE_CHECKING:
     from pydantic_monty import ExternalModule
@@ -116,10 +119,43 @@ ELEMENTWISE = [
     "amin",
     "any",
     "all",
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "invert", "gcd", "lcm", "ldexp", "pow", "acos"),
+    *("asin", "atan", "atan2", "i0", "angle", "conjugate", "isreal", "iscomplex", "real_if_close", "nextafter"),
+    *("var", "ptp", "argmax", "argmin", "argsort", "sort", "unique", "cumsum", "cumprod", "diff", "flip", "roll"),
+    *("nansum", "nanmean", "nanmax", "nanmin", "count_nonzero", "flatnonzero", "percentile", "quantile", "average"),
+    *(
+        "dot",
+        "inner",
+        "vdot",
+        "matmul",
+        "convolve",
+        "interp",
+        "digitize",
+        "searchsorted",
+        "isin",
+        "append",
+        "trapezoid",
+    ),
+    *("polyfit", "polyder", "polyint", "polymul", "polyadd", "polysub", "gradient", "squeeze", "ravel"),
+    *("atleast_1d", "concatenate", "hstack", "copy", "allclose", "array_equal", "isscalar", "size", "ndim"),
+    *("zeros_like", "ones_like", "full_like", "empty_like", "int64", "int32"),
 ]
 """Names of numpy functions that a program may call."""
 
-KEYWORDS = {"a_min", "a_max", "decimals", "nan", "posinf", "neginf", "loc", "scale", "low", "high", "lam"}
+MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "geomspace")
+"""Those that make arrays of a length given in numbers, which is looked at before anything is made."""
+
+PLAINLY = ("diff", "unique", "gradient", "polyder", "polyint", "sort", "argsort")
+"""Those that take nothing but numbers. Some would do their work over and over, as often as they are told."""
+
+KINDS = {"float64", "float32", "int64", "bool", "complex128"}
+"""Types of numbers that an array may be asked to have."""
+
+KEYWORDS = {
+    *("a_min", "a_max", "min", "max", "decimals", "nan", "posinf", "neginf", "loc", "scale", "low", "high", "lam"),
+    *("left", "right", "period", "side", "ddof", "deg", "weights", "start", "stop", "step", "num", "endpoint"),
+    *("fill_value", "shape", "initial", "n", "shift", "q", "rtol", "atol", "x", "xp", "fp", "p", "a", "b", "size"),
+}
 """Arguments that may be given by name; none of them says where a result is put."""
 
 MOST_DECIMALS = 400
@@ -127,15 +163,38 @@ MOST_DECIMALS = 400
 
 CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
 
-DRAWS: dict[str, Callable[..., float]] = {
+MOST_GENERATORS = 2_000
+"""That a program may make of its own: some seven for each of 256 inputs."""
+
+MOST_TERMS = 30
+"""The highest degree of a polynomial that is fitted."""
+
+
+def _chosen(rng: np.random.Generator, a: Any, p: Any = None) -> Any:
+    return rng.choice(a, p=p) if isinstance(a, list) else rng.integers(a)
+
+
+DRAWS: dict[str, Callable[..., Any]] = {
     "normal": lambda rng, loc=0.0, scale=1.0: rng.normal(loc, scale),
     "uniform": lambda rng, low=0.0, high=1.0: rng.uniform(low, high),
     "poisson": lambda rng, lam=1.0: rng.poisson(lam),
     "randn": lambda rng: rng.normal(),
+    "standard_normal": lambda rng: rng.normal(),
     "rand": lambda rng: rng.uniform(),
     "random": lambda rng: rng.uniform(),
+    "random_sample": lambda rng: rng.uniform(),
+    "randint": lambda rng, low, high=None: rng.integers(low, high),
+    "integers": lambda rng, low, high=None: rng.integers(low, high),
+    "exponential": lambda rng, scale=1.0: rng.exponential(scale),
+    "laplace": lambda rng, loc=0.0, scale=1.0: rng.laplace(loc, scale),
+    "gamma": lambda rng, shape, scale=1.0: rng.gamma(shape, scale),
+    "binomial": lambda rng, n, p: rng.binomial(n, p),
+    "choice": _chosen,
 }
 """`numpy.random`, one number at a time."""
+
+COMPLEX = ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "phase", "polar", "rect")
+"""Names of `cmath`."""
 
 RANDOM = "random_numbers"
 """The name under which `numpy.random` is lent: the sandbox keeps "random" for its own module."""
@@ -155,6 +214,7 @@ STRING_CONSTANTS = [
 
 def safe_argument(value: Any) -> Any:
     """`value` where it is a number, a truth value or a short list of them. Raises TypeError or OverflowError."""
+    value = of_array(value)
     if isinstance(value, bool | float | complex):
         return value
     if isinstance(value, int):
@@ -167,9 +227,16 @@ def safe_argument(value: Any) -> Any:
     raise TypeError(f"numbers or lists of numbers only, not {type(value).__name__}")
 
 
+def of_array(value: Any) -> Any:
+    """What an array of the sandbox holds; any other value as it is."""
+    from pydantic_monty import MontyClassProxy
+
+    return value.attributes.get("data") if isinstance(value, MontyClassProxy) and value.name == "ndarray" else value
+
+
 def _number(value: Any) -> Any:
     """An item of a list: lists do not nest."""
-    if isinstance(value, list | tuple):
+    if isinstance(of_array(value), list | tuple):
         raise TypeError("lists of numbers may not hold lists")
     return safe_argument(value)
 
@@ -182,49 +249,147 @@ def _checked(name: str) -> Callable[..., Any]:
             decimals = [*args[1:], *named.values()]
             if not all(isinstance(number, int) and abs(number) <= MOST_DECIMALS for number in decimals):
                 raise TypeError(f"numpy.{name} takes {MOST_DECIMALS} decimals at most")
+        kind = {"dtype": _kind(named.pop("dtype"))} if "dtype" in named else {}
+        given = [safe_argument(value) for value in args]
+        options = _named(name, named)
+        if name in MAKERS and not _length(name, given, options) <= LONGEST_LIST:
+            raise TypeError(f"arrays may have {LONGEST_LIST:,} numbers at most")
+        if name in PLAINLY and (len(given) != 1 or options):
+            raise TypeError(f"numpy.{name} takes one list of numbers here")
+        if name == "polyfit" and not all(
+            isinstance(n, int) and n <= MOST_TERMS for n in [*given[2:], *options.values()]
+        ):
+            raise TypeError(f"numpy.polyfit takes a degree of {MOST_TERMS} at most")
         with np.errstate(all="ignore"):
-            result = np.asarray(function(*map(safe_argument, args), **_named(name, named)))
-        if result.size > LONGEST_LIST or result.dtype == object:
+            result = np.asarray(function(*given, **options, **kind))
+        if result.size > LONGEST_LIST or result.dtype.kind not in "biufc" or result.ndim > 1:
             raise TypeError(f"numpy.{name} cannot be used like this here")
         return result.tolist()
 
     return call
 
 
+def _length(name: str, given: Sequence[Any], options: dict[str, Any]) -> float:
+    """How many numbers the array would have that is asked for. Raises TypeError where that cannot be said."""
+    if name == "arange":
+        ends = [*given, *options.values()]
+        if options or not all(isinstance(end, int | float) for end in ends) or not 1 <= len(ends) <= 3:
+            raise TypeError("numpy.arange takes one to three numbers here")
+        start, stop, step = (0, ends[0], 1) if len(ends) == 1 else (*ends[:2], *(ends[2:] or [1]))
+        return (stop - start) / step if step else 0.0
+    if name in ("zeros", "ones", "empty", "full"):
+        wanted = options.get("shape", given[0] if given else 0)
+        wanted = wanted[0] if isinstance(wanted, list) and len(wanted) == 1 else wanted
+    else:
+        wanted = options.get("num", given[2] if len(given) > 2 else 50)
+    if not isinstance(wanted, int):
+        raise TypeError(f"numpy.{name} makes rows of a whole number of numbers here")
+    return wanted
+
+
+def _kind(wanted: Any) -> str:
+    if not (isinstance(wanted, str) and wanted in KINDS):
+        raise TypeError("arrays hold float, int, bool or complex here")
+    return wanted
+
+
 def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
     refused = sorted(set(named) - KEYWORDS)
     if refused:
         raise TypeError(f"numpy.{name} takes no argument {refused[0]!r} here")
-    return {key: safe_argument(value) for key, value in named.items()}
+    return {key: _side(value) if key == "side" else safe_argument(value) for key, value in named.items()}
+
+
+def _side(value: Any) -> str:
+    if value not in ("left", "right"):
+        raise TypeError("a side is left or right")
+    return str(value)
 
 
 @lru_cache(maxsize=1)
 def _functions() -> dict[str, Callable[..., Any]]:
-    return {name: _checked(name) for name in ELEMENTWISE}
+    return {name: _checked(name) for name in (*ELEMENTWISE, *MAKERS)}
 
 
-def lent_modules(deadline: float, seed: int) -> dict[str, ExternalModule]:
-    """`numpy` and `string` for one program. After `deadline` (time.monotonic) their functions raise TimeoutError.
+class _Draws:
+    """What numpy draws at random, by generators: the first is the program's, others are those that it makes."""
+
+    def __init__(self, seed: int) -> None:
+        self._generators = [np.random.default_rng(seed)]
+        self._own = np.random.default_rng([seed, 1])
+
+    def generator(self, seed: Any = None) -> int:
+        """The number of a new generator. Raises TypeError where there are too many, or `seed` is no whole number."""
+        if len(self._generators) >= MOST_GENERATORS:
+            raise TypeError(f"a program may make {MOST_GENERATORS:,} generators at most")
+        self._generators.append(self._seeded(seed))
+        return len(self._generators) - 1
+
+    def seed(self, seed: Any = None) -> None:
+        """Begin the program's generator anew. Raises TypeError where `seed` is no whole number."""
+        self._generators[0] = self._seeded(seed)
+
+    def _seeded(self, seed: Any) -> np.random.Generator:
+        if seed is None:
+            return np.random.default_rng(int(self._own.integers(2**32)))
+        if not isinstance(seed, int) or not 0 <= seed < 2**64:
+            raise TypeError("a seed is a whole number from 0 here")
+        return np.random.default_rng(seed)
+
+    def draw(self, number: Any, name: Any, *args: Any, **named: Any) -> Any:
+        """One number, or a list of `size`. Raises TypeError for what is not lent."""
+        if not (isinstance(number, int) and 0 <= number < len(self._generators) and name in DRAWS):
+            raise TypeError("that cannot be drawn here")
+        size = of_array(named.pop("size", None))
+        if isinstance(size, list | tuple) and len(size) == 1:
+            size = size[0]
+        if size is not None and not (isinstance(size, int) and 0 <= size <= LONGEST_LIST):
+            raise TypeError(f"draws come one by one, or up to {LONGEST_LIST:,} in a row")
+        rng = self._generators[number]
+        given = [safe_argument(value) for value in args]
+        options = _named(name, named)
+        if size is None:
+            return np.asarray(DRAWS[name](rng, *given, **options)).item()
+        return [np.asarray(DRAWS[name](rng, *given, **options)).item() for _ in range(size)]
+
+
+def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, ExternalModule]:
+    """`numpy`, `scipy`, `cmath` and `string` for one program. Once it `is_late` their functions raise TimeoutError.
 
     What numpy draws at random follows from `seed`.
     """
     from pydantic_monty import ExternalModule
 
-    rng = np.random.default_rng(seed)
+    draws = _Draws(seed)
 
     def timed(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
-            if time.monotonic() > deadline:
+            if is_late():
                 raise TimeoutError("time limit exceeded")
             return function(*args, **named)
 
         return call
 
-    def draw(name: str) -> Callable[..., float]:
-        return timed(lambda *args, **named: float(DRAWS[name](rng, *map(safe_argument, args), **_named(name, named))))
-
     numbers: dict[str, Any] = {name: timed(function) for name, function in _functions().items()}
     numbers |= {name: float(getattr(np, name)) for name in CONSTANTS}
-    numbers[RANDOM] = ExternalModule({name: draw(name) for name in DRAWS})
+    numbers |= {"names": list(_functions()), "constants": list(CONSTANTS)}
+    random = {"draw": timed(draws.draw), "generator": timed(draws.generator), "seed": timed(draws.seed)}
+    numbers[RANDOM] = ExternalModule({**random, "names": list(DRAWS)})
     texts = {name: getattr(string, name) for name in STRING_CONSTANTS}
-    return {"numpy": ExternalModule(numbers), "string": ExternalModule(texts)}
+    complex_ones: dict[str, Any] = {name: timed(_of_complex(name)) for name in COMPLEX}
+    complex_ones |= {"pi": cmath.pi, "e": cmath.e, "tau": cmath.tau}
+    parts = {
+        part: ExternalModule({"names": list(names), "call": timed(sandbox_scipy.caller(part, safe_argument))})
+        for part, names in sandbox_scipy.NAMES.items()
+    }
+    return {
+        "numpy": ExternalModule(numbers),
+        "scipy": ExternalModule(parts),
+        "cmath": ExternalModule(complex_ones),
+        "string": ExternalModule(texts),
+    }
+
+
+def _of_complex(name: str) -> Callable[..., Any]:
+    function = getattr(cmath, name)
+    return lambda *args: function(*(_number(value) for value in args))

@@ -9,6 +9,7 @@ started: at the latest when the app does, however that happens.
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import signal
@@ -18,7 +19,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.labs.find.sandbox_modules import lent_modules
+from core.labs.find import sandbox_helpers, sandbox_numpy
+from core.labs.find.sandbox_modules import lent_modules, of_array
+from core.labs.find.sandbox_rewriting import rewritten
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty
@@ -50,11 +53,21 @@ __outcomes
 
 
 def run(
-    pool: Monty, code: str, name: str, inputs: Sequence[Any], *, seconds: float, memory: int, calls: int, seed: int
+    pool: Monty,
+    code: str,
+    name: str,
+    inputs: Sequence[Any],
+    *,
+    seconds: float,
+    memory: int,
+    calls: int,
+    seed: int,
+    lists: bool = True,
 ) -> list[Outcome] | str:
     """The outcomes of function `name` of `code`, one an input, or the reason why there is none. Never raises.
 
     `seconds` bounds what the program computes, `memory` (bytes) its heap, `calls` how often it calls what is lent.
+    `lists`: a list of one element stands for that element, as an array of one always does.
     """
     import pydantic_monty
 
@@ -67,11 +80,18 @@ def run(
     }
     printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
     try:
-        # The sandbox's own clock stands still while a lent function works.
-        modules = lent_modules(time.monotonic() + seconds, seed)
+        program = rewritten(code)
+        # The sandbox's own clock stands still while a lent function works. What we put before the program is not its
+        # time: on a busy machine that alone would be a failure.
+        ends = math.inf
+        modules = lent_modules(lambda: time.monotonic() > ends, seed)
         with pool.checkout(limits=limits, external_modules=modules) as session:
             session.feed_run(f"{_SEEDING}__seed({seed})")
-            session.feed_run(code, print_callback=printed)
+            session.feed_run(sandbox_helpers.TEXTS)
+            if program.numbers:
+                session.feed_run(sandbox_numpy.NUMBERS)
+            ends = time.monotonic() + seconds
+            session.feed_run(program.code, print_callback=printed)
             session.feed_run(f"__tested = {name}", print_callback=printed)
             outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
     except pydantic_monty.MontyCrashedError:
@@ -80,14 +100,17 @@ def run(
         return _words_for(error)
     if not isinstance(outcomes, list) or len(outcomes) != len(inputs):
         return "the program gave no values"
-    return [_checked(outcome) for outcome in outcomes]
+    return [_checked(outcome, lists) for outcome in outcomes]
 
 
-def _checked(outcome: Any) -> Outcome:
+def _checked(outcome: Any, lists: bool) -> Outcome:
     """A value of ours, or the reason why the program's is none. The program may have meddled with the driver."""
     if not (isinstance(outcome, tuple) and len(outcome) == 2):
         return None, "the program gave no value"
     value, error = outcome
+    row = of_array(value)
+    if row is not value:
+        value = row[0] if isinstance(row, list) and len(row) == 1 else row
     if error is not None:
         return None, str(error)[:LONGEST_MESSAGE] if isinstance(error, str) else "the program gave no value"
     if isinstance(value, str):
@@ -99,8 +122,8 @@ def _checked(outcome: Any) -> Outcome:
             return float(value), None
         except OverflowError:
             return None, "OverflowError: the number returned is too large"
-    if isinstance(value, list | tuple) and len(value) == 1:
-        return _checked((value[0], None))
+    if lists and isinstance(value, list | tuple) and len(value) == 1:
+        return _checked((value[0], None), lists)
     return None, "the function returned nothing" if value is None else f"the function returned a {type(value).__name__}"
 
 

@@ -38,8 +38,18 @@ _DRAWS = 20
 _NAMED = 24
 """So many inputs of a list are named."""
 
+NOTHING = "nothing was concluded"
+"""Why there is no figure where no description and no code came."""
+
 _TRUTH, _HELD_OUT = 10, 11
 """Streams of random numbers: the observations that an estimate is held against, and the points nobody probed."""
+
+
+def is_judged(read: Interpretation, rules: Rules) -> bool:
+    """Whether `rules` judge it. Where nothing was concluded the authors' evaluation counts a failure; by repaired rules
+    there is nothing to judge (docs/measuring.md §4.7).
+    """
+    return rules == "paper" or bool(read.description_repaired or read.code_repaired)
 
 
 class Entry(NamedTuple):
@@ -85,7 +95,8 @@ async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
             case Entry():
                 run.record(one.record, one.item, trial=trial_of(one.item))
             case NoCode():
-                run.drop("estimate", "code cannot be run", one.why, trial=trial_of("estimate"))
+                reason = "not runnable here" if sandbox.not_lent(one.why) else "code cannot be run"
+                run.drop("estimate", reason, one.why, trial=trial_of("estimate"))
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
@@ -125,6 +136,10 @@ def _numeric(
     estimates: dict[Rules, tuple[float | None, ...]] = {}
     troubles: dict[Rules, str] = {}
     for rules in RULES:
+        if not is_judged(read, rules):
+            estimates[rules], troubles[rules] = (None,) * len(points), NOTHING
+            yield from _unjudged(function, len(points), len(apart))
+            continue
         result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*points, *apart], rules=rules)
         guesses = list(result.values)
         estimates[rules] = tuple(real(value) for value in guesses[: len(points)])
@@ -140,10 +155,13 @@ def _numeric(
         judged = error.n > 0 or rules == "paper"
         success = Score(float(error.success), 1, 1, detail={"reason": why} if error.value is None else {})
         yield Figure("nmse_success", rules, success if judged else undefined(1, why))
+        if isinstance(function, NumericFunction) and function.is_stochastic:
+            expected = function.expected(np.asarray(points)).tolist()
+            yield Figure("excess", rules, evaluate.excess(true, expected, guesses[: len(points)], rules))
         yield Figure("held_out_nmse", rules, evaluate.nmse(apart_true, guesses[len(points) :], rules))
         if isinstance(function, NumericFunction):
             yield from _claims(function, read, rules)
-    if troubles["repaired"] and all(value is None for value in estimates["repaired"]):
+    if is_judged(read, "repaired") and troubles["repaired"] and all(value is None for value in estimates["repaired"]):
         yield NoCode(troubles["repaired"])
     yield Entry(
         "estimate",
@@ -154,6 +172,15 @@ def _numeric(
             trouble_repaired=troubles["repaired"],
         ),
     )
+
+
+def _unjudged(function: FindFunction, points: int, apart: int) -> Iterator[Figure]:
+    """No figure by repaired rules, and no zero either."""
+    counted = {"nmse": points, "nmse_success": 1, "held_out_nmse": apart}
+    if isinstance(function, NumericFunction):
+        counted |= {"interval_iou": 1, "noise_identified": 1} | ({"excess": points} if function.is_stochastic else {})
+    for metric, of in counted.items():
+        yield Figure(metric, "repaired", undefined(of, NOTHING))
 
 
 def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value]) -> Iterator[Figure]:
@@ -203,7 +230,7 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
                 "truth": true,
                 "paper": _text(results["paper"].values[place]),
                 "repaired": _text(results["repaired"].values[place]),
-                "error": results["repaired"].errors[place] or "",
+                "error": results["repaired"].errors[place] or "" if is_judged(read, "repaired") else NOTHING,
                 "right_paper": results["paper"].values[place] == true,
             }
         )
@@ -215,10 +242,15 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
             ("held_out_match", apart, guesses[len(tests) :]),
         ):
             matched = evaluate.exact_match([x for x, _ in some], [y for _, y in some], chosen, rules)
-            if results[rules].error and not matched.reason:
+            if not is_judged(read, rules):
+                matched = undefined(len(some), NOTHING)
+            elif results[rules].error and not matched.reason:
                 matched = replace(matched, detail={**matched.detail, "reason": results[rules].error})
             yield Figure(metric, rules, matched)
-    if results["repaired"].error:
+        inputs = [text for text, _ in tests]
+        unchanged = evaluate.exact_match(inputs, [true for _, true in tests], inputs, rules)
+        yield Figure("exact_match_unchanged", rules, unchanged)
+    if results["repaired"].error and is_judged(read, "repaired"):
         yield NoCode(results["repaired"].error)
     if function.is_stochastic and tests:
         again = [function.outputs([text for text, _ in tests], rng) for _ in range(_DRAWS)]
@@ -244,9 +276,12 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Figure]
         return
     differs = isinstance(function, NumericFunction) and function.differs
     for rules in RULES:
-        named, of = evaluate.components_identified(function, getattr(read, f"told_{rules}"))
-        counted = Score(named / of, of, of)
-        if differs:
+        present, absent = evaluate.components_identified(function, getattr(read, f"told_{rules}"))
+        of = len(present) + len(absent)
+        counted = Score(len(present) / of, of, of, detail={"named": present, "left_out": absent})
+        if rules == "repaired" and not read.told_repaired.strip():
+            counted = undefined(of, "there is no description")
+        elif differs:
             counted = undefined(
                 of,
                 "the function is a network, too far from the formula it was trained on to be told by the formula's "

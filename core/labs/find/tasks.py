@@ -26,8 +26,11 @@ PROBES = 200
 MENDS = 2
 """How often an agent whose code cannot be run may write its conclusion again."""
 
-TRIPLETS = 10
-"""Unit tests of one function (paper §3)."""
+TRIPLETS = 20
+"""Unit tests of one function: with ten, six right cannot be told from guessing."""
+
+PAPER_TRIPLETS = 10
+"""The paper's number (paper §3)."""
 
 OWN = "own"
 """The case's id where the function is the person's own."""
@@ -139,6 +142,13 @@ class ProbeSpec(Spec):
     tools: bool = Field(
         default=False, title="Native tool calls", description="ask by native tool calls, where the model has them"
     )
+    triplets: int | None = Field(
+        default=None,
+        ge=1,
+        le=50,
+        title="Unit tests",
+        description=f"triplets of each function (default: {TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS})",
+    )
     given: Given | None = Field(default=None, description="an interpretation made elsewhere, to be rated")
     beside: str = Field(
         default="",
@@ -215,6 +225,11 @@ class ProbeSpec(Spec):
         return self.category in ("entities", "relations") and not (self.own and self.own_kind == "pairs")
 
     @property
+    def unit_tests(self) -> int:
+        """Triplets of each function. A published function has its own ten."""
+        return self.triplets or (PAPER_TRIPLETS if self.rules == "paper" else TRIPLETS)
+
+    @property
     def models(self) -> set[str]:
         asked = {self.evaluator}
         if self.interpreter in BY_MODEL:
@@ -275,7 +290,7 @@ def calls(spec: ProbeSpec, cases: int) -> int:
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
     # The description, the same as paper rules read it where that differs, and the true one.
-    tests = 3 * TRIPLETS if spec.evaluator and spec.category != "numeric" else 0
+    tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
     modules = spec.probes if spec.is_module and spec.backbone == "model" else 0
     return cases * (dialogue + tests + modules)
 

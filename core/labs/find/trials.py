@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from core.events import Rules
 from core.lab import Reading, Trial
 from core.labs.find import evaluate
+from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.records import Prediction, UnitTest
 
@@ -79,7 +80,10 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
                 if place > stopped:
                     gone = {"outcome": "not tested", "reason": "the paper's test gave up before it"}
                 paper = paper.model_copy(update={**gone, "counts": place == stopped})
-            yield item, Trial(about=one.input, paper=paper, repaired=_text(one, "repaired"))
+            repaired = _text(one, "repaired")
+            if not Facts(case).concluded:
+                repaired = repaired.model_copy(update={"outcome": "not tested", "counts": False, "reason": one.error})
+            yield item, Trial(about=one.input, paper=paper, repaired=repaired)
 
 
 def _text(one: Prediction, rules: Rules) -> Reading:

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from core import files
+from core.events import CallFailed
 from core.lab import RULES
 from core.labs.find import parse, prompts
 from core.labs.find.evaluate import picked
@@ -38,7 +39,7 @@ _ITEMS: dict[About, str] = {"interpretation": "unit", "paper": "paper", "truth":
 
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
-    """The published triplets of a published function, else ten of ours. Raises ValueError where there can be none."""
+    """The published triplets of a published function, else ours. Raises ValueError where there can be none."""
     if spec.is_published and spec.find_dir:
         if spec.category == "strings":
             task = source.published_strings(spec.find_dir)[spec.function]
@@ -50,16 +51,19 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             )
             return published_triplets(files.named(spec.find_dir), category)[spec.function]
     if isinstance(function, EntityFunction):
-        return entity_triplets(function, spec.seed)
+        return entity_triplets(function, spec.seed, spec.unit_tests)
     if isinstance(function, RelationFunction):
-        return relation_triplets(function, spec.seed)
+        return relation_triplets(function, spec.seed, spec.unit_tests)
     if spec.category == "strings":
-        return string_triplets(function, spec.seed)
+        return string_triplets(function, spec.seed, spec.unit_tests)
     raise ValueError("pairs that were typed in leave nothing to test with")
 
 
 async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Interpretation) -> None:
-    """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description."""
+    """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description.
+
+    Raises CallFailed where every call of the evaluator failed, and there is nothing else to judge by.
+    """
     evaluator = spec.evaluator or ("" if spec.category == "strings" else EMBEDDING)
     why = "no evaluator was chosen" if not evaluator else ""
     tests: tuple[Triplet, ...] = ()
@@ -88,22 +92,32 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
                 run.score("unit_test", undefined(len(tests), str(missing)), rules)
             return
     else:
-        judged = await _by_model(spec, run, tests, texts)
+        try:
+            judged = await _by_model(spec, run, tests, texts)
+        except CallFailed as failure:
+            if spec.category != "strings":
+                raise
+            # A function of texts is judged by its code first.
+            for rules in RULES:
+                for metric in _METRICS.values():
+                    run.score(metric, undefined(len(tests), failure.message), rules)
+            return
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
     _score(run, judged, len(tests))
 
 
 def _words(text: str) -> list[str]:
-    """What an evaluator reads, but for white space and the tag that paper rules leave in it."""
-    return text.replace("[DOMAIN]:", " ").split()
+    """What an evaluator reads, but for white space."""
+    return text.split()
 
 
 async def _by_model(
     spec: ProbeSpec, run: Run, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> dict[str, UnitTest]:
-    """One call a triplet and description. A call that fails drops its triplet."""
+    """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
     wanted: dict[str, tuple[About, Triplet]] = {}
+    failures: list[CallFailed] = []
     for about in texts:
         for number, triplet in enumerate(tests, start=1):
             wanted[f"{_ITEMS[about]}-{number:02}"] = (about, triplet)
@@ -113,7 +127,13 @@ async def _by_model(
         options = shown(triplet)
         prompt = prompts.unit_test(spec.category, texts[about], options)
         prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
-        answered = await run.ask("evaluator", prompt, spec.evaluator, sampling=JUDGING, item=item, trial=trial_of(item))
+        try:
+            answered = await run.ask(
+                "evaluator", prompt, spec.evaluator, sampling=JUDGING, item=item, trial=trial_of(item)
+            )
+        except CallFailed as failure:
+            failures.append(failure)
+            raise
         correct = triplet.correct + 1
         return UnitTest(
             about=about,
@@ -127,6 +147,8 @@ async def _by_model(
         )
 
     judged = await run.each(wanted, one)
+    if not judged:
+        raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
     for item, test in judged.items():
         if test.repaired is None:
             run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))
@@ -174,6 +196,8 @@ def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
             some = [test for test in judged.values() if test.about == read]
             some = some or [test for test in judged.values() if test.about == about]
             score = picked([getattr(test, rules) for test in some]).over(of)
+            if not some:
+                score = undefined(of, "every call of the evaluator about it failed")
             if score.value is not None:
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3)}
                 score = replace(score, detail=detail)

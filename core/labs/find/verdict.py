@@ -1,21 +1,22 @@
-"""What came of a case, in words for someone who has never heard of the method: the verdict, and what was missed."""
+"""What came of a case, in words for someone who has never heard of the method.
+
+Each sentence stands beside what must hold for it: of those that hold the first is said. The code and the words have a
+verdict each, for code can be right where the words are not, and the other way round.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from core.events import Rules
-from core.labs.find.audit import gaps
 from core.labs.find.evaluate import SUCCESS, ZERO
+from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
-from core.labs.find.functions.base import as_number
-from core.labs.find.functions.numeric import PROBED
-from core.labs.find.functions.relations import UNDEFINED
-from core.labs.find.records import Audit, Truth
 
-Outcome = Literal["found", "close", "missed", "not answered", "not tested", "failed", "waiting"]
-"""found: as good as can be had; close: right in part; not answered: there is no conclusion; not tested: it could not be
-held against the truth.
+Outcome = Literal["found", "within the noise", "close", "missed", "not answered", "not tested", "failed", "waiting"]
+"""found: right wherever it was tested; within the noise: as good as can be had; close: right in part; not answered:
+there is no conclusion; not tested: it could not be held against the truth.
 """
 
 
@@ -26,15 +27,23 @@ class Judgement(NamedTuple):
     sentence: str
 
 
+class Claim(NamedTuple):
+    """A sentence with its outcome, and what must hold for it to be said."""
+
+    outcome: Outcome
+    holds: Callable[[Facts], bool]
+    words: Callable[[Facts], str]
+
+
 def judge(case: Findings, rules: Rules = "repaired") -> Judgement:
     """Word and sentence rest on the same conditions, so that a list and the case itself never disagree."""
-    spec = case.spec
-    if spec is None or case.interpretation is None or case.score(case.headline, rules) is None:
-        return _unfinished(case)
-    who = "You" if spec.interpreter == "you" else "It"
-    if not case.interpretation.description_repaired and not case.interpretation.code_repaired:
-        return Judgement("not answered", _no_conclusion(case, who))
-    return {"numeric": _numeric, "strings": _strings}.get(spec.category, _module)(case, rules, who)
+    facts = Facts(case, rules)
+    claims: tuple[Claim, ...] = UNFINISHED
+    if case.spec is not None and case.score(case.headline, rules) is not None:
+        by_category = {"numeric": NUMERIC, "strings": STRINGS}
+        claims = (*NO_CONCLUSION, *by_category.get(case.spec.category, MODULES))
+    claim = next(claim for claim in claims if claim.holds(facts))
+    return Judgement(claim.outcome, claim.words(facts))
 
 
 def verdict(case: Findings, rules: Rules = "repaired") -> str:
@@ -42,250 +51,307 @@ def verdict(case: Findings, rules: Rules = "repaired") -> str:
     return judge(case, rules).sentence
 
 
-def _unfinished(case: Findings) -> Judgement:
-    lost = next((drop for drop in case.log.drops if drop.reason == "error" and not drop.item), None)
-    if case.log.status == "failed":
-        return Judgement("failed", "The run stopped before there was anything to judge.")
-    if lost is not None:
-        return Judgement("failed", f"There is nothing to judge: {lost.detail}")
-    if case.log.status == "cancelled":
-        return Judgement("waiting", "The run was stopped before there was anything to judge.")
-    return Judgement("waiting", "Not judged yet.")
-
-
-def _no_conclusion(case: Findings, who: str) -> str:
-    sentence = (
-        f"{who} gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
-    )
-    last = case.log.calls.get(case.interpretation.call or "") if case.interpretation else None
-    cut = last is not None and last.answered is not None and last.answered.finish_reason == "length"
-    return f"{sentence} Its last message was cut off: it had used up its tokens." if cut else sentence
-
-
 def solved(case: Findings) -> bool:
     """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
-    if case.spec is None:
-        return False
-    if case.spec.category == "numeric":
-        return case.value("nmse_success") == 1
-    if case.spec.category == "strings":
-        return (case.value("exact_match") or 0) >= (case.value("exact_match_ceiling") or 1)
-    passed, ceiling = case.value("unit_test"), case.value("unit_test_ceiling")
-    return passed is not None and ceiling is not None and passed >= max(ceiling, 0.5)
+    return judge(case).outcome in ("found", "within the noise")
 
 
-def _numeric(case: Findings, rules: Rules, who: str) -> Judgement:
-    error, floor = case.value("nmse", rules), case.value("noise_floor", rules)
-    if error is None:
-        return _without_error(case, rules, who)
-    if error < 1e-6:
-        score = case.score("nmse", rules)
-        points = f"all {score.n} test points where it has any" if score and score.n < score.of else "all test points"
-        return Judgement("found", f"{who} found the function: the code gives its values on {points}.")
-    if error < SUCCESS and (where := _right_but_where_corrupted(case, rules)):
-        were = "were" if who == "You" else "was"
-        return Judgement("close", f"{who} {were} right everywhere but {where}, where the values are replaced.")
-    size = f"the code's error is {_share(error)} of the function's size."
-    if error < SUCCESS:
-        return Judgement("close", f"{who} came close: {size}")
-    beyond = floor is not None and floor >= SUCCESS
-    more = " Nobody could have: the noise alone is larger than the limit." if beyond else ""
-    return Judgement("missed", f"{who} did not find the function: {size}{more}")
+# Not judged
+
+UNFINISHED = (
+    Claim(
+        "failed",
+        lambda f: f.case.log.status == "failed",
+        lambda f: "The run stopped before there was anything to judge.",
+    ),
+    Claim("failed", lambda f: bool(f.lost), lambda f: f"There is nothing to judge: {f.lost}"),
+    Claim(
+        "waiting",
+        lambda f: f.case.log.status == "cancelled",
+        lambda f: "The run was stopped before there was anything to judge.",
+    ),
+    Claim("waiting", lambda f: True, lambda f: "Not judged yet."),
+)
 
 
-def _without_error(case: Findings, rules: Rules, who: str) -> Judgement:
-    """Where the error is undefined: for the function's sake, or for the code's."""
-    reason = case.reason("nmse", rules)
-    if case.value("nmse_success", rules) is None or (rules == "paper" and reason.startswith("the function is")):
-        return Judgement("not tested", f"This function cannot be scored by a relative error: {reason}.")
-    missed = f"{who} did not find the function:"
-    if reason.startswith(ZERO):
-        return Judgement("missed", f"{missed} it is zero on all test points, and the code gives something else.")
-    given: list[bool] = []
-    if case.truth is not None and case.estimate is not None:
-        both = zip(case.truth.y, getattr(case.estimate, rules), strict=False)
-        given = [g is not None for y, g in both if y is not None]
-    if any(given) and not all(given):
-        missing = given.count(False)
-        return Judgement("missed", f"{missed} the code gives no number on {missing} of {len(given)} test points.")
-    if given and all(given):
-        return Judgement("missed", f"{missed} the code's error is too large to be computed.")
-    return Judgement(
-        "not tested",
-        f"{who} gave no code that can be run on the test points, so the description could not be tested by it.",
+def _no_conclusion(f: Facts) -> str:
+    sentence = (
+        f"{f.who} gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
+    )
+    return f"{sentence} Its last message was cut off: it had used up its tokens." if f.cut_off else sentence
+
+
+NO_CONCLUSION = (Claim("not answered", lambda f: not f.concluded, _no_conclusion),)
+
+
+# Numbers
+
+
+def _found(f: Facts) -> str:
+    where = " where it has any" if f.agreement.of < f.test_points else ""
+    points = f"all {f.agreement.of} test points{where}"
+    return f"{f.who} found the function: the code gives its value at {points}, {f.agreement.within}."
+
+
+def _as_good(f: Facts) -> str:
+    more = f" No code could get below the limit of {SUCCESS:g}." if (f.floor or 0) >= SUCCESS else ""
+    return (
+        f"{f.whose} code is as good as the noise allows: the noise alone makes an error of {f.floor:.2g}, and the code "
+        f"adds {f.excess:.1g} to it.{more}"
     )
 
 
-def _right_but_where_corrupted(case: Findings, rules: Rules) -> str:
-    """The corrupted interval in words, where the code gives the function's values at all other test points."""
-    truth, estimate = case.truth, case.estimate
-    if truth is None or truth.corrupted is None or estimate is None:
-        return ""
-    low, high = truth.corrupted
-    outside = [
-        (y, g)
-        for x, y, g in zip(truth.x, truth.y, getattr(estimate, rules), strict=False)
-        if not ((low is None or x >= low) and (high is None or x <= high)) and y is not None
-    ]
-    right = all(g is not None and _same(y, g) for y, g in outside)
-    return _interval(low, high) if outside and right else ""
+def _error(f: Facts) -> str:
+    if f.excess is None:
+        return f"the code's error is {_share(f.error)}"
+    return f"beyond the noise, the code's error is {_share(f.excess)}"
 
 
-def _same(y: float, g: float) -> bool:
-    return abs(y - g) <= 1e-6 * max(1.0, abs(y))
+def _close(f: Facts) -> str:
+    agreed, of, _ = f.agreement
+    more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
+    return f"{f.who} came close: {_error(f)}{more}."
 
 
-def _share(error: float) -> str:
+def _missed(f: Facts) -> str:
+    beyond = (f.floor or 0) >= SUCCESS
+    more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
+    return f"{f.who} did not find the function: {_error(f)}.{more}"
+
+
+def _right_elsewhere(f: Facts) -> str:
+    were = "were" if f.who == "You" else "was"
+    assert f.corrupted is not None
+    return f"{f.who} {were} right everywhere but {interval(*f.corrupted)}, where the values are replaced."
+
+
+def _cannot_be_scored(f: Facts) -> bool:
+    """Whether the error is undefined for the function's sake."""
+    of_the_function = f.rules == "paper" and f.reason("nmse").startswith("the function is")
+    return f.error is None and (f.value("nmse_success") is None or of_the_function)
+
+
+NUMERIC = (
+    Claim("found", lambda f: f.error is not None and f.agreement.is_whole, _found),
+    Claim(
+        "not tested",
+        lambda f: f.error is not None and f.is_drowned,
+        lambda f: (
+            f"The function cannot be told from its noise: zero everywhere would be as good as the noise allows. "
+            f"{f.whose} code adds {f.excess:.1g} to the noise's own error of {f.floor:.2g}."
+        ),
+    ),
+    Claim("within the noise", lambda f: f.error is not None and f.as_good_as_the_noise_allows, _as_good),
+    Claim("close", lambda f: f.error is not None and f.off < SUCCESS and f.is_right_elsewhere, _right_elsewhere),
+    Claim("close", lambda f: f.error is not None and f.off < SUCCESS, _close),
+    Claim("missed", lambda f: f.error is not None, _missed),
+    Claim(
+        "not tested",
+        _cannot_be_scored,
+        lambda f: f"This function cannot be scored by a relative error: {f.reason('nmse')}.",
+    ),
+    Claim(
+        "missed",
+        lambda f: f.reason("nmse").startswith(ZERO),
+        lambda f: (
+            f"{f.who} did not find the function: it is zero on all test points, and the code gives something else."
+        ),
+    ),
+    Claim(
+        "missed",
+        lambda f: 0 < f.without_number < len(f.points),
+        lambda f: (
+            f"{f.who} did not find the function: the code gives no number on {f.without_number} of "
+            f"{len(f.points)} test points."
+        ),
+    ),
+    Claim(
+        "missed",
+        lambda f: bool(f.points) and f.without_number == 0,
+        lambda f: f"{f.who} did not find the function: the code's error is too large to be computed.",
+    ),
+    Claim(
+        "not tested",
+        lambda f: True,
+        lambda f: (
+            f"{f.who} gave no code that can be run on the test points, so the description could not be tested by it."
+        ),
+    ),
+)
+
+
+def _share(error: float | None) -> str:
     """A squared relative error as the relative error itself, in words."""
-    share = error**0.5
-    return f"{share:.0%}" if share < 10 else f"{share:.0f} times the size"
+    share = (error or 0.0) ** 0.5
+    if share >= 10:
+        return f"{share:.3g} times the function's size"
+    if share >= 0.1:
+        return f"{share:.0%} of the function's size"
+    return f"{share:.1%} of the function's size" if share >= 0.001 else "less than 0.1% of the function's size"
 
 
-def _strings(case: Findings, rules: Rules, who: str) -> Judgement:
-    score = case.score("exact_match", rules)
-    if score is None or score.value is None:
-        return Judgement("not tested", f"There was nothing to test the code on: {case.reason('exact_match', rules)}.")
-    matched, hits = score.value, round(score.value * score.n)
-    if matched == 1:
-        return Judgement("found", f"{who} found the function: the code gives its output on all {score.n} test texts.")
-    ceiling = case.value("exact_match_ceiling", rules)
-    unchanged = sum(one.kind == "test" and one.input == one.truth for one in case.predictions.values())
-    if ceiling is not None and ceiling < 1:
-        outcome: Outcome = "found" if matched >= ceiling else "close" if hits > unchanged else "missed"
-        return Judgement(
-            outcome if hits else "missed",
-            f"The function draws at random: drawn again, it agrees with itself on {ceiling:.0%} of the test texts. "
-            f"{'Your' if who == 'You' else 'Its'} code is right on {matched:.0%}.",
-        )
-    if hits == 0:
-        return Judgement("missed", f"{who} did not find the function: the code is wrong on all {score.n} test texts.")
-    if hits <= unchanged:
-        return Judgement(
-            "missed",
-            f"{who} did not find the function: the code is right on {hits} of {score.n} test texts, and giving every "
-            f"text back unchanged is right on {unchanged}.",
-        )
-    control = f" (giving every text back unchanged: on {unchanged})" if unchanged else ""
-    return Judgement("close", f"{who} found part of it: the code is right on {hits} of {score.n} test texts{control}.")
-
-
-def _module(case: Findings, rules: Rules, who: str) -> Judgement:
-    score, ceiling = case.score("unit_test", rules), case.value("unit_test_ceiling", rules)
-    if score is None or score.value is None:
-        return Judgement("not tested", f"The description was not tested: {case.reason('unit_test', rules)}.")
-    passed, hits = score.value, round(score.value * score.n)
-    picked = f"From the description, the evaluator picked the function's own example in {hits} of {score.n} tests"
-    if ceiling is not None:
-        picked += f" (from the true description in {ceiling:.0%})"
-    if ceiling is not None and ceiling > 1 / 3 and passed >= ceiling:
-        return Judgement("found", f"{picked}. It tells as much as the truth.")
-    if passed <= 0.5:
-        return Judgement("missed", f"{picked}. Guessing gives one third.")
-    return Judgement("close", f"{picked}.")
-
-
-def missed(case: Findings) -> list[str]:
-    """What the interpretation leaves out or gets wrong, one sentence each; empty where there is nothing."""
-    truth, audit = case.truth, case.audit
-    if truth is None or audit is None or case.interpretation is None:
-        return []
-    sentences: list[str] = []
-    if _knew_beforehand(case):
-        sentences.append("Had this description before it saw a single output, and never changed it.")
-    if rounds := case.invented():
-        several = "s" if len(rounds) > 1 else ""
-        sentences.append(f"Made up outputs before it had them, in round{several} {', '.join(map(str, rounds))}.")
-    for asked, quoted in audit.contradicted[:3]:
-        sentences.append(f"Quotes f({asked}) = {quoted}, which is not what it was shown.")
-    for asked, quoted in audit.unseen[:3]:
-        sentences.append(f"Quotes f({asked}) = {quoted}, which it never tried.")
-    if not case.probes and case.spec and case.spec.interpreter != "given":
-        sentences.append("Never called the function at all.")
-    if truth.category == "numeric":
-        sentences += _missed_of_numbers(case, truth, audit)
-    parts = case.score("components_identified", "repaired")
-    if parts is not None and parts.value is not None and parts.value < 1:
-        named = round(parts.value * parts.n)
-        sentences.append(f"Names {named} of the {parts.n} parts of the function." if named else "Names no part of it.")
-    if case.spec and case.spec.category == "strings":
-        wrong = next((one for one in case.predictions.values() if one.repaired != one.truth), None)
-        if wrong is not None:
-            gave = f"fails ({wrong.error})" if wrong.repaired is None else f"gives {wrong.repaired!r}"
-            sentences.append(f"For {wrong.input!r} the function gives {wrong.truth!r}; the code {gave}.")
-    if truth.category == "entities":
-        sentences += _missed_subjects(case)
-    exception = truth.parameters.get("exception")
-    undefined = [probe for probe in case.probes if probe.output == UNDEFINED]
-    if truth.category == "relations" and case.probes and len(undefined) == len(case.probes):
-        sentences.append("Every input that was tried gave undefined.")
-    if exception and "undefined" not in case.interpretation.told_repaired.lower():
-        seen = "although it saw" if undefined else "and never saw one of"
-        sentences.append(f"Does not mention the exception (where {exception}), {seen} inputs that give undefined.")
-    return sentences
-
-
-def _knew_beforehand(case: Findings) -> bool:
-    """Whether the message with its first call held the description that it concluded with."""
-    assert case.interpretation is not None
-    first = case.exchanges.get(case.probes[0].round) if case.probes else None
-    early = first.description if first else ""
-    return bool(early) and early == case.interpretation.description_repaired
-
-
-def _missed_of_numbers(case: Findings, truth: Truth, audit: Audit) -> list[str]:
-    sentences: list[str] = []
-    if truth.corrupted is not None:
-        where = _interval(*truth.corrupted)
-        if audit.in_corruption == 0 and case.probes:
-            sentences.append(f"Never probed {where}, where the values are replaced.")
-        elif not audit.claimed and case.probes:
-            often = "once" if audit.in_corruption == 1 else f"{audit.in_corruption} times"
-            sentences.append(f"Looked {where} {often} and still does not say that values differ there.")
-        elif audit.claimed and (case.value("interval_iou") or 0) < 0.5:
-            sentences.append(f"Claims {_interval(*audit.claimed[0])} for the corrupted part, which is {where}.")
-    elif audit.claimed:
-        sentences.append(f"Claims that something happens {_interval(*audit.claimed[0])}; nothing does.")
-    if truth.noise and case.value("noise_identified") == 0:
-        sentences.append(f"Does not name the noise: {truth.noise}.")
-    if case.probes and case.value("nmse_success") != 1 and (unseen := _unseen(case)):
-        sentences.append(f"Never looked {' nor '.join(f'between {low:g} and {high:g}' for low, high in unseen)}.")
-    worst = _worst(case, truth)
-    if worst is not None:
-        sentences.append(
-            f"Farthest off at x = {worst[0]:g}: the function gives {worst[1]:.4g}, the code {worst[2]:.4g}."
-        )
-    return sentences
-
-
-def _unseen(case: Findings) -> list[tuple[float, float]]:
-    """Stretches of more than a quarter of the range without a probe in them."""
-    inputs = [number for probe in case.probes if (number := as_number(probe.input)) is not None]
-    return [(low, high) for low, high in gaps(inputs) if high - low > (PROBED[1] - PROBED[0]) / 4]
-
-
-def _interval(low: float | None, high: float | None) -> str:
+def interval(low: float | None, high: float | None) -> str:
+    """For instance "between 8 and 18"; None is an open end."""
     if low is None:
         return f"below {high:g}" if high is not None else "everywhere"
     return f"above {low:g}" if high is None else f"between {low:g} and {high:g}"
 
 
-def _worst(case: Findings, truth: Truth) -> tuple[float, float, float] | None:
-    """The test point with the largest error, unless the estimate succeeds."""
-    if case.estimate is None or case.value("nmse_success") == 1:
-        return None
-    both = [
-        (x, y, g)
-        for x, y, g in zip(truth.x, truth.y, case.estimate.repaired, strict=False)
-        if y is not None and g is not None and not _same(y, g)
-    ]
-    return max(both, key=lambda point: abs(point[1] - point[2])) if both else None
+# Texts
 
 
-def _missed_subjects(case: Findings) -> list[str]:
-    """Whether any probe hit a subject at all."""
-    if not case.probes:
-        return []
-    values = [probe.value for probe in case.probes if probe.value is not None]
-    if not values:
-        return ["No call gave a value."]
-    return [] if max(values) >= 0.5 else ["No word that was tried gave a value above 0.5."]
+def _drawn_again(f: Facts) -> str:
+    return (
+        f"The function draws at random: drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts. "
+        f"{f.whose} code is right on {f.passed:.0%}."
+    )
+
+
+def _is_random(f: Facts) -> bool:
+    return f.ceiling is not None and f.ceiling < 1
+
+
+def _part(f: Facts) -> str:
+    control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
+    return f"{f.who} found part of it: the code is right on {f.hits} of {f.counted} test texts{control}."
+
+
+STRINGS = (
+    Claim(
+        "not tested",
+        lambda f: not f.is_scored,
+        lambda f: f"There was nothing to test the code on: {f.reason('exact_match')}.",
+    ),
+    Claim(
+        "not tested",
+        lambda f: f.unchanged == f.counted,
+        lambda f: (
+            f"The function changes none of the {f.counted} test texts, so they cannot tell it from doing nothing. "
+            f"{f.whose} code is right on {f.hits}."
+        ),
+    ),
+    Claim(
+        "found",
+        lambda f: f.hits == f.counted,
+        lambda f: f"{f.who} found the function: the code gives its output on all {f.counted} test texts.",
+    ),
+    Claim("missed", lambda f: _is_random(f) and f.hits == 0, _drawn_again),
+    Claim("found", lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling, _drawn_again),
+    Claim("close", lambda f: _is_random(f) and f.hits > f.unchanged, _drawn_again),
+    Claim("missed", _is_random, _drawn_again),
+    Claim(
+        "missed",
+        lambda f: f.hits == 0,
+        lambda f: f"{f.who} did not find the function: the code is wrong on all {f.counted} test texts.",
+    ),
+    Claim(
+        "missed",
+        lambda f: f.hits <= f.unchanged,
+        lambda f: (
+            f"{f.who} did not find the function: the code is right on {f.hits} of {f.counted} test texts, and "
+            f"giving every text back unchanged is right on {f.unchanged}."
+        ),
+    ),
+    Claim("close", lambda f: f.hits > f.unchanged, _part),
+)
+
+
+# Words and facts
+
+
+def _picked(f: Facts) -> str:
+    picked = f"From the description, the evaluator picked the function's own example in {f.hits} of {f.counted} tests"
+    return picked if f.ceiling is None else f"{picked} (from the true description in {f.ceiling:.0%})"
+
+
+def _reach(f: Facts) -> str:
+    low, high = f.reach
+    return f"95% interval {low:.2f} to {high:.2f}"
+
+
+MODULES = (
+    Claim(
+        "not tested",
+        lambda f: not f.is_scored,
+        lambda f: f"The description was not tested: {f.reason('unit_test')}.",
+    ),
+    Claim(
+        "not tested",
+        lambda f: f.may_be_guessed and f.truth_may_be_guessed,
+        lambda f: (
+            f"{_picked(f)}. Neither is distinguishable from guessing, which gives one third ({_reach(f)}): this "
+            "evaluator cannot tell."
+        ),
+    ),
+    Claim(
+        "missed",
+        lambda f: f.may_be_guessed,
+        lambda f: f"{_picked(f)}. That is not distinguishable from guessing, which gives one third ({_reach(f)}).",
+    ),
+    Claim(
+        "missed",
+        lambda f: f.passed < CHANCE,
+        lambda f: f"{_picked(f)}. That is worse than guessing, which gives one third ({_reach(f)}).",
+    ),
+    Claim(
+        "found",
+        lambda f: f.may_be_the_truth,
+        lambda f: f"{_picked(f)}. It tells as much as the truth, as far as {f.counted} tests show ({_reach(f)}).",
+    ),
+    Claim(
+        "close",
+        lambda f: f.passed > CHANCE,
+        lambda f: f"{_picked(f)}. That is more than guessing, which gives one third ({_reach(f)}).",
+    ),
+)
+
+
+# The words of who interpreted a function of numbers or texts
+
+
+class Saying(NamedTuple):
+    """A sentence about the description, and what must hold for it to be said."""
+
+    holds: Callable[[Facts], bool]
+    words: Callable[[Facts], str]
+
+
+def of_words(case: Findings) -> str:
+    """The verdict on the description, by its parts; empty where the description is what `verdict` is about, or where
+    there is nothing yet.
+    """
+    facts = Facts(case)
+    if case.truth is None or not facts.concluded or case.truth.category not in ("numeric", "strings"):
+        return ""
+    return next(saying.words(facts) for saying in WORDS if saying.holds(facts))
+
+
+def _listed(parts: tuple[str, ...]) -> str:
+    return f": {'; '.join(parts)}" if parts else ""
+
+
+WORDS = (
+    Saying(lambda f: not f.described, lambda f: f"{f.whose} words: there are none, only code."),
+    Saying(
+        lambda f: f.parts.of == 0,
+        lambda f: f"{f.whose} words: our checks cannot say whether they are right. Compare them with the function.",
+    ),
+    Saying(
+        lambda f: f.parts.named == f.parts.of,
+        lambda f: (
+            f"{f.whose} words name {'all ' if f.parts.of > 1 else ''}{f.parts.of} "
+            f"part{'s' if f.parts.of > 1 else ''} of the function{_listed(f.parts.present)}."
+        ),
+    ),
+    Saying(
+        lambda f: f.parts.named == 0,
+        lambda f: f"{f.whose} words name no part of the function. Left out{_listed(f.parts.absent)}.",
+    ),
+    Saying(
+        lambda f: 0 < f.parts.named < f.parts.of,
+        lambda f: (
+            f"{f.whose} words name {f.parts.named} of the {f.parts.of} parts of the function"
+            f"{_listed(f.parts.present)}. Left out{_listed(f.parts.absent)}."
+        ),
+    ),
+)

@@ -12,7 +12,8 @@ from core.lab import RULES, Trial
 from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
-from core.labs.find.verdict import Outcome, judge, missed
+from core.labs.find.missed import missed
+from core.labs.find.verdict import Outcome, judge, of_words
 from core.runs.transcript import CaseLog
 from core.score import Figure, Score, mean_of_cases, undefined
 
@@ -39,7 +40,7 @@ class ProbeView(Findings):
         return trials.trials(self)
 
     def outcome(self, rules: Rules) -> Outcome:
-        """found, close, missed, not answered, not tested, failed or waiting; see `verdict.Outcome`."""
+        """What came of it, in one word or few: see `verdict.Outcome`."""
         return judge(self, rules).outcome
 
 
@@ -49,8 +50,11 @@ def view(log: CaseLog) -> ProbeView:
 
 
 def verdict(view: ProbeView) -> list[str]:
-    """What came out, and then what the interpretation leaves out or gets wrong, a sentence each."""
-    return [judge(view).sentence, *missed(view)]
+    """What came out of the code and of the words, and then what the interpretation leaves out or gets wrong, a sentence
+    each.
+    """
+    words = of_words(view)
+    return [judge(view).sentence, *([words] if words else []), *missed(view)]
 
 
 def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:

@@ -43,7 +43,7 @@ def first() -> First:
 def narrate(view: AskView) -> Iterator[tuple[str, str]]:
     """The explanation, and each counterfactual as its outcome is known."""
     if view.starter:
-        yield "starter", f"It answers {view.starter.answer_repaired}: {view.starter.explanation_repaired}\n"
+        yield "starter", f"It answers {view.starter.answer(view.rules)}: {view.explanation}\n"
     for row in view.rows.values():
         outcome = row.outcome("repaired")
         if outcome == "waiting":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -32,30 +33,39 @@ class Tested(NamedTuple):
 
 
 async def measure(spec: AskSpec, case: Case, run: Run) -> None:
-    """Test one explanation. Raises CallFailed where the starter question itself gets no answer."""
+    """Test one explanation. Raises CallFailed where the starter question itself gets no answer.
+
+    What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
+    """
     question: Starter = case.about
     starter = await _explain(spec, question, run)
-    explanation = starter.explanation_repaired
-    draws = draws_of(spec)
-    if explanation is None:
+    if starter.explanation(spec.rules) is None:
         run.drop("starter", "unparsed", "there is no explanation to read in the model's answer")
         return
 
+    for number, text in enumerate(spec.extra, start=1):
+        run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
+    by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
+
+    async def hand(item: str, counterfactual: Counterfactual) -> None:
+        await _test(spec, question, run, item, counterfactual, starter)
+        run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
+
+    draw = pooled if spec.rules == "paper" else one_after_another
+    tested = await draw(spec, question, run, starter)
+    await run.each(by_hand, hand)
+    _drop_uncounted(run, dict(sorted(tested.items())))
+
+
+async def one_after_another(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+    """Write counterfactuals until as many as are wanted can be used, or all draws are made; test each at once."""
     tested: dict[str, Tested] = {}
     written: dict[str, Counterfactual] = {}
     turns: dict[str, asyncio.Event] = {}
 
     async def draw(item: str, how: Draw) -> None:
         try:
-            answered = await run.ask(
-                "generator",
-                prompts.generate(spec, question.slots, explanation, _choice(starter), how.operation),
-                how.generator,
-                sampling=generating(spec.task, spec.seed + how.repeat),
-                item=item,
-                trial=item,
-                repeat=how.repeat,
-            )
+            answered = await _generate(spec, question, run, item, how, starter)
             # Duplicates are recognised in the order of the draws, so that the same answers always make the same run.
             for earlier in takewhile(lambda other: other != item, turns):
                 await turns[earlier].wait()
@@ -68,29 +78,89 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(counterfactual, item, trial=item)
         tested[item] = await _test(spec, question, run, item, counterfactual, starter)
 
-    for number, text in enumerate(spec.extra, start=1):
-        run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
-    by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
-
-    async def hand(item: str, counterfactual: Counterfactual) -> None:
-        await _test(spec, question, run, item, counterfactual, starter)
-        run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
-
-    waiting = dict(draws)
+    waiting = draws_of(spec)
     while waiting and (short := spec.counterfactuals - len(written)) > 0:
         wave = {item: waiting.pop(item) for item in list(waiting)[:short]}
         turns.update((item, asyncio.Event()) for item in wave)
         await run.each(wave, draw)
-    await run.each(by_hand, hand)
-    _drop_uncounted(run, dict(sorted(tested.items())))
+    return tested
+
+
+async def pooled(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+    """Write counterfactuals as the authors do: every draw first, then those to test are taken from the generators'
+    pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question stays in.
+    """
+    tested: dict[str, Tested] = {}
+    read: dict[str, Counterfactual] = {}
+    draws = draws_of(spec)
+
+    async def draw(item: str, how: Draw) -> None:
+        answered = await _generate(spec, question, run, item, how, starter)
+        if counterfactual := _read_as_authors(spec, run, item, how, answered):
+            read[item] = counterfactual
+
+    async def test(item: str, counterfactual: Counterfactual) -> None:
+        run.record(counterfactual, item, trial=item)
+        tested[item] = await _test(spec, question, run, item, counterfactual, starter)
+
+    # What was tested before the run was interrupted stays, whatever the pools hold now.
+    before = run.recorded(Counterfactual)
+    await run.each(draws, draw)
+    pools = {
+        generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
+        for generator in spec.generators
+    }
+    if spec.task == "strategyqa":
+        pools = {generator: _without_repeats(run, pool) for generator, pool in pools.items()}
+    chance = random.Random(f"{spec.seed}|{run.case}")
+    taken = mixed(list(pools.values()), spec.counterfactuals, chance, [item for item in read if item in before])
+    for pool in pools.values():
+        for item in pool.keys() - set(taken):
+            run.drop(item, "not drawn", "written, and not among those drawn from what the generators wrote", trial=item)
+    await run.each({item: read[item] for item in sorted(taken)}, test)
+    return tested
+
+
+def mixed(
+    pools: Sequence[Mapping[str, str]], wanted: int, chance: random.Random, first: Sequence[str] = ()
+) -> list[str]:
+    """Which items are taken of `pools`, each the texts of one generator by item: all of one pool; of two, one by turns
+    at random, whatever has the same text leaving both, until there are as many as are `wanted` (`mix_sim_inputs`).
+    `first` are taken before any other.
+    """
+    if len(pools) == 1:
+        return list(pools[0])[:wanted]
+    left = [dict(pool) for pool in pools]
+    taken: list[str] = []
+    for number in range(wanted):
+        side = number % 2 if left[number % 2] else 1 - number % 2
+        if not left[side]:
+            break
+        given = [item for item in first if item in left[0] | left[1]]
+        item = given[0] if given else chance.choice(list(left[side]))
+        text = (left[0] | left[1])[item]
+        taken.append(item)
+        left = [{other: same for other, same in pool.items() if same != text} for pool in left]
+    return taken
+
+
+def _without_repeats(run: Run, pool: Mapping[str, str]) -> dict[str, str]:
+    kept: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for item, text in pool.items():
+        if text in first:
+            run.drop(item, "duplicate", f"the same as {first[text]}", trial=item)
+        else:
+            kept[item] = text
+            first[text] = item
+    return kept
 
 
 def draws_of(spec: AskSpec) -> dict[str, Draw]:
-    """Which counterfactuals may be written, in order; drawing stops once enough are kept.
+    """Which counterfactuals may be written, in order.
 
-    One generator: as many draws as are wanted, as the authors'. Two: by turns, each with as many draws as are wanted in
-    all, so that one's repeats are made up for. The authors draw at random from each one's pool
-    (strategyqa/simulate_qg.py:70-87); taking like samples as they come is the same.
+    One generator: as many draws as are wanted. Two: by turns, each with as many draws as are wanted in all, so that
+    under repaired rules one's repeats are made up for, and under the paper's there are two pools to draw from.
     """
     draws = [
         Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
@@ -112,7 +182,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
             sampling=explaining(spec.task),
             item="natural",
         )
-        chosen = parse.answer(natural.text, method="posthoc", task=spec.task, rules="repaired")
+        chosen = parse.answer(natural.text, method="posthoc", task=spec.task, rules=spec.rules)
         if chosen == "neither":
             raise CallFailed(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
@@ -141,9 +211,51 @@ def _opposite(answer: str) -> str:
     return {"yes": "no", "no": "yes", "1": "2", "2": "1"}[answer]
 
 
-def _choice(starter: Explanation) -> str:
+def _choice(spec: AskSpec, starter: Explanation) -> str:
     """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
-    return "Neither" if starter.answer_repaired == "neither" else starter.answer_repaired
+    answer = starter.answer(spec.rules)
+    return "Neither" if answer == "neither" else answer
+
+
+async def _generate(spec: AskSpec, question: Starter, run: Run, item: str, how: Draw, starter: Explanation) -> Answered:
+    explanation = starter.explanation(spec.rules) or ""
+    return await run.ask(
+        "generator",
+        prompts.generate(spec, question.slots, explanation, _choice(spec, starter), how.operation),
+        how.generator,
+        sampling=generating(spec.task, spec.seed + how.repeat),
+        item=item,
+        trial=item,
+        repeat=how.repeat,
+    )
+
+
+def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: Answered) -> Counterfactual | None:
+    """The counterfactual as the authors' code reads it; None, and dropped, where it reads none."""
+    usable = parse.counterfactual(answered.text, task=spec.task, rules="paper")
+    if usable is None:
+        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", trial=item)
+        return None
+    same = parse.counterfactual(answered.text, task=spec.task, rules="repaired") == usable
+    if not same:
+        run.drop(
+            item, "unparsed", "repaired rules read no question there, or not the one asked", "repaired", trial=item
+        )
+    return _counterfactual(how, answered, usable, paper=True, repaired=same)
+
+
+def _counterfactual(
+    how: Draw, answered: Answered, usable: str | parse.Pair, paper: bool, repaired: bool
+) -> Counterfactual:
+    return Counterfactual(
+        call=answered.call,
+        generator=how.generator,
+        operation=how.operation,
+        paper=paper,
+        repaired=repaired,
+        text=usable if isinstance(usable, str) else parse.text_of(usable),
+        **({} if isinstance(usable, str) else dict(usable)),
+    )
 
 
 def _read(
@@ -161,14 +273,8 @@ def _read(
     if usable is None:
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
-    counterfactual = Counterfactual(
-        call=answered.call,
-        generator=how.generator,
-        operation=how.operation,
-        paper=readings["paper"] is not None,
-        repaired=readings["repaired"] is not None,
-        text=usable if isinstance(usable, str) else parse.text_of(usable),
-        **({} if isinstance(usable, str) else dict(usable)),
+    counterfactual = _counterfactual(
+        how, answered, usable, paper=readings["paper"] is not None, repaired=readings["repaired"] is not None
     )
     if slots(spec, counterfactual) == question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
@@ -203,8 +309,8 @@ async def _test(
 async def _simulate(
     spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
 ) -> Simulation:
-    explanation = starter.explanation_repaired or ""
-    prompt = prompts.simulate(spec, question.slots, explanation, _choice(starter), slots(spec, counterfactual))
+    explanation = starter.explanation(spec.rules) or ""
+    prompt = prompts.simulate(spec, question.slots, explanation, _choice(spec, starter), slots(spec, counterfactual))
     answered = await together(
         *(
             run.ask(
@@ -227,7 +333,8 @@ async def _simulate(
         calls=tuple(one.call for one in answered),
         votes=votes["repaired"],
         votes_paper=votes["paper"],
-        **{rules: metrics.majority(votes[rules], seed=spec.seed) for rules in RULES},
+        # Each tie is drawn for itself: one coin for all of a run would decide its precision.
+        **{rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES},
     )
     run.record(simulation, item, trial=item)
     return simulation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from core.events import Frozen
+from core.events import Frozen, Rules
 
 
 class Explanation(Frozen):
@@ -22,6 +22,14 @@ class Explanation(Frozen):
     explanation_paper: str | None
     explanation_repaired: str | None
     gold: str | None = None
+
+    def answer(self, rules: Rules) -> str:
+        """The answer as `rules` read it."""
+        return self.answer_paper if rules == "paper" else self.answer_repaired
+
+    def explanation(self, rules: Rules) -> str | None:
+        """The explanation as `rules` read it; None where they read none."""
+        return self.explanation_paper if rules == "paper" else self.explanation_repaired
 
 
 class Counterfactual(Frozen):

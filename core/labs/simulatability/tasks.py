@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from core.datasets import registry
 from core.datasets.items import Split
-from core.events import Sampling
+from core.events import Rules, Sampling
 from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["strategyqa", "shp"]
@@ -88,6 +88,11 @@ class AskSpec(Spec):
         le=15,
         title="Votes for each prediction",
         description="predictions of each answer; the majority holds",
+    )
+    rules: Rules = Field(
+        default="repaired",
+        title="Whose rules it follows",
+        description="what the run does with what it reads: repaired, or as the paper's own code, oddities included",
     )
     extra: tuple[str, ...] = Field(
         default=(),
@@ -168,8 +173,10 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 def calls(spec: AskSpec, cases: int) -> int:
     """How many calls a run over so many questions makes if nothing is dropped."""
     explain = 2 if spec.method == "forced" else 1
-    each = 1 + spec.votes + 1
-    return cases * (explain + spec.counterfactuals * each + len(spec.extra) * (each - 1))
+    each = spec.votes + 1
+    # As the paper has it, every draw of every generator is made before any is chosen.
+    draws = spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
+    return cases * (explain + draws + spec.counterfactuals * each + len(spec.extra) * each)
 
 
 # Sampling as in the authors' code (docs/measuring.md §2.3):

@@ -101,9 +101,14 @@ class AskView:
         return asked or next((str(begun.get("title", "")) for begun in self.log.of("begun").values()), "")
 
     @property
+    def rules(self) -> Rules:
+        """Whose rules the run follows: what these read is what generator and simulator were shown."""
+        return self.spec.rules if self.spec else "repaired"
+
+    @property
     def explanation(self) -> str | None:
-        """The explanation as repaired rules read it; None until one is on record."""
-        return self.starter.explanation_repaired if self.starter else None
+        """The explanation as the run's rules read it; None until one is on record."""
+        return self.starter.explanation(self.rules) if self.starter else None
 
     @property
     def trials(self) -> dict[str, Trial]:
@@ -238,7 +243,7 @@ def verdict(case: AskView, rules: Rules = "repaired") -> str:
         return "Not judged yet."
     score = next(figure.score for figure in scores([case]) if figure[:2] == ("precision", rules))
     if score.value is None:
-        if case.starter is None or case.starter.explanation_repaired is None:
+        if case.explanation is None:
             return "The model gave no explanation that could be read, so there is nothing to test."
         unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
         if unsettled == 0:

@@ -153,11 +153,10 @@ def figures(log: Transcript | CheckView, depend: str) -> None:
     shown = {metric.name: state.score(metric.name, "repaired") for metric in LAB.metrics}
     if shown["faithfulness"] is None:
         return
-    for column, metric in zip(st.columns(len(shown)), LAB.metrics, strict=True):
-        score = shown[metric.name]
-        if score is not None:
-            with column:
-                _figure(score, metric.title, metric.help)
+    there = [(metric, score) for metric in LAB.metrics if (score := shown[metric.name]) is not None]
+    for column, (metric, score) in zip(st.columns(len(there)), there, strict=True):
+        with column:
+            _figure(score, metric.title, metric.help)
     faithfulness = shown["faithfulness"]
     if faithfulness.of and is_thin(faithfulness.n, faithfulness.of):
         st.warning(
@@ -173,7 +172,9 @@ def _figure(score: Scored, name: str, help: str) -> None:
     st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=help)
     known = score.low is not None and score.high is not None
     interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
-    st.caption(f"{score.n} of {score.of}{interval}")
+    always = score.detail.get("always_yes")
+    beside = "" if always is None else f" · always saying *yes*: {always:.2f}"
+    st.caption(f"{score.n} of {score.of}{interval}{beside}")
 
 
 def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+from core.labs.consistency import metrics
 from core.labs.consistency.view import CheckView, Sessions
 from core.runs.transcript import Call
 from core.text import diff
@@ -40,9 +41,11 @@ def draw(view: CheckView, active: bool) -> None:
     if view.control is not None:
         _control(view)
     if view.ability is not None:
-        st.markdown(
-            f"Asked whether it can tell at all, it says **{plain(view.ability.repaired or 'something unreadable')}**."
-        )
+        answer = view.reading("before")
+        known = metrics.knows(metrics.Told("", view.ability.repaired, answer, None))
+        fits = f"Its answer, *{plain(answer or '')}*, {'fits' if known else 'does not fit'} that."
+        says = plain(view.ability.repaired or "something unreadable")
+        st.markdown(f"Asked whether it can tell at all, it says **{says}**. {fits if known is not None else ''}")
         if call := view.log.calls.get(view.ability.call):
             details(
                 call,

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core import entry
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.runs.transcript import Transcript
 from core.runs.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.parts import plain_case
+from pages.parts import plain_case, session
 from pages.parts.run import size
+from pages.parts.tables import as_csv
 
 
 @st.cache_data(max_entries=8, show_spinner="Reading the checks …")
 def checks(run_id: str, size: int) -> pd.DataFrame:
     """One row a check that was judged: case, paragraph, explanation, wording, label, before, after, faithful, …"""
-    state = entry.jobs().watch(run_id).transcript
+    state = session.runs().watch(run_id).transcript
     rows = []
     for case in plain_case.by_number(state):
         for data in state.case(case).of(record_name(Consistency)).values():
@@ -67,6 +67,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
         alt="Table of all checks with both answers and the verdict",
         column_config={"Random masks": share, "Masked": share, "Kept": share},
     )
+    as_csv(table, f"checks-{run_id}")
     if frame["paragraph"].nunique() > 1:
         _pictures(transcript, frame)
 

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 import streamlit as st
 
 from core.labs.find.records import Probe
-from pages.parts.text import difference, plain
+from pages.parts.text import difference, plain, visible
 
 _ALIKE = 0.4
 """Input and output that share less than this are not compared letter by letter."""
@@ -33,7 +33,7 @@ def calls_made(probes: Sequence[Probe], category: str) -> None:
 
 
 def _cell(text: str) -> str:
-    return plain(text).replace("\n", " ") if text.strip() else ":gray[(empty)]"
+    return plain(visible(text)) if text else ":gray[(empty)]"
 
 
 def _change(probe: Probe) -> str:
@@ -42,7 +42,8 @@ def _change(probe: Probe) -> str:
     matcher = SequenceMatcher(None, probe.input, probe.output, autojunk=False)
     if matcher.ratio() < _ALIKE:
         return ""
-    return difference(_pieces(probe.input, probe.output, matcher)).replace("\n", " ")
+    pieces = _pieces(probe.input, probe.output, matcher)
+    return difference((operation, visible(text, every=operation != "same")) for operation, text in pieces)
 
 
 def _pieces(before: str, after: str, matcher: SequenceMatcher[str]) -> Iterator[tuple[str, str]]:

@@ -38,9 +38,9 @@ def draw() -> None:
     st.markdown(
         "**NMSE**: squared error of the code on 256 points from -127.5 to 127.5, over the squared size of the "
         "function; success is below 0.1. **Exact match**: the share of ten texts. **Unit test**: an evaluator reads "
-        "the description and picks which of three examples is the function's, ten times; guessing gives one third, and "
-        "the **ceiling** is what the same evaluator makes of the true description. Without a model the nearest "
-        "sentence vector decides (entities, relations).\n\n"
+        "the description and picks which of three examples is the function's, twenty times (the paper: "
+        "ten); guessing gives one third, and the **ceiling** is what the same evaluator makes of the true description. "
+        "Without a model the nearest sentence vector decides (entities, relations).\n\n"
         "Ours, beyond the paper: the **noise floor** (what a perfect description would get), the **overlap** of "
         "claimed and real corrupted interval, whether noise and parts are named, the error **where nobody looked**, "
         "and an **audit** of the outputs that the interpreter quotes against the calls it made."

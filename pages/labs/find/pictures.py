@@ -15,6 +15,9 @@ from pages.parts.pictures import PLAIN
 TITLES = {metric.name: metric.title for metric in METRICS}
 """What each figure is called."""
 
+MEANINGS = {metric.name: metric.help for metric in METRICS}
+"""What each figure says."""
+
 
 def number(value: float) -> str:
     """A figure as it is shown."""
@@ -26,7 +29,7 @@ def number(value: float) -> str:
 
 
 def picture(case: ProbeView) -> None:
-    """Truth, estimate and probes together; without the truth, the probes alone."""
+    """Truth, estimate and probes together, and below how far they are apart; without the truth, the probes alone."""
     truth, estimate = case.truth, case.estimate
     points = pd.DataFrame([_point(probe) for probe in case.probes], columns=["x", "y", "round", "number"])
     figure = charts.curves(
@@ -40,6 +43,11 @@ def picture(case: ProbeView) -> None:
     st.plotly_chart(
         figure, key="curves", config=PLAIN, alt="The function, the interpreter's code and its probes over x"
     )
+    if truth and estimate and len(estimate.repaired) == len(truth.y) and any(y is not None for y in estimate.repaired):
+        apart = charts.residuals(truth.x, truth.y, estimate.repaired)
+        st.plotly_chart(
+            apart, key="residuals", config=PLAIN, alt="What the code gives less what the function gives, over x"
+        )
 
 
 def _point(probe: Probe) -> dict[str, float | int | None]:

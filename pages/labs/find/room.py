@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import entry
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.view import ProbeView
@@ -13,7 +12,7 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
 from pages.labs.find import form, methods, turn
-from pages.parts import plain_case
+from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
 SHIPPED = "local/smollm2-135m"
@@ -91,7 +90,7 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
 
 def _other(run_id: str) -> ProbeView | None:
     try:
-        state = entry.jobs().watch(run_id).transcript
+        state = session.runs().watch(run_id).transcript
     except NoSuchRun:
         return None
     view: ProbeView = LAB.view(state.case(state.only))

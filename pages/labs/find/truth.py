@@ -5,14 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from core.lab import RULES
+from core.labs.find.agreement import ABSOLUTE, RELATIVE
+from core.labs.find.missed import missed
 from core.labs.find.records import UnitTest
-from core.labs.find.verdict import missed, solved, verdict
+from core.labs.find.verdict import judge, of_words, solved, verdict
 from core.labs.find.view import ProbeView
-from pages.labs.find.pictures import TITLES, number, picture
+from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
 from pages.parts.calls import inspector
-from pages.parts.text import plain
+from pages.parts.text import plain, visible
 
-_MOST = {"numeric": ("nmse", "nmse_success", "noise_floor"), "strings": ("exact_match", "unit_test", "held_out_match")}
+_MOST = {
+    "numeric": ("excess", "noise_floor", "nmse", "nmse_success"),
+    "strings": ("exact_match", "exact_match_unchanged", "unit_test", "held_out_match"),
+}
+"""The figures that stand first, by category; where the noise is known, what the code adds to it leads."""
+_SMALL = ("excess", "noise_floor")
+"""Held against each other, however small both are."""
+
 _MODULES = ("unit_test", "unit_test_ceiling")
 _JUDGED = {
     "interpretation": "The description",
@@ -35,16 +44,17 @@ def _tests(case: ProbeView) -> None:
     yours = case.spec is not None and case.spec.interpreter == "you"
     if case.predictions:
         st.markdown(f"#### 3 · {'Your' if yours else 'Its'} code on texts that were not shown", anchors=False)
+        answered = judge(case).outcome != "not answered"
         tests = sum(one.kind == "test" for one in case.predictions.values())
         label = f"{tests} test texts, and {len(case.predictions) - tests} where nobody looked"
         with st.expander(label, icon=":material/fact_check:", key="texts"):
             st.dataframe(
                 [
                     {
-                        "": "✓" if one.repaired == one.truth else "✗",
-                        "Input": one.input,
-                        "The function": one.truth,
-                        "The code": one.error if one.repaired is None else one.repaired,
+                        "": "✓" if one.repaired == one.truth else "✗" if answered else "–",
+                        "Input": visible(one.input),
+                        "The function": visible(one.truth),
+                        "The code": one.error if one.repaired is None else visible(one.repaired),
                         "Kind": one.kind,
                     }
                     for one in case.predictions.values()
@@ -94,6 +104,8 @@ def _verdict(case: ProbeView) -> None:
     st.markdown("#### Verdict", anchors=False)
     with st.container(border=True, key="verdict"):
         st.markdown(f"##### {plain(verdict(case))}", anchors=False)
+        if words := of_words(case):
+            st.markdown(plain(words))
         if truth.x:
             picture(case)
         st.markdown(f"**The function**  \n{plain(truth.description)}")
@@ -114,11 +126,16 @@ def _verdict(case: ProbeView) -> None:
 def _metric(case: ProbeView, metric: str) -> None:
     value = case.value(metric)
     label = TITLES[metric]
-    reason = case.reason(metric)
+    reason = case.reason(metric) or MEANINGS[metric]
     if metric == "nmse_success" and value is not None:
         shown = "yes" if value else "no"
+    elif metric in _SMALL and value is not None:
+        shown = f"{value:.2g}"
     else:
-        shown = "undefined" if value is None else number(value)
+        shown = number(value) if value is not None else "–" if judge(case).outcome == "not answered" else "undefined"
+    score = case.score(metric)
+    if score is not None and value is not None and score.low is not None and score.high is not None:
+        shown += f" ({score.low:.2f} to {score.high:.2f})"
     st.metric(label, shown, help=plain(reason) or None)
 
 
@@ -151,10 +168,16 @@ def _meaning(case: ProbeView) -> None:
             "The interpreter saw nothing but inputs and outputs. Since we know the function, we can tell how far its "
             "words and its code are right.\n\n"
             "- **NMSE** (numbers): the code's squared error on 256 points, as a share of the function's own size. "
-            "Below 0.1 counts as success. The **noise floor** is what a perfect description would get.\n"
-            "- **Exact match** (texts): the share of ten texts on which the code gives exactly the function's output.\n"
+            "Below 0.1 counts as success. The **noise floor** is what the true function itself gets against "
+            "noisy observations, and the **error beyond the noise** what the code adds to it.\n"
+            "- **Exact match** (texts): the share of ten texts on which the code gives exactly the function's output. "
+            "The function changes at least half of them, and **doing nothing** gives every text back as it is.\n"
             "- **Unit test** (words and facts): whether someone who has only the description can tell the function's "
             "examples from others.\n"
+            f"- **Found** is said of code that gives the function's value at every test point, to within "
+            f"{RELATIVE:.3%} of it, or {ABSOLUTE:g} near zero (of a function below 1, that share of its largest "
+            "value). A small error does not say that. The words have a verdict of their own: which parts of the "
+            "function they name.\n"
             "- **What it missed** compares the words with the calls that were really made."
         )
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):

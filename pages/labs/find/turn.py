@@ -6,9 +6,7 @@ import re
 
 import streamlit as st
 
-from core import entry
-from core.labs.find import sandbox
-from core.labs.find.functions.own import TRIED, as_code
+from core.labs.find.functions.own import as_code, trouble
 from core.labs.find.records import Submission, Wish
 from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
@@ -16,6 +14,8 @@ from core.text.templates import load
 from pages.labs.find.calls import calls_made
 from pages.labs.find.experiments import carried_out
 from pages.labs.find.pictures import TITLES, bars, number, picture
+from pages.parts import session
+from pages.parts.pace import aside
 from pages.parts.run import resume
 from pages.parts.text import plain
 
@@ -112,27 +112,22 @@ def _concluding(run_id: str, case: ProbeView) -> None:
         if not description.strip() and not code.strip():
             st.warning("Write a description or code first.", icon=":material/edit:")
             return
-        code = as_code(code) if code.strip() else ""
-        if code and (trouble := _trouble(spec.category, code)):
+        if code.strip() and (why := trouble(spec.category, code)):
             st.warning(
-                f"This code cannot be run: {plain(trouble)}  \nMend it, or leave it out and conclude in words.",
+                f"This code cannot be run: {plain(why)}  \nMend it, or leave it out and conclude in words.",
                 icon=":material/code_off:",
             )
             return
+        code = as_code(code) if code.strip() else ""
         said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip())
         _go_on(run_id, Addition(case.log.case, said, "submission"))
-
-
-def _trouble(category: str, code: str) -> str:
-    """Why `code` works on none of a few inputs; empty where it works on some."""
-    result = sandbox.evaluate(code, TRIED[category])
-    return "" if any(value is not None for value in result.values) else str(result.errors[0])
 
 
 def _go_on(run_id: str, addition: Addition) -> None:
     if resume(run_id, addition):
         # The function answers at once, unless a model carries it out; then the page shows the run going on.
-        entry.jobs().wait(run_id, 3)
+        with aside():
+            session.runs().wait(run_id, 3)
         st.rerun()
 
 

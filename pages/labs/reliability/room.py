@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core import entry
 from core.labs.find.reliability import ReliabilityView, Report
 from core.runs.transcript import Transcript
 from pages.labs.reliability.draw import draw
+from pages.parts import session
 from pages.parts.rooms import Room
 
 
@@ -18,7 +18,7 @@ def _whole(view: ReliabilityView, active: bool) -> None:
     """The report stands for every one of its cases."""
     if view.log.started is None:
         return
-    state = entry.jobs().watch(view.log.started.run).transcript
+    state = session.runs().watch(view.log.started.run).transcript
     draw(Report(state), active or state.status is None)
 
 

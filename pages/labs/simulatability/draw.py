@@ -88,10 +88,8 @@ def _step_answer(case: AskView, active: bool) -> None:
         if starter.method == "forced":
             st.caption("Its own answer was the opposite. It was then told to defend this one.")
         gold = f" :gray[(correct: {said(starter.gold)})]" if starter.gold else ""
-        st.markdown(f"It answers **{said(starter.answer_repaired)}**{gold}")
-        st.markdown(
-            f"> {plain(starter.explanation_repaired or '(no explanation could be read)')}".replace("\n", "\n> ")
-        )
+        st.markdown(f"It answers **{said(starter.answer(case.rules))}**{gold}")
+        st.markdown(f"> {plain(case.explanation or '(no explanation could be read)')}".replace("\n", "\n> "))
         if call := case.log.calls.get(starter.call):
             details(call, "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
 
@@ -133,14 +131,15 @@ def _step_outcomes(case: AskView, active: bool, guess: Guess | None) -> None:
 
 
 def _explanation_words(case: AskView) -> str:
-    return (case.starter.explanation_repaired or "") if case.starter else ""
+    return case.explanation or ""
 
 
 def _row(case: AskView, row: Row, explanation: str, active: bool, guess: Guess | None) -> None:
     if row.counterfactual is None:
         text = ":gray[a question is being written …]"
         if drop := row.dropped("repaired"):
-            text = f":gray[{plain(drop.detail if drop.reason != 'duplicate' else _text_of_call(case, row)) or '…'}]"
+            its_own = drop.reason in ("duplicate", "not drawn")
+            text = f":gray[{plain(_text_of_call(case, row) if its_own else drop.detail) or '…'}]"
     else:
         text = _counterfactual(row.counterfactual, explanation)
     hidden = guess is not None and row.guess is None and row.counterfactual is not None
@@ -297,6 +296,11 @@ def _figures(case: AskView) -> None:
         differing = case.differing()
         value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
         which = f": {', '.join(row.item for row in differing)}." if differing else "."
+        if case.rules == "paper":
+            st.caption(
+                "This run follows the paper's own pipeline: its prompts hold what the paper's rules read. The figures "
+                "above read the same raw answers by repaired rules, which would have asked other questions."
+            )
         st.caption(
             f"Read by the paper's own rules: precision {value}. "
             f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers{which}"

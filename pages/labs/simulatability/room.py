@@ -12,10 +12,12 @@ from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 from core.runs.engine import Addition
+from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods
+from pages.parts import session
 from pages.parts.rooms import Room
 from pages.parts.run import resume
 from pages.parts.text import plain
@@ -32,7 +34,10 @@ def _draw(view: AskView, active: bool) -> None:
     run_id = view.log.started.run
 
     def guess(item: str, value: str) -> None:
-        entry.jobs().say(run_id, who, view.log.case, case.reader_says(value, who), item)
+        try:
+            session.runs().say(run_id, who, view.log.case, case.reader_says(value, who), item)
+        except NoSuchRun as error:
+            st.warning(plain(str(error)), title=error.title, icon=":material/person_off:")
 
     case.draw(view, active, guess)
 

@@ -177,6 +177,50 @@ def test_a_broken_file_is_moved_aside_and_said_once(
     assert asyncio.run(cached.answer(request(), lambda text: None)).cached, "it was begun anew"
     assert (tmp_path / "cache.sqlite.broken").exists()
     assert [record.levelname for record in caplog.records if record.name == "core.models.cache"] == ["WARNING"]
+    assert "cache.sqlite is broken and is begun anew" in caplog.text
+
+
+def test_not_even_the_answer_that_finds_the_file_broken_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(b"no database" * 1000)
+    cache = ResponseCache(path)
+    cache.put("k", Answer(text="kept"))
+    assert cache.get("k") == Answer(text="kept")
+
+
+def test_what_another_process_mended_in_the_meantime_is_not_moved_aside(tmp_path: Path) -> None:
+    """Two find a broken file; when the slower one comes to move it aside, the faster one has begun it anew."""
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(b"no database" * 1000)
+    one, other = ResponseCache(path), ResponseCache(path)
+    one.put("k", Answer(text="kept"))
+    (tmp_path / "cache.sqlite.broken").unlink()
+    assert other._begin_anew(), "it can be used"
+    assert not (tmp_path / "cache.sqlite.broken").exists()
+    assert other.get("k") == one.get("k") == Answer(text="kept")
+
+
+def test_nothing_of_a_broken_file_is_left_in_the_new_one(tmp_path: Path) -> None:
+    """Not what stood in its log either, which a killed process leaves."""
+    path = tmp_path / "cache.sqlite"
+    log = path.with_name("cache.sqlite-wal")
+    cache = ResponseCache(path)
+    for key in ("old", "older"):
+        cache.put(key, Answer(text=key))
+        left = log.read_bytes()
+        cache.close()
+    log.write_bytes(left)
+    path.write_bytes(b"no database" * 1000)
+    cache.put("new", Answer(text="new"))
+    assert cache.get("old") is cache.get("older") is None and cache.get("new") == Answer(text="new")
+    cache.close()
+    assert ResponseCache(path).get("new") == Answer(text="new")
+
+
+def test_an_answer_that_cannot_be_read_any_more_is_asked_for_again(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path / "cache.sqlite")
+    cache._run("insert into answers values (?, ?)", ("k", '{"seconds": "of another version"}'))
+    assert cache.get("k") is None
 
 
 def test_a_locked_or_unreachable_file_loses_no_answer(
@@ -194,12 +238,30 @@ def test_a_locked_or_unreachable_file_loses_no_answer(
             assert asyncio.run(cached.answer(request(), lambda text: None)).text == expected
     other.execute("rollback")
     other.close()
-    assert len(caplog.records) == 1
+    assert len(caplog.records) == 1 and "cannot be used just now: database is locked" in caplog.text
+    assert not path.with_name("cache.sqlite.broken").exists()
     assert cache.get("k") == Answer(text="before"), "once it is free it is used again, and nothing was thrown away"
 
     (tmp_path / "file").write_text("")
-    nowhere = Cached(Counting(), ResponseCache(tmp_path / "file" / "cache.sqlite"), "u")
+    unreachable = ResponseCache(tmp_path / "file" / "cache.sqlite")
+    nowhere = Cached(Counting(), unreachable, "u")
     assert asyncio.run(nowhere.answer(request(), lambda text: None)).text == "answer 1"
+    assert unreachable.get("k") is None
+    (tmp_path / "file").unlink()
+    unreachable.put("k", Answer(text="now it can"))
+    assert unreachable.get("k") == Answer(text="now it can")
+
+
+def test_a_locked_file_is_never_taken_for_a_broken_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.models.cache._PATIENCE", 0.05)
+    path = tmp_path / "cache.sqlite"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("create table t (x)")
+    other.execute("begin exclusive")
+    assert not ResponseCache(path)._begin_anew(), "it cannot be used, and it is not moved aside"
+    other.execute("rollback")
+    other.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["cache.sqlite"] and ResponseCache(path)._begin_anew()
 
 
 def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:

@@ -238,3 +238,16 @@ def test_the_limit_of_calls_holds_over_all_who_share_an_endpoint() -> None:
 
         asyncio.run(ask())
         assert server.count == 10 and server.most_at_once == 3
+
+
+def test_what_pages_offer_looks_at_no_journal(tmp_path: Path) -> None:
+    """There are as many replays as runs, and a page offers its models each time it is drawn."""
+
+    def never(run: str) -> bool:
+        raise AssertionError(run)
+
+    (tmp_path / "run.jsonl").touch()
+    catalog = Catalog(home=tmp_path, journals=tmp_path, read=lambda path: [], replays=never)
+    assert "local/smollm2-135m" in {info.id for info in catalog.offered()}
+    with pytest.raises(AssertionError):
+        catalog.describe()

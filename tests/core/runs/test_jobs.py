@@ -14,7 +14,8 @@ from core.events import Started
 from core.journal import Journal, JournalInUse
 from core.models.replay import Replay
 from core.runs.engine import Addition
-from core.runs.jobs import Jobs, NoSuchRun, said_path, status
+from core.runs.jobs import Jobs, NoSuchRun, status
+from core.runs.said import said_path
 from core.runs.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 

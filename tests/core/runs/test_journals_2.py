@@ -43,6 +43,11 @@ def test_they_come_to_what_they_came_to(kept: Path, tmp_path: Path) -> None:
     path.write_bytes(b"".join(cut))
     jobs.resume(kept.stem)
     assert jobs.wait(kept.stem, 60) and read(path).faults == []
+    if "-find-" in kept.stem:
+        # Its seed draws another function today: half a run of one must not be ended with the other.
+        state = jobs.watch(kept.stem).transcript
+        assert state.status == "failed" and "drew another function for this seed" in state.failures[0].message
+        return
     assert sorted(figures(kept.stem), key=str) == sorted(expected, key=str), "old lines, and new ones with numbers"
 
     again = jobs.reread(kept.stem, entry._replaying)

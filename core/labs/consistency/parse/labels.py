@@ -11,26 +11,41 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from core.labs.consistency.parse.unwrap import json_in, sentences, spoken, without_markup
 
-_FIELDS = ("final_answer", "answer", "label", "sentiment", "entailment", "choice", "classification", "prediction")
+_FIELDS = (
+    "final_answer", "answer", "label", "sentiment", "entailment", "choice", "classification", "prediction", "verdict",
+    "option", "letter", "value", "result", "output", "response",
+)  # fmt: skip
+_DEEPEST = 5
 _FINAL = re.compile(r"\bfinal answer\s*(?:is\b)?\s*[:=–—-]*\s*", re.IGNORECASE)
 _ANSWER = re.compile(
-    r"\b(?:answer|sentiment|label|classification|prediction|verdict|conclusion|entailment|choice|response|result)"
-    r"\s*(?:is\b|[:=–—]|-)\s*[:=–—]?\s*",
-    re.IGNORECASE,
+    r"\b(?:answer|sentiment|label|classification|prediction|verdict|conclusion|entailment|choice|option|response|result)"
+    r"(?: here| to [^.:;\n]{1,60}?| for [^.:;\n]{1,60}?)?"
+    r"\s*(?:(?:is|would be|should be|must be|will be)\b|[:=–—→]|-)\s*[:=–—>]?\s*"
+    r"|^(?:the )?(?:answer|label|classification|prediction|verdict|conclusion|response|result)[ \t]*\n\s*"
+    r"|\b(?:i|we|a human|humans|most people|people)(?: would| will| must|'d|'ll)?"
+    r"(?: have to| rather| most likely| probably| likely)?"
+    r" (?:choose|pick|select|go with|say|answer|opt for|vote)(?: with| that| it is| it's| this is)*\s*:?\s*"
+    r"|[,;–—]\s*(?:and )?(?:so|hence|thus|therefore)\b(?: it is| it's| the answer is)?\s*[:,]?\s*",
+    re.IGNORECASE | re.MULTILINE,
 )
 _UNKNOWN = re.compile(
-    r"""\b(?: unknown | undetermined | indeterminate | unclear | insufficient | n/a | none\ of\ the\ above
-      | not\ (?:enough|sufficient)\ (?:information|context|detail|evidence)
+    r"""(?:\b|(?=n't))(?: unknown | undetermined | indeterminate | unclear | insufficient | n/a | none\ of\ the\ above
+      | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
+      | nobody\ knows | i\ (?:do\ not|don't)\ know | no\ idea
+      | (?:lacks?|lacking|too\ little)\ (?:\w+\ )?(?:information|context|details?)
       | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|impossible\ (?:for\ me\ )?to
          |(?:no\ way|not\ possible|hard|difficult)\ to)
-        \ (?:be\ )?(?:\w+ly\ )?
+        \ (?:be\ )?(?:\w+ly\ )?(?:be\ )?
         (?:determin|tell|know|say|said|answer|infer|establish|conclude|identif|ascertain|decide|classif|judge)\w*
+      | no\ telling | may\ or\ may\ not | inconclusive | (?:not|n't)\ (?:sure|certain|clear|known)
       | no\ (?:clear\ |explicit\ |discernible\ )?(?:information|mention|indication|sentiment)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SILENT = re.compile(
-    r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?(?:say|specif|mention|stat(?=e)|provide|indicat)\w*",
+    r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?"
+    r"(?:say|specif|mention|stat(?=e)|provide|indicat|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*"
+    r"|\bleaves? (?:\w+ ){1,3}open\b",
     re.IGNORECASE,
 )
 _SURELY_UNKNOWN = re.compile(
@@ -38,6 +53,7 @@ _SURELY_UNKNOWN = re.compile(
     r"|can ?not be (?:determined|known|answered)",
     re.IGNORECASE,
 )
+_TICK = re.compile("[✅✔☑]|\\[x\\]", re.IGNORECASE)
 _OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
 
 _Read = Callable[[str], str | None]
@@ -49,8 +65,15 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
     parsed = json_in(text)
     if isinstance(parsed, dict):
         value = _field(parsed)
-        return None if value is None else at_start(without_markup(value))
-    text = without_markup(text)
+        if value is None:
+            return None
+        value = without_markup(value)
+        return at_start(value) or in_sentences(value)
+    text = without_markup(_ticked(text))
+    for cell in _last_row(text):
+        label = at_start(cell)
+        if label is not None:
+            return label
     finals, answers = ([match.end() for match in marker.finditer(text)][::-1] for marker in (_FINAL, _ANSWER))
     for start in [*finals, 0, *answers][:20]:
         label = at_start(text[start:])
@@ -59,11 +82,32 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
     return in_sentences(text)
 
 
+def _ticked(text: str) -> str:
+    """The one line of several with a tick, where there is one; else `text`."""
+    lines = text.splitlines()
+    ticked = [line for line in lines if _TICK.search(line)]
+    return _TICK.sub("", ticked[0]) if len(ticked) == 1 and len(lines) > 1 else text
+
+
+def _last_row(text: str) -> list[str]:
+    """The cells of a table with a single row below its heading, from the last."""
+    rows = [line for line in text.splitlines() if line.lstrip().startswith("|")]
+    if len(rows) != 3 or set(rows[1]) - set("|:- \t"):
+        return []
+    return [cell.strip() for cell in rows[2].strip("| \t").split("|")][::-1]
+
+
 def _field(parsed: Mapping[str, object]) -> str | None:
     """The value of the field that holds the answer, as text: a known name, else the only field."""
     named = {str(name).lower().replace(" ", "_"): value for name, value in parsed.items()}
     name = next((name for name in _FIELDS if name in named), next(iter(named)) if len(named) == 1 else None)
     value = named.get(name) if name is not None else None
+    for _ in range(_DEEPEST):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        elif isinstance(value, Mapping):
+            inner = {str(name).lower(): value for name, value in value.items()}
+            value = next((inner[name] for name in _FIELDS if name in inner), None)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value) if isinstance(value, str | int) else None
@@ -75,6 +119,12 @@ def _all_named(text: str, labels: Iterable[str]) -> bool:
         all(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", sentence) for label in labels)
         for sentence in sentences(text.casefold())
     )
+
+
+def _stated(text: str) -> list[str]:
+    """Its sentences without questions, unless it has nothing else."""
+    parts = sentences(text)
+    return [part for part in parts if not part.endswith("?")] or parts
 
 
 def _one(labels: Sequence[str]) -> str | None:
@@ -93,8 +143,10 @@ _DEGREE = (
 _OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|\s+(?:or|and)\s+(?:{_NAMES})\b)"
 _TONE_FIRST = re.compile(rf"\W*{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}", re.IGNORECASE)
 _TONE_CLAIM = re.compile(
-    r"\b(?:is|are|as|be|seems?|appears?|remains?|leans?|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus)\W+"
-    rf"(?:(?:a|an|the|to|be|of|as|towards?|sentiment|tone)\s+)*{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
+    r"\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify|consider"
+    r"|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus)\W+"
+    r"(?:(?:a|an|the|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review"
+    rf"|text|passage|one)\s+)*{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
     re.IGNORECASE,
 )
 _TONE_WORD = re.compile(
@@ -119,7 +171,7 @@ def _tone_said(text: str) -> str | None:
     if _all_named(text, ("positive", "negative", "neutral", "unknown")):
         return None
     claims, mentions = [], []
-    for sentence in sentences(text):
+    for sentence in _stated(text):
         settled = _OPEN_CLAUSE.sub("", sentence)
         claim = _TONE_CLAIM.search(settled)
         if _UNKNOWN.search(settled) and not (claim and claim.start() < _UNKNOWN.search(settled).start()):  # type: ignore[union-attr]
@@ -140,27 +192,51 @@ _VERDICT = {
     "yes": "yes", "true": "yes", "entailment": "yes", "entailed": "yes", "entails": "yes",
     "no": "no", "false": "no", "contradiction": "no", "contradicted": "no", "not entailment": "no",
     "no entailment": "no", "not entailed": "no", "not_entailment": "no", "non-entailment": "no",
+    "nope": "no", "incorrect": "no", "not true": "no", "not supported": "no", "unsupported": "no", "correct": "yes",
     "unknown": "unknown", "neutral": "unknown", "undetermined": "unknown", "unclear": "unknown",
 }  # fmt: skip
 _VERDICT_NAMES = "|".join(re.escape(name) for name in sorted(_VERDICT, key=len, reverse=True))
 _VERDICT_FIRST = re.compile(
-    rf"\W*(?:(?:option|choice)\s+)?(?:([1-3])(?!\d|\.\d)(?:\s*[).:\]–—-]+)?\s*)?(?:({_VERDICT_NAMES})\b)?",
+    rf"\W*(?:(?:absolutely|definitely|certainly|indeed|clearly|well)\W+)?(?:(?:option|choice)\s+)?(?:([1-3])(?!\d|\.\d)(?:\s*[().:\[\]–—-]+)?\s*)?"
+    rf"(?:({_VERDICT_NAMES})\b(?!\s+(?:problem|worries|doubt|need|idea|way|telling|information|mention|indication)\b))?",
     re.IGNORECASE,
 )
+_ALONE = re.compile(r"\W*(?:\n|$)|,\s*(?!or\b|and\b)[a-z]", re.IGNORECASE)
 _OTHER_OPTION = re.compile(r"[^\n]*?[2-3]\)\s*(?:no|unknown)\b|\s*(?:,|/|\bor)\s*(?:no|unknown)\b", re.IGNORECASE)
 _DOES_NOT = re.compile(
-    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain)\w*",
+    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain|drawn|deduc|deriv|justif)\w*",
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"\b(?:entails|(?:is|be) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded)"
-    r"|follows|does entail|supports|implies)\b",
+    r"(?:\b|(?='s))(?:entails|(?:is|be) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
+    r"|stated)"
+    r"|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
+    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b",
     re.IGNORECASE,
 )
+_FALSE = re.compile(
+    r"(?:\bis|\bbe|\bas|\bwas|'s) (?:\w+ly )?(?:false|incorrect|wrong|untrue|inaccurate|contradicted|inconsistent"
+    r"|refuted|unsupported)\b"
+    r"|(?<!not )(?<!n't )\b(?:contradicts?|contradicting|refutes|disproves)\b|\bthe opposite\b"
+    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b",
+    re.IGNORECASE,
+)
+_NEITHER = re.compile(
+    r"\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
+    r"\b(?:or|nor) (?:contradict|refute|den)",
+    re.IGNORECASE,
+)
+_STATEMENT = re.compile(
+    r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]",
+    re.IGNORECASE,
+)
+"""A quoted statement: its words say nothing about whether it follows."""
 
 
 def entailment(text: str) -> str | None:
     """ "yes", "no" or "unknown". Where a number and a word disagree ("2) yes") the word counts."""
+    if "{" not in text:
+        text = _STATEMENT.sub("it", text)
     return _read(text, _verdict_first, _verdict_said)
 
 
@@ -174,7 +250,7 @@ def _verdict_first(text: str) -> str | None:
         first = sentences(text)[0]
         return "unknown" if verdict == "no" and _SURELY_UNKNOWN.search(first) else verdict
     # A number starts an answer only where it is marked as an option or stands alone.
-    if number and (re.search(r"[).:\]–—-]\s*$", match[0]) or re.match(r"\W*(?:\n|$)", text[match.end() :])):
+    if number and (re.search(r"[).:\]–—-]\s*$", match[0]) or _ALONE.match(text, match.end())):
         return {"1": "yes", "2": "no", "3": "unknown"}[number]
     return None
 
@@ -183,11 +259,11 @@ def _verdict_said(text: str) -> str | None:
     if _all_named(text, ("yes", "no", "unknown")):
         return None
     verdicts = []
-    for sentence in sentences(text):
+    for sentence in _stated(text):
         settled = _OPEN_CLAUSE.sub("", sentence)
-        if _UNKNOWN.search(settled) or _SILENT.search(settled):
+        if _UNKNOWN.search(settled) or _SILENT.search(settled) or _NEITHER.search(settled):
             verdicts.append("unknown")
-        elif _DOES_NOT.search(settled):
+        elif _DOES_NOT.search(settled) or _FALSE.search(settled):
             verdicts.append("no")
         elif _DOES.search(settled):
             verdicts.append("yes")
@@ -222,7 +298,10 @@ def _bare(text: str) -> str:
 
 
 def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) -> str | None:
-    line = text.strip().split("\n", 1)[0]
+    line, _, below = text.strip().partition("\n")
+    listed = [re.match(r"\W*([a-z])\)", other, re.IGNORECASE) for other in (line, below.lstrip())]
+    if listed[0] and listed[1] and listed[0][1] != listed[1][1]:
+        return None  # the options once more, one a line
     if _bare(line) in bare:
         return bare[_bare(line)]
     letter = _LETTER_FIRST.match(line)
@@ -242,19 +321,35 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
 def _option_said(text: str, options: Sequence[str]) -> str | None:
     if _all_named(text, [_bare(option) for option in options]):
         return None
-    parts = sentences(text)
-    named = _named(parts, options[:-1])
-    conclusions = [
-        names[0]
-        for part, names in zip(parts, named, strict=True)
-        if len(set(names)) == 1
-        and re.match(r"(?:so|therefore|thus|hence|overall|in conclusion|based on)\b", part, re.I)
-    ]
+    parts = _stated(text)
+    concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
+    conclusions = [names[0] for names in _named(concluding, options[:-1]) if len(set(names)) == 1]
     if conclusions:
         return conclusions[-1]
     if any(_UNKNOWN.search(part) or _SILENT.search(part) for part in parts):
         return options[-1]
-    return _one([name for names in named for name in names])
+    said = [match[1] or match[2] for match in _LETTER_SAID.finditer(text)]
+    letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
+    if len(letters) == 1 and max(letters) < len(options):
+        return options[max(letters)]
+    return _one([name for names in _named(parts, options[:-1]) for name in names])
+
+
+_CONCLUDES = re.compile(
+    r"(?:^|[,;:–—] ?|\band )(?:so|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
+    r"|\b(?:(?:is|are) (?:still|now|currently|therefore|thus|finally)|remains?|must be|ended up)\b",
+    re.IGNORECASE,
+)
+_DENIED = (
+    r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
+    r"(?:(?:in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) )*"
+)
+_LETTER_SAID = re.compile(
+    r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
+    r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
+    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b",
+    re.IGNORECASE,
+)
 
 
 def _named(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
@@ -263,7 +358,7 @@ def _named(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
     if not bare:
         return [[] for _ in sentences]
     longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
-    mentioned = re.compile(rf"(?<!\w)(not (?:in |at |on |the |a )*)?({longest_first})(?!\w)")
+    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({longest_first})(?!\w)")
     return [
         [bare[match[2]] for match in mentioned.finditer(sentence.casefold()) if not match[1]] for sentence in sentences
     ]

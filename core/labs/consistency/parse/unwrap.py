@@ -40,7 +40,7 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
 
 def without_markup(text: str) -> str:
     r"""`text` without emphasis, quotes, headings and fences; \boxed{x} becomes "final answer: x"."""
-    text = re.sub(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}+", r"final answer: \1", text)
+    text = re.sub(r"\${0,2}\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}+\${0,2}", r"final answer: \1", text)
     text = re.sub(r"^[ \t]*(?:```|~~~).*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^[ \t]*(?:#+|>+)[ \t]*", "", text, flags=re.MULTILINE)
     text = re.sub(r"</?\w+\s*/?>", "", text)

@@ -107,8 +107,9 @@ def _gaussian(rng: np.random.Generator, rules: Rules) -> Parameters:
 
 
 def _rational(rng: np.random.Generator, rules: Rules) -> Parameters:
-    below = int(rng.integers(1, 6))
-    above = int(rng.integers(0, below))
+    # The numerator's order first: drawn the other way round, nearly half of them would have a constant one.
+    above = int(rng.integers(0, 5))
+    below = int(rng.integers(above + 1, 6))
     return {
         "numerator": tuple(tenth(rng, -10, 10) for _ in range(above + 1)),
         "denominator": tuple(nonzero_tenth(rng, -10, 10, rules) for _ in range(below + 1)),

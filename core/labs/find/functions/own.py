@@ -68,11 +68,29 @@ def from_code(name: str, category: Category, text: str) -> CodeFunction:
 
     Raises ValueError, with the sandbox's reason, where it works on none of a few inputs.
     """
+    if why := trouble(category, text):
+        raise ValueError(f"This function gives no value: {why}")
+    return CodeFunction(id=name, category=category, code=as_code(text), source=text)
+
+
+def trouble(category: Category, text: str) -> str:
+    """Why `text`, a formula or Python, works on none of a few inputs; empty where it works on some."""
     code = as_code(text)
     result = sandbox.evaluate(code, TRIED[category])
-    if all(value is None for value in result.values):
-        raise ValueError(f"This function gives no value: {result.errors[0]}")
-    return CodeFunction(id=name, category=category, code=code, source=text)
+    if any(value is not None for value in result.values):
+        return ""
+    why = str(result.errors[0])
+    if code == text:
+        return why
+    mended = _TIMES.sub(r"\1 * ", text)
+    if mended != text and any(value is not None for value in sandbox.evaluate(as_code(mended), TRIED[category]).values):
+        return f"a multiplication needs its sign. Write {mended.strip()}"
+    # The parser speaks of the parentheses that we put around a formula.
+    return "it cannot be read as a formula of x; look at its signs and parentheses" if "SyntaxError" in why else why
+
+
+_TIMES = re.compile(r"((?<![\w.])\d{1,40}(?:\.\d{1,40})?(?![\d.eE])|\)|\bx\b(?=\s*[\d(x]))[ \t]{0,9}(?=[A-Za-z(])")
+"""A number, a closing parenthesis or x with a name or a parenthesis right behind it: 3 x, 2(x + 1), (x)(x)."""
 
 
 def as_code(text: str) -> str:

@@ -5,6 +5,7 @@ Paper §3; docs/measuring.md §4.9.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +17,10 @@ from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import KIN, UNDEFINED, Fact, Relation, RelationFunction, relations
 
 TESTS = 10
-EXCEPTED = 2
-"""Of the ten true examples of a relation with an exception, this many are `undefined`, as in the published tests."""
+"""Triplets of a published function."""
+
+EXCEPTED = 5
+"""Of the true examples of a relation with an exception one in so many is `undefined`, as in the published tests."""
 
 
 class Triplet(Frozen):
@@ -47,8 +50,9 @@ def published_triplets(find_dir: Path, category: Literal["entities", "relations"
     return tests
 
 
-def entity_triplets(function: EntityFunction, seed: int) -> tuple[Triplet, ...]:
-    """Ten triplets of our words, half for each concept where there are two.
+def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """`n` triplets of our words, half for each concept where there are two. A concept has ten words: beyond that they
+    come again, beside other distractors.
 
     Distractors are words of other concepts; sensitive ones only where the function is sensitive itself. Raises
     ValueError for a concept that is not one of the 140.
@@ -57,8 +61,8 @@ def entity_triplets(function: EntityFunction, seed: int) -> tuple[Triplet, ...]:
     if unknown:
         raise ValueError(f"there are no words for {unknown[0]!r}, so no unit tests can be drawn")
     rng = np.random.default_rng([seed, 4])
-    share = TESTS // len(function.names)
-    true = [str(word) for name in function.names for word in rng.choice(concepts()[name].words, share, replace=False)]
+    share = n // len(function.names)
+    true = [word for name in function.names for word in _drawn(concepts()[name].words, share, rng)]
     allowed = [
         c for c in concepts().values() if c.name not in function.names and (function.is_sensitive or not c.sensitive)
     ]
@@ -70,8 +74,16 @@ def entity_triplets(function: EntityFunction, seed: int) -> tuple[Triplet, ...]:
     return tuple(triplets)
 
 
-def relation_triplets(function: RelationFunction, seed: int) -> tuple[Triplet, ...]:
-    """Ten triplets of our facts; with an exception two true outputs are `undefined`.
+def _drawn(words: Sequence[str], share: int, rng: np.random.Generator) -> list[str]:
+    """`share` of the words at random, each once before any comes again."""
+    drawn: list[str] = []
+    while len(drawn) < share:
+        drawn += [str(word) for word in rng.choice(words, min(share - len(drawn), len(words)), replace=False)]
+    return drawn
+
+
+def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """`n` triplets of our facts; with an exception a fifth of the true outputs are `undefined`.
 
     Distractors are facts of other relations that this function would not give. Raises ValueError for a relation not of
     the 25.
@@ -80,13 +92,13 @@ def relation_triplets(function: RelationFunction, seed: int) -> tuple[Triplet, .
         raise ValueError(f"there are no facts for {function.concept2!r}, so no unit tests can be drawn")
     rng = np.random.default_rng([seed, 5])
     facts = [function.relation.facts[place] for place in rng.permutation(len(function.relation.facts))]
-    excepted = [fact for fact in facts if function.excepts(fact)][:EXCEPTED]
+    excepted = [fact for fact in facts if function.excepts(fact)][: n // EXCEPTED]
     plain = [fact for fact in facts if not function.excepts(fact)]
-    # A relation whose exception covers half of its facts has fewer than eight others: the first ones come again.
-    true = [*excepted, *(plain[k % len(plain)] for k in range(TESTS - len(excepted)))]
+    # A relation whose exception covers half of its facts has fewer others: the first ones come again.
+    true = [*excepted, *(plain[k % len(plain)] for k in range(n - len(excepted)))]
     others = [other for other in relations().values() if other.concept2 != function.concept2]
     triplets = []
-    for place in rng.permutation(TESTS):
+    for place in rng.permutation(n):
         wrong: list[tuple[str, str]] = []
         while len(wrong) < 2:
             other = others[rng.integers(len(others))]

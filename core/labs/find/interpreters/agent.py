@@ -252,9 +252,10 @@ def _of_code(spec: ProbeSpec, text: str) -> str:
 
 async def _as_published(dialogue: _Dialogue) -> Conclusion:
     """As the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs pass unseen, a message
-    without command and tag sends the agent back to the start, and more rounds than there are make an empty description.
+    without command and tag sends the agent back to the start. They count a round before they look whether there are too
+    many, so one message more than there are rounds can still conclude; then the description is empty.
     """
-    while dialogue.round < dialogue.spec.rounds:
+    while dialogue.round <= dialogue.spec.rounds:
         answered = await dialogue.ask()
         if parse.is_final(answered.text, "paper"):
             dialogue.note(answered)

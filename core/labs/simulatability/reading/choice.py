@@ -31,8 +31,9 @@ _CHOICE = (
     rf"(?:the )?(?=(?:first|second) (?:(?:candidate )?{_NOUN}|one)\b))"
     rf"(?P<v>1|2|a|b|one|two|first|second)\b\"?(?: (?:(?:candidate )?{_NOUN}|one)\b)?"
 )
-_BARE = r"(?P<bare>[12])\b(?!\.\d)"
-_BARE_STATED = r"(?P<bare>[12])(?= ?(?:$|[.,;:!)\n]|(?:because|since|as)\b)(?!\.\d))"
+# A letter alone needs a bracket or the line's end, for "a" is a word.
+_BARE = r"(?P<bare>[12]|[ab](?=\)|[\W_]{0,3}$))\b(?!\.\d)"
+_BARE_STATED = r"(?P<bare>[12]|[ab](?=\)))(?= ?(?:$|[.,;:!)\n]|(?:because|since|as)\b)(?!\.\d))"
 _WITHIN = r"(?:(?!\b(?:response|option|candidate|reply|but|less|not|than|while|whereas|neither)\b|n't)[^.\n]){0,80}?"
 _BETTER = (
     r"(?:(?:more|most) (?:\w{1,15}(?:,| and|, and) (?:more )?){0,3}(?:helpful|useful)\b|"

@@ -89,7 +89,7 @@ def said(matches: Iterable[re.Match[str]], text: str, values: dict[str, str], do
     ascribed to others or hangs on a condition is left out too.
     """
     for match in matches:
-        at, group = match.start(), match.lastgroup or 0
+        at, group = match.start(), match.lastgroup or ""
         sentence = _SENTENCE_END.split(text[max(0, at - 200) : at])[-1]
         clause = _CLAUSE_END.split(sentence)[-1]
         statement = text[at : match.start(group)]

@@ -23,6 +23,11 @@ EXPECTED: dict[str, dict[str, Any]] = {
     if one["lab"] == LAB.name
 }
 
+READ_OTHERWISE = {"check-smollm2": {"corner-bistro/counterfactual/objective-explicit"}}
+"""Cases of which an answer was not read then and is now. Older journals of several cases are measured again, without a
+call, when someone goes on with them.
+"""
+
 
 def events_of(name: str) -> list[Event]:
     return upgraded(journal.read(KEPT / f"{EXPECTED[name]['run']}.jsonl").events, {LAB.name: LAB})
@@ -58,13 +63,18 @@ def test_every_check_comes_to_what_it_came_to(name: str) -> None:
     assert all(progress.result is not None for progress in run.cases.values())
 
 
+SINCE = {"answerable"}
+"""Figures that there were none of when these journals were written."""
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_figures_are_the_same_as_they_were_published_and_as_they_are_computed_now(name: str) -> None:
     expected = EXPECTED[name]
     run, views = viewed(events_of(name))
     assert sorted(map(str, figures(run.scores))) == sorted(map(str, expected["scores"]))
     if expected["status"] == "completed":
-        assert figures(LAB.scores(list(views.values()))) == expected["scores"]
+        now = [figure for figure in LAB.scores(list(views.values())) if figure.metric not in SINCE]
+        assert figures(now) == expected["scores"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -84,7 +94,9 @@ def test_to_go_on_with_one_that_is_complete_asks_and_records_nothing(name: str) 
     run, _ = viewed(events)
     assert run.started is not None
     again = play(CheckSpec.model_validate(run.started.spec), history=events)
-    assert {event.kind for event in again.news} <= {"resumed", "scored", "finished"}
+    written = [event for event in again.news if event.kind in ("recorded", "dropped")]
+    assert {event.kind for event in again.news} - {event.kind for event in written} <= {"resumed", "scored", "finished"}
+    assert {event.case for event in written} == READ_OTHERWISE.get(name, set())
     if len(run.cases) == 1:
         assert again.news == []
 

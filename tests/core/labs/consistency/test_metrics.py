@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from core.labs.consistency.metrics import (
     Goal,
     Outcome,
+    Told,
     accuracy,
+    answerable,
     correct,
     faithful,
     faithfulness,
@@ -15,6 +17,7 @@ from core.labs.consistency.metrics import (
     faithfulness_gain,
     faithfulness_of_all,
     goal,
+    knows,
     mismatches,
 )
 from core.score import Score
@@ -198,3 +201,30 @@ def test_several_checks_of_one_paragraph_make_no_interval_narrower():
 def test_a_check_that_failed_counts_unless_its_answer_is_known_to_be_wrong():
     failed = [outcome(None, None, error=True), outcome(None, True, error=True), outcome(None, False, error=True)]
     assert parts(faithfulness(failed, "repaired")) == (None, 0, 2)
+
+
+def told(ability: str | None, prediction: str | None, correct: bool | None = True, item: str = "") -> Told:
+    return Told(item or f"{ability}-{prediction}-{correct}", ability, prediction, correct)
+
+
+def test_a_model_knows_what_it_can_tell_if_its_answer_is_as_it_said():
+    assert knows(told("yes", "positive")) and knows(told("yes", "neutral")) and knows(told("no", "unknown"))
+    assert knows(told("no", "negative")) is False and knows(told("yes", "unknown")) is False
+    assert knows(told(None, "positive")) is None and knows(told("yes", None)) is None
+
+
+def test_paper_rules_look_at_correct_answers_only_and_always_yes_stands_beside():
+    every = [
+        told("yes", "positive"), told("no", "negative"), told("no", "unknown", False), told("yes", "unknown", False),
+        told("yes", "positive", None), told(None, "positive"), told("yes", None, None),
+    ]  # fmt: skip
+    paper, repaired = answerable(every, "paper", 7), answerable(every, "repaired", 7)
+    assert (paper.value, paper.n, paper.of, paper.detail) == (1 / 2, 2, 7, {"always_yes": 1.0})
+    assert (repaired.value, repaired.n, repaired.of, repaired.detail) == (3 / 5, 5, 7, {"always_yes": 3 / 5})
+    assert answerable([], "repaired", 0).value is None
+
+
+def test_several_wordings_of_one_paragraph_make_no_narrower_interval():
+    one = answerable([told("yes", "positive", item="a")] * 8, "repaired", 8)
+    several = answerable([told("yes", "positive", item=str(n)) for n in range(8)], "repaired", 8)
+    assert one.low is not None and several.low is not None and one.low < several.low

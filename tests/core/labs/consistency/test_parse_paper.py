@@ -68,7 +68,8 @@ def test_paper_choice_takes_the_alphabetically_first_at_one_place():
 
 
 @pytest.mark.parametrize(
-    ("text", "label"), [("Yes.", "yes"), ("NO", "no"), ("Yes, it is.", None), (" yes", None), ("", None)]
+    ("text", "label"),
+    [("Yes.", "yes"), ("NO", "no"), ("Yes, it is.", None), (" yes", "yes"), ("\nNo.\n", "no"), ("", None)],
 )
 def test_paper_ability(text, label):
     assert parse.ability(text, "paper") == label
@@ -111,3 +112,20 @@ def test_paper_word_list(text, words):
 )
 def test_paper_paragraph(text, paragraph):
     assert parse.paragraph(text, "paper") == paragraph
+
+
+@pytest.mark.parametrize("rules", ["paper", "repaired"])
+@pytest.mark.parametrize(
+    ("read", "text", "expected"),
+    [
+        (parse.sentiment, "Positive", "positive"),
+        (parse.entailment, "Yes, on the whole", "yes"),
+        (parse.ability, "yes", "yes"),
+        (parse.word_list, "- front\n- door", ["front", "door"]),
+        (parse.paragraph, "It was bad.", "It was bad."),
+        (lambda text, rules: parse.choice(text, ROOMS, rules), "b) garden", "garden"),
+    ],
+)
+@pytest.mark.parametrize(("before", "after"), [(" ", ""), ("\n\n", "\n"), ("\t", " \n ")])
+def test_white_space_around_an_answer_is_not_read(rules, read, text, expected, before, after):
+    assert read(before + text + after, rules) == read(text, rules) == expected

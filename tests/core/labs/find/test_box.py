@@ -260,3 +260,22 @@ def test_the_same_seed_makes_the_same_observations() -> None:
 
     assert outputs(3) == outputs(3)
     assert outputs(3) != outputs(21)
+
+
+@pytest.mark.parametrize(("times", "another"), [(1.0, False), (1 + 1e-9, False), (1.001, True), (-1.0, True)])
+def test_a_run_never_goes_on_with_another_function(times: float, another: bool) -> None:
+    """A newer version may draw another function for the same seed; what was seen tells."""
+    with StubServer(scripted("PYTHON(function.py 1 2 30)", CONCLUSION)) as server:
+        spec = stub_spec(own="", seed=1)
+        _, events = playing.play(spec, stub_catalog(server))
+        history = []
+        for event in events:
+            if isinstance(event, Recorded) and event.record in ("truth", "result"):
+                break
+            if isinstance(event, Recorded) and event.data.get("input") == "2":
+                gave = event.data["value"] * times
+                event = event.model_copy(update={"data": {**event.data, "output": f"{gave:.10g}", "value": gave}})
+            history.append(event)
+        view, news = playing.play(spec, stub_catalog(server), history)
+    assert (view.log.status == "failed") is another
+    assert any("drew another function" in words for words in playing.failures(news)) is another

@@ -13,9 +13,10 @@ from core import journal
 from core.events import Event
 from core.labs.find import reliability
 from core.labs.find.lab import LAB
+from core.labs.find.missed import missed
 from core.labs.find.records import Submission, Wish
 from core.labs.find.tasks import ProbeSpec, calls, cases
-from core.labs.find.verdict import missed, verdict
+from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import scores
 from core.runs.engine import Addition
 from core.runs.transcript import Transcript, transcript
@@ -120,7 +121,7 @@ def test_of_several_none_is_the_one_to_load() -> None:
 
 def test_calls_are_counted_for_all_cases() -> None:
     spec = stub_spec(own="", category="entities", evaluator="stub/stub-model")
-    assert calls(spec, 1) == 4 + 1 + 30 and calls(spec, 7) == 7 * calls(spec, 1)
+    assert calls(spec, 1) == 4 + 1 + 60 and calls(spec, 7) == 7 * calls(spec, 1)
     by_model = spec.model_copy(update={"backbone": "model", "module": "m"})
     assert calls(by_model, 1) == calls(spec, 1) + spec.probes
     assert calls(fit(), 5) == 0
@@ -248,11 +249,11 @@ def test_each_triplet_is_a_trial_that_leads_to_its_call() -> None:
 
     with StubServer(reply, faults={4: Fault("filtered")}) as server:
         view, events = play(spec, stub_catalog(server, retries=0))
-    assert len(view.trials) == 10 and set(view.trials) == {f"unit-{k:02}" for k in range(1, 11)}
+    assert len(view.trials) == 20 and set(view.trials) == {f"unit-{k:02}" for k in range(1, 21)}
     lost = [trial for trial in view.trials.values() if trial.repaired.outcome == "dropped"]
     assert len(lost) == 1 and not lost[0].repaired.counts and lost[0].repaired.reason
     score = view.score("unit_test")
-    assert score is not None and score.n == sum(trial.repaired.counts for trial in view.trials.values()) == 9
+    assert score is not None and score.n == sum(trial.repaired.counts for trial in view.trials.values()) == 19
     asked = {event.call: event.trial for event in events if event.kind == "asked"}
     for id, trial in view.trials.items():
         assert all(asked[call] == id for call in trial.calls)
@@ -284,7 +285,7 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
     assert view.outcome("repaired") == outcome and words[outcome] in verdict(view)
     [result] = [event.data for event in events if event.kind == "recorded" and event.record == "result"]
     assert (result["outcome_repaired"], result["verdict"]) == (outcome, verdict(view))
-    assert LAB.verdict(view) == [verdict(view), *missed(view)]
+    assert LAB.verdict(view) == [verdict(view), of_words(view), *missed(view)]
 
 
 def test_a_message_is_journaled_as_both_sets_of_rules_read_it() -> None:

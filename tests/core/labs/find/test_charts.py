@@ -20,13 +20,31 @@ def test_truth_estimate_and_probes_share_one_picture() -> None:
     figure = charts.curves(
         probes((0, 1.0), (1, None)), x, [1.0, 2.0, 3.0], [1.0, None, 2.5], (0.0, None), [(-0.5, 0.5)]
     )
-    assert names(figure) == ["the function", "its code", "probes"]
-    assert [trace.line.dash for trace in figure.data[:2]] == [None, "dash"], "distinct without colour"
-    assert list(figure.data[2].x) == [0], "a call without a number is no point"
+    assert names(figure) == ["probes", "the function", "its code"], "probes lie behind the curves"
+    assert [trace.line.dash for trace in figure.data[1:]] == [None, "dash"], "distinct without colour"
+    assert list(figure.data[0].x) == [0], "a call without a number is no point"
     assert "1 calls gave no number" in figure.layout.xaxis.title.text
     shaded, *dotted = figure.layout.shapes
     assert (shaded.type, shaded.x0, shaded.x1) == ("rect", 0.0, 1.0), "an open end reaches the edge"
     assert [(line.x0, line.line.dash) for line in dotted] == [(-0.5, "dot"), (0.5, "dot")]
+
+
+def test_many_probes_leave_the_curves_in_view() -> None:
+    def size(count: int) -> int:
+        return charts.curves(probes(*((k, float(k)) for k in range(count)))).data[0].marker.size
+
+    assert size(20) == 8 and size(200) < 5
+
+
+def test_residuals_are_what_the_code_gives_less_what_the_function_gives() -> None:
+    figure = charts.residuals([1.0, 2.0, 3.0, 4.0], [1.0, None, 3.0, 1e3], [1.5, 2.0, None, 1e3 - 2])
+    assert list(figure.data[0].y) == [0.5, None, None, -2.0]
+    low, high = figure.layout.yaxis.range
+    assert low == -high and high > 2
+    assert figure.layout.yaxis.title.text == "code − function"
+    flat = charts.residuals([1.0, 2.0], [1.0, 2.0], [1.0, 2.0 + 1e-15])
+    assert flat.layout.yaxis.range[1] >= 1e-4, "rounding does not fill the picture"
+    assert charts.residuals([1.0], [0.0], [0.0]).layout.yaxis.range[1] > 0
 
 
 def test_while_the_truth_is_hidden_only_probes_are_drawn() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from core.labs.find.functions.source import drawn
-from core.labs.find.verdict import missed, verdict
+from core.labs.find.missed import missed
+from core.labs.find.verdict import verdict
 from tests.core.labs.find.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
 
@@ -52,8 +55,8 @@ def test_it_is_asked_to_conclude_when_rounds_run_out() -> None:
         asked = [seen.question for seen in server.seen]
     assert view.log.status == "completed"
     assert len(asked) == 4 and "Conclude now" in asked[-1] and "Conclude now" not in asked[-2]
-    assert view.value("nmse") is None and view.value("nmse_success") == 0
-    assert "there is no code" in view.reason("nmse")
+    assert view.value("nmse") is None and view.value("nmse_success") is None
+    assert "nothing was concluded" in view.reason("nmse")
     assert {(drop.item, drop.reason) for drop in view.log.drops} >= {("interpretation", "no description")}
     assert "gave no conclusion" in verdict(view)
 
@@ -108,6 +111,14 @@ def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None
         assert {len(seen.body["messages"]) for seen in server.seen} == {2}, "its history is gone each time"
     assert view.log.status == "completed" and view.interpretation is not None
     assert view.interpretation.description_paper == ""
+
+
+@pytest.mark.parametrize(("before", "concluded"), [(3, True), (4, False)])
+def test_by_paper_rules_one_message_more_than_there_are_rounds_may_conclude(before: int, concluded: bool) -> None:
+    with StubServer(scripted(*["COMMAND: PYTHON(function.py 1)"] * before, CONCLUSION)) as server:
+        view, _ = play(stub_spec(rules="paper", rounds=3), stub_catalog(server))
+        assert server.count == 4
+    assert view.interpretation is not None and bool(view.interpretation.description_paper) is concluded
 
 
 def test_milan_gets_exemplars_and_one_call() -> None:

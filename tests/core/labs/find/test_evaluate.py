@@ -180,11 +180,11 @@ def test_noise_is_identified_by_name():
 def test_components_are_identified_by_the_words_for_them():
     step = Atom(name="step", parameters={"scale": 1.0, "bias": 0.0, "at_zero": 0.0})
     f = line().model_copy(update={"atoms": (*line().atoms, step), "operation": "sum"})
-    assert components_identified(f, "a straight line with a jump at zero") == (2, 2)
-    assert components_identified(f, "a sine wave") == (0, 2)
+    assert components_identified(f, "a straight line with a jump at zero") == (("linear", "step"), ())
+    assert components_identified(f, "a sine wave") == ((), ("linear", "step"))
     reverse = StringFunction(id="r", outer=StringAtom(name="reverse_string"))
-    assert components_identified(reverse, "Writes the text backwards.") == (1, 1)
-    assert components_identified(reverse, "Counts vowels.") == (0, 1)
+    assert components_identified(reverse, "Writes the text backwards.").present == ("writes the text backwards",)
+    assert components_identified(reverse, "Counts vowels.").absent == ("writes the text backwards",)
 
 
 def test_held_out_points_were_never_probed():
@@ -208,6 +208,14 @@ def test_quoted_outputs_are_held_against_the_calls_made():
     assert quoted.supported == (("3", "7.0"), ("cat", "tac"))
     assert quoted.contradicted == (("5", "12"),)
     assert quoted.unseen == (("9", "1"),)
+
+
+def test_a_call_that_was_never_made_contradicts_nothing():
+    made = [Observation("5.3", "12.1"), Observation("0.3333333", "1.1"), Observation("-2", "7")]
+    assert evidence("f(5) = 40 and f(5) = 12", made).unseen == (("5", "40"), ("5", "12"))
+    assert evidence("f(0.33) = 1.1", made).supported == (("0.33", "1.1"),), "an input may be rounded"
+    assert evidence("f(0.33) = 2", made).unseen == (("0.33", "2"),)
+    assert evidence("f(-2.0) = 8", made).contradicted == (("-2.0", "8"),)
 
 
 def test_coverage_and_gaps():

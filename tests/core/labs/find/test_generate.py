@@ -5,8 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.events import Rules
+from core.lab import RULES
 from core.labs.find.evaluate import SUCCESS, noise_floor
-from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, generate
+from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, draw_numeric_atom, generate
 from core.labs.find.functions.numeric import GRID
 
 
@@ -22,6 +24,22 @@ def test_numeric_functions_come_in_the_published_proportions():
     }
     assert share == pytest.approx({"mlp": 0.15, "corrupted": 0.191, "noised": 0.176, "composed": 0.15}, abs=0.05)
     assert set(Counter(f.noise.kind for f in drawn if f.noise)) == {"normal", "uniform", "poisson"}
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_the_orders_of_rational_functions_are_the_authors(rules: Rules) -> None:
+    """The numerator's is drawn first, 0 to 4, then the denominator's, above it and at most 5."""
+    rng = np.random.default_rng(1)
+    drawn = [draw_numeric_atom("rational", rng, rules).parameters for _ in range(4_000)]
+    orders = [(len(one["numerator"]) - 1, len(one["denominator"]) - 1) for one in drawn]
+    above, below = Counter(one for one, _ in orders), Counter(one for _, one in orders)
+    assert {order: count / 4_000 for order, count in above.items()} == pytest.approx(
+        dict.fromkeys(range(5), 0.2), abs=0.02
+    )
+    expected = {order: sum(0.2 / (5 - lower) for lower in range(order)) for order in range(1, 6)}
+    assert {order: count / 4_000 for order, count in below.items()} == pytest.approx(expected, abs=0.02)
+    assert np.mean(orders, axis=0) == pytest.approx([2.0, 4.0], abs=0.06)
+    assert all(lower < higher for lower, higher in orders)
 
 
 @pytest.mark.parametrize("category", ["numeric", "strings"])

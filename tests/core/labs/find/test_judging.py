@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from core.labs.find.functions.source import by_id, drawn
+from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
-from core.labs.find.verdict import missed, verdict
+from core.labs.find.units import shown, triplets
+from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import ProbeView
-from tests.core.labs.find.playing import BOTH, play, stub_catalog, stub_spec
+from core.statistics import wilson
+from tests.core.labs.find.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
 
 
@@ -41,17 +44,63 @@ def test_a_description_that_is_not_there_is_not_judged() -> None:
     assert "gave no conclusion" in verdict(view)
 
 
+SPECS = [
+    {"own": "2*x"},
+    {"own": "", "seed": 4, "difficulty": "medium"},
+    {"own": "", "seed": 1753, "difficulty": "medium"},
+    {"own": "", "category": "strings", "seed": 3},
+    {"own": "", "category": "entities", "seed": 4},
+    {"own": "", "category": "relations", "seed": 4, "difficulty": "hard"},
+]
+
+
+@pytest.mark.parametrize("fields", SPECS)
+def test_where_nothing_was_concluded_nothing_is_scored(fields: dict[str, object]) -> None:
+    """No zero, and no failure of a code that there is not."""
+    with StubServer("I like functions.") as server:
+        view, _ = play(stub_spec(**fields, rounds=1), stub_catalog(server))
+    assert view.outcome("repaired") == "not answered" and of_words(view) == ""
+    of_the_function = {"noise_floor", "coverage", "exact_match_ceiling", "exact_match_unchanged"}
+    scored = {one.metric: one.value for one in view.log.scores if one.rules == "repaired"}
+    assert {metric for metric, value in scored.items() if value is not None} <= of_the_function
+    assert missed(view) == ["Never called the function at all."]
+    assert not any(drop.reason == "code cannot be run" for drop in view.log.drops)
+    assert not any(trial.repaired.counts for trial in view.trials.values())
+
+
+def test_to_the_papers_evaluation_nothing_is_a_failure() -> None:
+    with StubServer("I like functions.") as server:
+        view, _ = play(stub_spec(rounds=1), stub_catalog(server))
+    assert view.value("nmse_success", "paper") == 0 and view.value("nmse_success") is None
+
+
 def test_a_description_that_paper_rules_read_otherwise_is_judged_apart() -> None:
     """Without a space after the tag, paper rules keep the whole message."""
     spec = {"category": "entities", "own": "", "seed": 1, "evaluator": "stub/stub-model", "interpreter": "milan"}
-    for text, apart in (("I think.\n[DESCRIPTION]:about fish", 10), ("[DESCRIPTION]: about fish", 0)):
+    for text, apart in (("I think.\n[DESCRIPTION]:about fish", 20), ("[DESCRIPTION]: about fish", 0)):
         with StubServer(lambda body, text=text: text if "calls were made" in str(body) else "[ANSWER]: 1") as server:
             view, _ = play(stub_spec(**spec), stub_catalog(server))
             judged = [str(seen.body) for seen in server.seen if "I think." in str(seen.body)]
         assert len(judged) == apart
         assert [test.about for test in view.units.values()].count("paper") == apart
         score = view.score("unit_test", "paper")
-        assert score is not None and score.n == 10
+        assert score is not None and score.n == 20
+
+
+def test_paper_rules_show_the_evaluator_no_domain_and_no_code() -> None:
+    """Of what a model concludes as of what was made elsewhere: repaired rules show the domain too."""
+    text = "[DESCRIPTION]: about fish\n[DOMAIN]: words of one syllable\n[CODE]: swims(x)"
+    given = {"description": "about fish\n[CODE]:\nswims(x)", "domain": "words of one syllable"}
+    for how in ({"interpreter": "milan"}, {"interpreter": "given", "given": given, "model": ""}):
+        spec = stub_spec(category="entities", own="", seed=1, evaluator="stub/stub-model", **how)
+        with StubServer(lambda body: text if "calls were made" in str(body) else "[ANSWER]: 1") as server:
+            view, _ = play(spec, stub_catalog(server))
+            asked = [seen.body["messages"][-1]["content"] for seen in server.seen]
+        judged = [one for one in asked if "Which one" in one and "about fish" in one]
+        apart = [one for one in judged if "one syllable" not in one]
+        assert len(apart) == 20 and len(judged) == 40
+        assert not any("swims" in one for one in apart)
+        assert [test.about for test in view.units.values()].count("paper") == 20
 
 
 def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
@@ -65,8 +114,85 @@ def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
         view, _ = play(spec, stub_catalog(server, retries=0))
     assert view.log.status == "completed"
     scores = [view.score(metric, "repaired") for metric in ("unit_test", "unit_test_ceiling")]
-    assert sum(score.n for score in scores if score) == 18 and all(score and score.of == 10 for score in scores)
+    assert sum(score.n for score in scores if score) == 38 and all(score and score.of == 20 for score in scores)
     assert sum(drop.reason == "error" for drop in view.log.drops) == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "outcome", "words"),
+    [
+        (20, "found", "tells as much as the truth"),
+        (15, "close", "more than guessing"),
+        (10, "missed", "not distinguishable from guessing"),
+        (7, "missed", "not distinguishable from guessing"),
+        (0, "missed", "worse than guessing"),
+    ],
+)
+def test_what_guessing_may_come_to_says_nothing(right: int, outcome: str, words: str) -> None:
+    """The evaluator is right `right` times about the description, and always about the truth."""
+    spec = stub_spec(category="entities", own="", seed=4, evaluator="stub/stub-model", interpreter="milan")
+    function = spec.load()
+    correct = {shown(one): one.correct + 1 for one in triplets(spec, function)}
+    asked: list[tuple[str, ...]] = []
+
+    def reply(body: dict[str, Any]) -> str:
+        text = body["messages"][-1]["content"]
+        if "Which one" not in text:
+            return "[DESCRIPTION]: ships"
+        options = next(one for one in correct if all(option in text for option in one))
+        if "ships" in text:
+            asked.append(options)
+            return f"[ANSWER]: {correct[options] if len(asked) <= right else correct[options] % 3 + 1}"
+        return f"[ANSWER]: {correct[options]}"
+
+    with StubServer(reply) as server:
+        view, _ = play(spec, stub_catalog(server))
+    score = view.score("unit_test")
+    assert score is not None and (score.n, score.value) == (20, right / 20)
+    assert (score.low, score.high) == pytest.approx(wilson(right / 20, 20))
+    assert view.outcome("repaired") == outcome and words in verdict(view)
+
+
+def test_where_the_truth_may_be_guessed_too_the_evaluator_cannot_tell() -> None:
+    spec = stub_spec(category="entities", own="", seed=4, evaluator="stub/stub-model", interpreter="milan")
+
+    def reply(body: dict[str, Any]) -> str:
+        return "[ANSWER]: 1" if "Which one" in body["messages"][-1]["content"] else "[DESCRIPTION]: ships"
+
+    with StubServer(reply) as server:
+        view, _ = play(spec, stub_catalog(server))
+    assert view.outcome("repaired") == "not tested" and "this evaluator cannot tell" in verdict(view)
+
+
+def test_an_evaluator_that_never_answers_fails_the_run() -> None:
+    spec = stub_spec(category="entities", own="", seed=4, evaluator="stub/stub-model", interpreter="milan")
+    faults = {number: Fault("filtered") for number in range(2, 100)}
+    with StubServer("[DESCRIPTION]: birds", faults=faults) as server:
+        view, events = play(spec, stub_catalog(server, retries=0))
+    assert view.log.status == "failed" and view.outcome("repaired") == "failed"
+    assert failures(events)[0].startswith("Every call of the evaluator failed: ")
+
+
+def test_paper_rules_keep_ten_unit_tests() -> None:
+    fields = {"category": "relations", "seed": 4, "interpreter": "you"}
+    for more, number in (({}, 20), ({"rules": "paper"}, 10), ({"triplets": 5}, 5)):
+        spec = ProbeSpec.model_validate({**fields, **more})
+        assert len(triplets(spec, spec.load())) == spec.unit_tests == number
+
+
+def test_what_doing_nothing_gets_stands_beside_the_score() -> None:
+    own = "def f(x):\n    return x + '!' if x == 'Oslo' or len(x) > 12 else x"
+    said = {"description": "d", "code": "def f(x):\n    return x"}
+    spec = {"category": "strings", "own": own, "interpreter": "given", "given": said}
+    view, _ = play(ProbeSpec.model_validate(spec))
+    tests = [one for one in view.predictions.values() if one.kind == "test"]
+    left = sum(one.input == one.truth for one in tests)
+    assert left <= 5 and view.value("exact_match_unchanged") == view.value("exact_match") == left / 10
+    score = view.score("exact_match")
+    assert score is not None and (score.low, score.high) == pytest.approx(wilson(left / 10, 10))
+    assert f"giving every text back unchanged is right on {left}" in verdict(view)
+    identity = {**spec, "own": "x"}
+    assert "cannot tell it from doing nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
 
 
 def test_typed_pairs_are_their_own_test() -> None:
@@ -124,9 +250,34 @@ def test_a_root_is_won_where_it_is_real(formula: str) -> None:
     view = given("x^0.5", formula)
     assert view.value("nmse") == pytest.approx(0, abs=1e-12) and view.value("nmse_success") == 1
     assert view.value("noise_floor") == 0
-    assert verdict(view) == "It found the function: the code gives its values on all 128 test points where it has any."
+    assert verdict(view) == (
+        "It found the function: the code gives its value at all 128 test points where it has any, to within 0.001% of "
+        "its value, or 0.0001 near zero."
+    )
     assert not any("Farthest" in line for line in missed(view))
     assert view.estimate is not None and not view.estimate.trouble_repaired, "what fails where nothing is asked for"
+
+
+def test_where_a_function_has_no_values_nobody_needs_to_look() -> None:
+    said = stub_spec(own="x^0.5", rounds=4)
+    wrong = CONCLUSION.replace("2 * x", "3 * abs(x)")
+    for inputs, where in (("1 50 100", None), ("1 2", "Never looked between 2 and 128.")):
+        with StubServer(scripted(f"PYTHON(function.py {inputs})", wrong)) as server:
+            view, _ = play(said, stub_catalog(server))
+        assert [line for line in missed(view) if "Never looked" in line] == ([where] if where else [])
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("34 * x", "the code's error is 16 times the function's size."),
+        ("2.01 * x", "the code's error is 0.5% of the function's size"),
+        ("2.0001 * x", "the code's error is less than 0.1% of the function's size"),
+        ("3 * x", "the code's error is 50% of the function's size."),
+    ],
+)
+def test_sizes_of_errors_in_words(formula: str, words: str) -> None:
+    assert words in verdict(given("2*x", formula))
 
 
 def test_code_without_a_number_on_some_points_is_distinguished_from_code_that_cannot_be_run() -> None:
@@ -160,18 +311,18 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
         for rules in BOTH:
             assert (view.value("components_identified", rules) is None) == differs
             assert ("too far from the formula" in view.reason("components_identified", rules)) == differs
-        assert any("part" in line and "Names" in line for line in missed(view)) != differs
+        assert of_words(view).startswith("Its words name") != differs
 
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     noisy = by_id("numeric", "f00300", find_dir)
     assert noisy.noise is not None and noisy.kind == "gaussian"
-    given = {"code": "def f(x):\n    return 0.0"}
+    given = {"description": "zero", "code": "def f(x):\n    return 0.0"}
     spec = {"function": noisy.id, "find_dir": str(find_dir), "interpreter": "given", "given": given}
     view, _ = play(ProbeSpec.model_validate(spec))
     floor = view.value("noise_floor")
     assert floor is not None and floor > 0.1
-    assert "Nobody could have" in verdict(view)
+    assert "nobody could get below it" in verdict(view) or "cannot be told from its noise" in verdict(view)
 
 
 def test_corruption_that_was_never_looked_at_is_said() -> None:
@@ -182,3 +333,15 @@ def test_corruption_that_was_never_looked_at_is_said() -> None:
     spec = {"seed": 1753, "difficulty": "medium", "interpreter": "given", "given": claimed}
     view, _ = play(ProbeSpec.model_validate(spec))
     assert view.value("interval_iou") == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("import pandas\ndef f(x):\n    return x", "not runnable here"), ("def f(x):\n    (", "code cannot be run")],
+)
+def test_code_that_wants_what_is_not_lent_is_dropped_by_another_reason(code: str, reason: str) -> None:
+    given = {"description": "a line", "code": code}
+    with StubServer("unused") as server:
+        view, _ = play(stub_spec(own="", seed=1, interpreter="given", given=given, model=""), stub_catalog(server))
+    [dropped] = [one for one in view.log.drops if one.item == "estimate"]
+    assert dropped.reason == reason

@@ -10,8 +10,9 @@ import pytest
 from core.labs.find.functions.source import drawn
 from core.labs.find.interpreters import agent
 from core.labs.find.lab import LAB
+from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
-from core.labs.find.verdict import missed, verdict
+from core.labs.find.verdict import verdict
 from core.models import local
 from core.runs.transcript import transcript
 from tests.core.labs.find.playing import BOTH, failures, play
@@ -64,7 +65,7 @@ def test_the_straight_control_solves_short_texts(own: str) -> None:
 )
 def test_doing_nothing_is_the_control_of_texts(code: str, words: str) -> None:
     """A function that leaves most texts alone is not recovered by leaving all of them alone."""
-    own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if x == 'Oslo' else x"
+    own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if 'o' in x else x"
     spec = {"category": "strings", "own": own, "interpreter": "given", "given": {"description": "d", "code": code}}
     view, _ = play(ProbeSpec.model_validate(spec))
     sentence = verdict(view)
@@ -89,7 +90,11 @@ def test_an_embedding_judges_where_no_model_does() -> None:
     view, events = play(spec)
     ceiling = view.value("unit_test_ceiling")
     assert ceiling is not None and ceiling > 0.6
-    assert view.value("unit_test") == ceiling, "its description is the true one"
+    assert view.value("unit_test", "paper") == view.value("unit_test_ceiling", "paper"), (
+        "its description is the true one"
+    )
+    # Repaired rules show the domain too, which tells nothing here.
+    assert "as much as the truth" in verdict(view)
     assert {event.role for event in events if event.kind == "asked"} == {"interpreter"}
 
 

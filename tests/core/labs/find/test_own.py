@@ -36,6 +36,35 @@ def test_what_never_works_is_refused(text):
         from_code("mine", "numeric", text)
 
 
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("3 x + 1", "3 * x + 1"),
+        ("3x", "3 * x"),
+        ("2(x + 1)", "2 * (x + 1)"),
+        ("(x + 1)(x - 1)", "(x + 1) * (x - 1)"),
+        ("1.5 sin(x)", "1.5 * sin(x)"),
+        ("2^x - 4 x^2", "2^x - 4 * x^2"),
+    ],
+)
+def test_a_forgotten_sign_is_told_in_words(text, mended):
+    with pytest.raises(ValueError, match="gives no value") as told:
+        from_code("mine", "numeric", text)
+    assert str(told.value).endswith(f"Write {mended}")
+    assert from_code("mine", "numeric", mended)
+
+
+def test_the_parsers_own_parentheses_are_not_spoken_of():
+    with pytest.raises(ValueError) as told:
+        from_code("mine", "numeric", "x + ) 3")
+    assert "Expected" not in str(told.value) and "formula of x" in str(told.value)
+
+
+@pytest.mark.parametrize("text", ["log2(x + 200)", "1e3 * x", "atan(x)", "2.5e-3*x"])
+def test_names_and_numbers_with_letters_need_no_sign(text):
+    assert from_code("mine", "numeric", text).source == text
+
+
 def test_typed_pairs():
     f = from_pairs("mine", "relations", {"France ": "Paris"})
     assert f(" France", RNG) == "Paris"

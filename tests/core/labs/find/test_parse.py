@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -29,16 +30,49 @@ from core.labs.find.parse import (
         ("PYTHON(f.py (1) 2)", None, ()),
         ("PYTHON(f.py 1 2.5 -3)", "PYTHON", ("1", "2.5", "-3")),
         ('PYTHON(f.py "hello world" dog)', "PYTHON", ("hello world", "dog")),
-        ("PYTHON(f.py 'dog')", "PYTHON", ()),
-        ('PYTHON(f.py """dog""")', "PYTHON", ()),
+        ("PYTHON(f.py 'dog')", "PYTHON", ("dog",)),
+        ("PYTHON(f.py 'big dog' \"it's\")", "PYTHON", ("big dog", "it's")),
+        ('PYTHON(f.py "O\'Neil")', "PYTHON", ("O'Neil",)),
+        ("PYTHON(f.py O'Neil)", None, ()),
+        ('PYTHON(f.py "a (b) c" d)', "PYTHON", ("a (b) c", "d")),
+        ('PYTHON(f.py "(" ")")', "PYTHON", ("(", ")")),
+        ('PYTHON(f.py a"b c"d)', "PYTHON", ("ab cd",)),
+        ('PYTHON(f.py "")', "PYTHON", ("",)),
+        ('PYTHON(f.py a\\ b "c\\"d" "e\\f")', None, ()),
+        ('PYTHON(f.py a\\ b "e\\f" \\$)', "PYTHON", ("a b", "e\\f", "$")),
+        ("PYTHON(f.py 1\n2)", "PYTHON", ("1",)),
+        ("PYTHON(\nf.py 1 2\n)", "PYTHON", ("1", "2")),
+        ('PYTHON(f.py "two\nlines")', "PYTHON", ("two\nlines",)),
+        ("PYTHON(f.py 1; f.py 2)", "PYTHON", ("1",)),
+        ("PYTHON(f.py 1 # 2)", "PYTHON", ("1",)),
+        ("PYTHON(f.py a#b)", "PYTHON", ("a#b",)),
+        ("PYTHON(./tmp/f.py 7)", "PYTHON", ("7",)),
+        ("PYTHON(3 4)", "PYTHON", ()),
+        ("PYTHON()", "PYTHON", ()),
+        ("As N(0, 1) shows. PYTHON(f.py 1)", "N", ()),
         ("I am done.", None, ()),
     ],
 )
 def test_commands_by_paper_rules(text, name, inputs):
     parsed = command(text, "paper")
     assert (parsed.name, parsed.inputs) == (name, inputs)
-    refused = name == "RELU" or "'" in text or '"""' in text
-    assert (parsed.error is not None) == refused
+    assert (parsed.error is not None) == (name == "RELU")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('PYTHON(f.py """dog""")', "double quotes"),
+        ("PYTHON(f.py '''dog''')", "double quotes"),
+        ("PYTHON('f.py' 1)", "double quotes"),
+        ("PYTHON(f.py 1, 'dog')", "double quotes"),
+        ('PYTHON(f.py "a, b")', "not closed"),
+        ("PYTHONS(f.py 1)", "no command"),
+    ],
+)
+def test_commands_that_paper_rules_refuse(text: str, words: str) -> None:
+    asked = command(text, "paper")
+    assert asked.inputs == () and words in str(asked.error)
 
 
 @pytest.mark.parametrize(
@@ -189,10 +223,50 @@ def test_paper_rules_keep_the_whole_message_without_a_space_after_the_colon():
     assert interpretation(text, "repaired").description == "linear"
 
 
+@pytest.mark.parametrize(
+    ("text", "paper", "repaired"),
+    [
+        ("[DESCRIPTION]: a line\n[DOMAIN]: all\n[CODE]: none", "a line", "a line\nall"),
+        ("[DESCRIPTION]: a line\n[CODE]: x = 1\n[DOMAIN]: all", "a line", "a line\nall"),
+        ("[DESCRIPTION]: a line\n[CODE]:\nx = 1", "a line", "a line"),
+        ("I say [DESCRIPTION]:\na line\n[DOMAIN]: all", "I say [DESCRIPTION]:\na line", "a line\nall"),
+        ("[DESCRIPTION]: a line [DOMAIN]:\nall\n[CODE]: x", "a line [DOMAIN]:\nall", "a line\nall"),
+    ],
+)
+def test_what_an_evaluator_reads(text: str, paper: str, repaired: str) -> None:
+    """The authors' sees the description up to the domain, and nothing of the code."""
+    assert interpretation(text, "paper").for_evaluator == paper
+    if "CODE]: x =" not in text:
+        assert interpretation(text, "repaired").for_evaluator == repaired
+
+
 def test_code_without_a_fence():
     text = "## Description\nlinear\n## Code\ndef f(x):\n    return x\n"
     assert interpretation(text, "repaired").code == "def f(x):\n    return x"
     assert interpretation(text, "paper").code == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[CODE]: ```python\na\n```\nor rather\n```\nb\n```", "a"),
+        ("[CODE]: ```\na\n```\nor rather\n```\nb\n```", "b"),
+        ("[CODE]: ```python\na\n```\n```python\nb\n```", "b"),
+        ("[CODE]: ``` python\na\n```", "a"),
+        ("[CODE]: ```python\nx = 1\n    y", "x = 1\n    y"),
+        ("[CODE]:\n```\nx = 1", "x = 1"),
+        ("```python\na\n```\n[CODE]: see above", ""),
+        ("```python\na\n```\n[CODE]:", ""),
+        ("```python\na\n```\n[CODE] see above", "a"),
+        ("```python\na\n```\nno tag", "a"),
+        ("[CODE]: ```py\na\n```", "py\na"),
+        ("[CODE]: ```\na\n```\nand ```", "and "),
+        ("[CODE]: def f(x): return x", ""),
+        ("[CODE]: ```python\n  f(x)\n```", "  f(x)"),
+    ],
+)
+def test_which_code_counts_by_paper_rules(text: str, code: str) -> None:
+    assert interpretation(text, "paper").code == code
 
 
 def test_the_end_of_a_run():
@@ -274,3 +348,13 @@ def test_a_description_ends_the_run_where_no_command_stands_before_it() -> None:
 def test_a_parenthesis_within_quotes_closes_no_command_and_an_apostrophe_is_no_quote() -> None:
     assert command('PYTHON(function.py a "b)c" d)', "repaired").inputs == ("a", "b)c", "d")
     assert command("PYTHON(function.py, don't, can't) and more)", "repaired").inputs == ("don't", "can't")
+
+
+@pytest.mark.parametrize("unit", [" \\", "\\a", "A('", "A('\"", "A(\"'", "'", "()", "```", "[CODE]:", "a 'b' "])
+@pytest.mark.parametrize("before", ["", "PYTHON(f.py ", 'A("'])
+def test_paper_rules_read_long_texts_once(unit: str, before: str) -> None:
+    text = (before + unit * 65_536)[:65_535] + ")"
+    began = time.process_time()
+    command(text, "paper")
+    interpretation(text, "paper")
+    assert time.process_time() - began < 0.5

@@ -8,7 +8,7 @@ import pytest
 from core.events import Rules
 from core.labs.find import sandbox
 from core.labs.find.sandbox import evaluate
-from tests.core.labs.find.hostile import HOSTILE
+from tests.core.labs.find.hostile import HOSTILE, LENT
 
 
 def values(code: str, *inputs: float | str, **options: object) -> list:
@@ -17,9 +17,10 @@ def values(code: str, *inputs: float | str, **options: object) -> list:
     return list(result.values)
 
 
-def test_sixty_hostile_programs_are_refused_and_the_next_one_is_scored():
-    assert len(HOSTILE) == len(set(HOSTILE)) == 60
-    for program in HOSTILE:
+@pytest.mark.parametrize(("programs", "many"), [(HOSTILE, 60), (LENT, 50)])
+def test_hostile_programs_are_refused_and_the_next_one_is_scored(programs: list[str], many: int) -> None:
+    assert len(programs) == len(set(programs)) == many
+    for program in programs:
         start = time.monotonic()
         result = evaluate(program, [1.0], seconds=0.2)
         assert result.values == (None,) and result.errors[0], program
@@ -81,7 +82,7 @@ def test_an_endless_loop_on_one_text_leaves_the_others():
         ("x = 3", "defines no function"),
         ("def f(x):\n  return (", "Syntax"),
         ("def f(x):\n    return x\n" + "#" * 20_000, "longer than"),
-        ("import scipy\ndef f(x):\n    return x", "scipy"),
+        ("import pandas\ndef f(x):\n    return x", "pandas"),
         ("def f(x):\n    return None", "returned nothing"),
         ("def f(x):\n    return [1, 2]", "returned a list"),
         ("def f(x):\n    return np.sin('a')", "numbers only"),
@@ -101,6 +102,62 @@ def test_the_tested_function_is_the_last_def_anywhere_or_at_top_level():
     assert sandbox.tested_function("def a(x):\n    return 1\n\nb = lambda x: 2\n", "repaired") == "b"
     assert evaluate(nested, [1.0], rules="paper").error == "NameError: name 'g' is not defined"
     assert values(nested, 1.0) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("def f(x):\n    return x\n# the def of g(x) is not here", None),
+        ('def f(x):\n    """Unlike a def h(x) elsewhere."""\n    return x', "h"),
+        ("def f(x):\n    return x\n# def of", "of"),
+        ("def f (x):\n    return x", "f"),
+        ("f = lambda x: max(x, 0)", None),
+        ("def f(x):\n    undef = 'undef f('\n    return x", "f"),
+        ("return 1", None),
+        ("", None),
+    ],
+)
+def test_paper_rules_look_behind_the_last_def_whatever_it_is(code: str, name: str | None) -> None:
+    assert sandbox.tested_function(code, "paper") == name
+
+
+def test_a_def_in_a_comment_leaves_paper_rules_without_a_function() -> None:
+    code = "def f(x):\n    return x\n# That def shows it (I think)."
+    assert evaluate(code, [2.0]).values == (2.0,)
+    assert "NameError" in str(evaluate(code.replace("shows it", "shows"), [2.0], rules="paper").error)
+    assert "no name" in str(evaluate(code, [2.0], rules="paper").error)
+
+
+@pytest.mark.parametrize(
+    ("returned", "paper"),
+    [("[x]", None), ("(x,)", None), ("[[x]]", None), ("np.array([x])", 2.0), ("np.array(x)", 2.0), ("x", 2.0)],
+)
+def test_a_list_of_one_is_its_element_by_repaired_rules_and_an_array_by_both(
+    returned: str, paper: float | None
+) -> None:
+    code = f"import numpy as np\ndef f(x):\n    return {returned}"
+    assert evaluate(code, [2.0]).values == (2.0,)
+    assert evaluate(code, [2.0], rules="paper").values == (paper,)
+
+
+@pytest.mark.parametrize(
+    ("code", "lacking"),
+    [
+        ("import pandas\ndef f(x):\n    return x", True),
+        ("from collections import ChainMap\ndef f(x):\n    return x", True),
+        ("def f(x):\n    return np.fft.fft([x])", True),
+        ("from scipy.stats import weibull_min\ndef f(x):\n    return 1", True),
+        ("class A:\n    pass\nclass B(A):\n    pass\ndef f(x):\n    return x", True),
+        ("def f(x):\n    return x.upper()", False),
+        ("def f(x):\n    return g(x)", False),
+        ("def f(x):\n    return 1 / 0", False),
+        ("def f(x):\n    return (", False),
+        ("", False),
+    ],
+)
+def test_what_is_not_lent_is_told_from_what_is_wrong(code: str, lacking: bool) -> None:
+    [error] = evaluate(code, [1.0]).errors
+    assert error and sandbox.not_lent(error) is lacking
 
 
 def test_an_empty_list_of_inputs_is_no_error():

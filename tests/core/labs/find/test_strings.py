@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import string_atoms
 from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.generate import generate
+from core.labs.find.functions.own import from_code
 from core.labs.find.functions.strings import (
     INNER,
     NEVER_INNER,
@@ -127,3 +129,20 @@ def test_generated_functions_keep_the_proportions_and_the_avoid_lists():
     assert set(Counter(f.outer.name for f in functions)) == set(OUTER)
     assert generate("strings", 7) == generate("strings", 7) != generate("strings", 8)
     assert StringFunction.model_validate_json(functions[0].model_dump_json()) == functions[0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("outer", ["insert_number", "split_string", "remove_digits", "string_strip", "count_vowels"])
+def test_a_function_changes_at_least_half_of_its_test_texts(outer: str, seed: int) -> None:
+    function = StringFunction(id="f", outer=draw_atom(outer, np.random.default_rng(seed)))
+    for n in (10, 20):
+        pairs = pairs_for_testing(function, seed, n)
+        assert len(pairs) == len(set(pairs)) == n and pairs == pairs_for_testing(function, seed, n)
+        changed = sum(text != output for text, output in pairs)
+        possible = outer != "string_strip"  # few of the texts begin or end with a space
+        assert changed >= (n / 2 if possible else 1)
+
+
+def test_a_function_that_changes_nothing_is_tested_on_what_there_is() -> None:
+    pairs = pairs_for_testing(from_code("own", "strings", "x"), 3)
+    assert len(pairs) == 10 and all(text == output for text, output in pairs)

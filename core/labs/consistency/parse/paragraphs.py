@@ -1,0 +1,222 @@
+"""Edited paragraphs as today's chat models write them.
+
+What is read is one contiguous piece of the answer: what comes before it (an introduction, a label) and after it
+(remarks on the edit) is left out, and the marks that enclose the whole are taken off. Nothing is taken out of the
+middle, but for three matters of form: escapes of a JSON text are resolved, each line of a block quote loses its ">",
+and the tags of HTML paragraphs become blank lines, those of line breaks in them line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from core.labs.consistency.parse.remarks import (
+    asks_back,
+    introduction_end,
+    is_suggestions,
+    refuses,
+    without_remarks,
+)
+from core.labs.consistency.parse.unwrap import fenced, json_in, spoken
+
+_FIELDS = (
+    "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
+    "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
+)  # fmt: skip
+_TAG = re.compile(
+    r"<(/?)((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>", re.IGNORECASE
+)
+_KIND = (
+    r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
+    r"|corrected|altered|adapted|masked|reworded|rephrased)"
+)
+_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
+# Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
+_MARKUP = r"[*_#>\s]{0,40}"
+_MARKED = r"[*_#>\t ]{0,40}"
+_NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
+_LABEL = re.compile(
+    rf"(?:^{_MARKED}(?:(?:the|an?)\s+)?"
+    rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
+    rf"|paragraph|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
+    rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
+    rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer|output)[*_]{{0,3}}[ \t]*$"
+    r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
+    rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
+    r"|^[^\S\n]*or:?\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ORIGINAL = re.compile(rf"^{_MARKED}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_IN_LINE = re.compile(
+    rf"^\W{{0,40}}here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}:[*_]{{0,3}}[ \t]*", re.IGNORECASE
+)
+_BEFORE_QUOTE = re.compile(
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
+    rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.,]{1,3}[ \t]*(?=\S)", re.IGNORECASE
+)
+
+
+def paragraph(text: str) -> str | None:
+    """The last paragraph offered, without introduction, label, quotes and closing remarks.
+
+    None for a refusal, a question back, and suggestions of how one might edit. Read from, in this order: a JSON field,
+    <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
+    """
+    text = spoken(text)
+    parsed = json_in(text) if "{" in text else None
+    if isinstance(parsed, dict):
+        value = _longest_text(parsed) if text.startswith(("{", "`")) else _named_text(parsed)
+        if value is not None:
+            return _clean(value)
+    tagged = _last_tagged(text)
+    if tagged is not None:
+        return _clean(tagged)
+    blocks = [block for block in fenced(text) if block.strip()]
+    if blocks:
+        return _clean(_after_label(blocks[-1]))
+    if refuses(text) or asks_back(text) or is_suggestions(text):
+        return None
+    found = _tabled(text.splitlines()) or _html(text) or without_remarks(_after_label(text))
+    return _clean(found)
+
+
+def _last_tagged(text: str) -> str | None:
+    """What stands between the last pair of tags of one name; of nested pairs the outer one counts."""
+    tags = list(_TAG.finditer(text))
+    # From the end, so that each opening tag knows the nearest closing one of its name at once.
+    closing: dict[str, re.Match[str]] = {}
+    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
+    for tag in reversed(tags):
+        name = tag[2].lower()
+        if tag[1]:
+            closing[name] = tag
+        elif name in closing:
+            pairs.append((tag, closing[name]))
+    last, end = None, 0
+    for opening, closed in reversed(pairs):
+        if opening.start() >= end:
+            last, end = text[opening.end() : closed.start()], closed.end()
+    return last
+
+
+def _named_text(parsed: dict[str, Any]) -> str | None:
+    for name in _FIELDS:
+        for key, value in parsed.items():
+            if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
+                return value
+    return None
+
+
+def _longest_text(parsed: dict[str, Any]) -> str:
+    named = _named_text(parsed)
+    if named is not None:
+        return named
+    return max((value for value in parsed.values() if isinstance(value, str)), key=len, default="")
+
+
+_EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
+
+
+def _tabled(lines: Sequence[str]) -> str | None:
+    """The cell below a heading such as "Edited", in a table's first row."""
+    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.lstrip().startswith("|")]
+    if len(rows) != 3 or any(set(cell) - set(":- ") for cell in rows[1]):
+        return None
+    for column, heading in enumerate(rows[0][: len(rows[2])]):
+        if _EDITED_COLUMN.match(heading):
+            return rows[2][column]
+    return None
+
+
+_BLOCK_START = re.compile(r"^[ \t]*<(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>", re.I | re.MULTILINE)
+_BLOCK_TAG = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
+_LINE_TAG = re.compile(r"[ \t]*<br[ \t]{0,4}/?>[ \t]*\n?", re.IGNORECASE)
+
+
+def _html(text: str) -> str | None:
+    """From the first HTML paragraph that begins a line to the last one's end, a blank line between two of them."""
+    start = _BLOCK_START.search(text)
+    tags = list(_BLOCK_TAG.finditer(text, start.start())) if start else []
+    if len(tags) < 2 or "/" not in tags[-1][0][:4]:
+        return None
+    pieces = [text[before.end() : after.start()].strip() for before, after in pairwise(tags)]
+    return "\n\n".join(_LINE_TAG.sub("\n", piece) for piece in pieces if piece)
+
+
+def _after_label(text: str) -> str:
+    """What follows the last label with something after it; without one, what follows the introduction."""
+    end = len(text)
+    for label in reversed(list(_LABEL.finditer(text))):
+        after = text[label.end() : end]
+        if without_remarks("\n" + after).strip(' \n*_"“”'):
+            original = _ORIGINAL.search(after)
+            return after[: original.start()] if original else after
+        end = label.start()
+    text = text[:end] if text[:end].strip() else text
+    text = text[introduction_end(text) :]
+    for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
+        match = opening.match(text)
+        if match:
+            text = text[match.end() :]
+    return text
+
+
+_RULE = re.compile(r"\A(?:[-*_=]{3,}[ \t]*(?:\n|\Z))|(?:\n[-*_=]{3,}[ \t]*)\Z")
+_ITEM = re.compile(r"(?:[-*•–][ \t]+|1[.)][ \t]+)(?=\S)")
+_LETTER_BETWEEN = re.compile(r"(?<=\w)[’‘'](?=\w)")
+_QUOTES = (("“", "”"), ("„", "“”"), ("«", "»"), ("»", "«"), ("「", "」"), ("『", "』"), ("‘", "’"))
+_EMPHASIS = ("**", "__", "*", "_", "``", "`")
+
+
+def _clean(text: str) -> str | None:
+    """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet."""
+    text = text.strip()
+    for _ in range(4):
+        before = text
+        text = _RULE.sub("", text).strip()
+        lines = text.splitlines()
+        if lines and all(line.startswith(">") or not line.strip() for line in lines):
+            text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
+        elif len(lines) == 1:
+            text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
+        text = _unquoted(_unmarked(text))
+        if text == before:
+            break
+    return text if re.search(r"\w", text) else None
+
+
+def _unmarked(text: str) -> str:
+    for mark in _EMPHASIS:
+        inner = text[len(mark) : -len(mark)]
+        if text.startswith(mark) and text.endswith(mark) and inner.strip(mark) and mark not in inner:
+            return inner.strip()
+    return text
+
+
+def _unquoted(text: str) -> str:
+    """Without quotes around the whole. "Run," she said, "now." begins and ends with one, yet has none around it."""
+    if len(text) < 3:
+        return text
+    inner = text[1:-1]
+    if text[0] == text[-1] == '"':
+        first = inner.find('"')
+        opens = first == 0 or re.fullmatch(r"[^\w.!?][\"][\w(\[‘'$]", inner[first - 1 : first + 2])
+        return inner.strip() if first < 0 or (opens and inner.count('"') % 2 == 0) else text
+    for opening, closing in _QUOTES:
+        if text[0] == opening and text[-1] in closing:
+            depth = 0
+            for mark in _LETTER_BETWEEN.sub("", inner):
+                depth += (mark == opening) - (mark in closing)
+                if depth < 0:
+                    return text
+            return inner.strip()
+    if text[0] == text[-1] == "'" and "'" not in _LETTER_BETWEEN.sub("", inner):
+        return inner.strip()
+    return text

@@ -1,0 +1,226 @@
+"""What chat models say around a paragraph they edited: introductions, remarks on the edit, suggestions, refusals.
+
+All of it is told from the paragraph line by line. A line is a remark only if it speaks of editing: a story may well say
+"I changed my mind" or "Note: the key is under the mat".
+"""
+
+from __future__ import annotations
+
+import re
+
+_MARKS = r"[*_#(\[>\s\"“]{0,20}"
+_EDITING = (
+    r"(?:edit|chang|replac|remov|redact|rewrit|rewrote|revis|modif|alter|adjust|mask|reword|rephras|swap|correct"
+    r"|substitut)\w{0,5}"
+)
+_TALK = re.compile(
+    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|here|result)\b", re.IGNORECASE
+)
+_ABOUT_WORDS = re.compile(
+    r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"
+    r"|adjectives?|adverbs?|verbs?|nouns?|answer|statement|question|entail\w*|meaning|wording)\b"
+    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]|\b(?:changed|replaced) [\"“'‘*]",
+    re.IGNORECASE,
+)
+
+# Introductions
+
+_OPENS = re.compile(
+    rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
+    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|we (?:can|could)|my apologies"
+    r"|apologies|sorry for|you (?:can|could))",
+    re.IGNORECASE,
+)
+_PRESENTS = re.compile(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b", re.IGNORECASE)
+_MOST_LINES = 4
+_LONGEST_LINE = 200
+"""In characters. What is longer, and opens like no introduction, is the paragraph's own."""
+
+
+def introduction_end(text: str) -> int:
+    """Where the lines that introduce a paragraph end; 0 where there are none.
+
+    A line is one if it speaks of editing and ends with a colon, or says that here is the result. What opens like one
+    ("I suggest ..") counts only if such a line follows.
+    """
+    at = end = 0
+    for _ in range(_MOST_LINES):
+        blank = re.compile(r"\s*").match(text, at)
+        start = blank.end() if blank else at
+        stop = text.find("\n", start)
+        line = text[start : stop if stop >= 0 else len(text)]
+        bare = line.rstrip(" \t*_")
+        ends = stop + 1 if stop >= 0 else len(text)
+        announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
+        if (announces and _TALK.search(bare)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
+            end = ends
+        elif _OPENS.match(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip():
+            if _PRESENTS.match(bare):
+                end = ends
+        else:
+            break
+        at = ends
+    return end
+
+
+# Remarks after the paragraph
+
+_HEADS = (
+    r"(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed|edits?(?: made)?|summary"
+    r"|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification"
+    r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed))"
+)
+_HEAD_ALONE = re.compile(
+    rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
+)
+_REMARK = re.compile(
+    rf"{_MARKS}(?:{_HEADS}\b[^\n:]{{0,40}}:|note that\b"
+    rf"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?{_EDITING}\b"
+    r"|(?:all|everything|nothing|no) (?:of )?(?:the )?(?:other|else|remaining|rest)\b"
+    r"|the (?:only )?(?:edits?|changes?)\b|by (?:replacing|changing|removing|redacting|masking|swapping)"
+    r"|(?:changed|replaced|redacted|masked)\b|these (?:edits?|changes?)\b|(?:only|just) one)",
+    re.IGNORECASE,
+)
+_PERHAPS_REMARK = re.compile(
+    rf"{_MARKS}(?:(?:in )?this (?:version|edit|redaction|change|revision)\b"
+    r"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?(?:kept|made|moved|turned|took|used|flipped"
+    r"|switched|shifted|left|tried|aimed|chose|exchanged|reversed|added|inserted|deleted|dropped|negated)\b"
+    r"|(?:the|these) (?:words?|sentiment|rest)\b)",
+    re.IGNORECASE,
+)
+"""A story or a review may well begin a line like this."""
+
+_SURELY_ABOUT_WORDS = re.compile(
+    r"\b(?:sentiment|paragraph|adjectives?|adverbs?|redact\w*|mask\w*|wording|entail\w*|statement|the answer"
+    r"|one word)\b"
+    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    rf"{_MARKS}(?:please )?(?:let me know (?:if|whether|what)\b[^\n]{{0,80}}"
+    r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b"
+    r"|would you like (?:me|another|a)\b"
+    r"|(?:i )?hope (?:this|that) helps"
+    r"|(?:the )?(?:redacted|masked|changed|removed|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)"
+    r"|without these words"
+    r"|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
+    r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?"
+    r"(?:is|becomes|would be)\b"
+    r"|feel free to\b|is there anything else|do you want me to\b"
+    r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"[*_#\s]{0,6}(?:(?:new|final|resulting) )?(?:sentiment|answer|label|classification|entailment)"
+    r"[*_ ]{0,4}:[^\n]{0,40}",
+    re.IGNORECASE,
+)
+_LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
+_RULE = re.compile(r"[ \t]*[-*_=]{3,}[ \t]*")
+_ASIDE = re.compile(
+    rf"\((?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
+    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\n]*\)",
+    re.IGNORECASE,
+)
+
+
+def without_remarks(text: str) -> str:
+    """`text` up to where nothing but remarks on the edit follows, from a line of its own on."""
+    lines = text.splitlines(keepends=True)
+    cut = seen = len(lines)
+    for at in range(len(lines) - 1, 0, -1):
+        line = lines[at].strip()
+        if not line:
+            continue
+        if _begins_remarks(line) or (_RULE.fullmatch(line) and seen == cut):
+            cut = at
+        elif not (_LIST_LINE.match(line) or _ABOUT_WORDS.search(line)):
+            break
+        seen = at
+    kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
+    bracket = kept.rfind("(")
+    return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
+
+
+def _begins_remarks(line: str) -> bool:
+    if _HEAD_ALONE.fullmatch(line) or _OFFER.match(line) or _RESULT.fullmatch(line):
+        return True
+    remark, perhaps = _REMARK.match(line), _PERHAPS_REMARK.match(line)
+    return bool(
+        (remark and _ABOUT_WORDS.search(line, remark.end()))
+        or (perhaps and _SURELY_ABOUT_WORDS.search(line, perhaps.end()))
+    )
+
+
+# No paragraph at all
+
+_REFUSAL = re.compile(
+    r"^\W{0,20}(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"
+    r"[^.\n]{0,60}?\b(?:i|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)"
+    r"|as an? (?:ai|large|language)\b"
+    r"|i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to|['’]m unable to|['’]m not able to)"
+    r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate)\b"
+    r"|i['’]m (?:unable|not able) to\b|i (?:won['’]t|will not) be able to\b|i (?:must|have to|need to) decline\b)",
+    re.IGNORECASE,
+)
+_NOTHING_GIVEN = re.compile(
+    r"^\W{0,20}(?:it (?:seems|looks|appears)\b|i (?:do not|don['’]t) see\b"
+    r"|you (?:have not|haven['’]t|did not|didn['’]t)\b|(?:the|your) (?:paragraph|text|message)\b|there is no\b|no\b)"
+    r"[^\n.]{0,60}\b(?:paragraph|text|passage|message|review)\b"
+    r"[^\n.]{0,40}\b(?:provided|included|given|attached|missing|empty|in your message|to (?:edit|redact|work with))\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
+    r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
+    r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b",
+    re.IGNORECASE,
+)
+_NOTHING_TO_DO = re.compile(
+    r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
+    r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
+    r"(?:needed|necessary|required|made|redacted)"
+    r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
+    re.IGNORECASE,
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether the answer begins as a refusal."""
+    return _REFUSAL.match(text) is not None
+
+
+def asks_back(text: str) -> bool:
+    """Whether the answer asks for the paragraph, or says in a line that it needs no edit."""
+    return bool(_ASKS.match(text) or _NOTHING_GIVEN.match(text) or _NOTHING_TO_DO.fullmatch(text))
+
+
+_SUGGESTS = re.compile(
+    r"[^\n]{0,160}\b(?:suggestions?|ideas|ways|tips|some (?:options|changes|edits|examples))\b[^\n]{0,80}:[*_ \t]*$",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"(?:[-*•–+]|\d{1,2}[.)]|<li>)[ \t]*[*_\"“]{0,3}(?:you (?:can|could) )?"
+    r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make|rewrite|mask)\b",
+    re.IGNORECASE,
+)
+
+
+_ADVISES = re.compile(
+    r"(?:you (?:can|could|might|may|should) (?:simply |just )?|i(?:['’]d| would) (?:suggest|recommend) )"
+    rf"{_EDITING}\b[^:\n]*$",
+    re.IGNORECASE,
+)
+
+
+def is_suggestions(text: str) -> bool:
+    """Whether the answer lists several suggestions, or is advice in a line, and no paragraph."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*</?[uo]l>", line)]
+    if len(lines) == 1 and _ADVISES.match(lines[0]):
+        return True
+    offered = bool(lines) and _SUGGESTS.fullmatch(lines[0]) is not None
+    if offered or introduction_end(text) >= text.find("\n") > 0:
+        lines = lines[1:]
+    items = [line for line in lines if _LIST_LINE.match(line) or line.lower().startswith("<li>")]
+    advice = sum(_ADVICE.match(line) is not None for line in items)
+    return len(items) >= 2 and len(items) == len(lines) and (offered or advice == len(items))

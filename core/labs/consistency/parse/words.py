@@ -1,0 +1,266 @@
+"""Lists of words as today's chat models write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from core.labs.consistency.parse.remarks import asks_back, refuses
+from core.labs.consistency.parse.unwrap import json_in, spoken
+
+_LONGEST_PHRASE = 12
+"""In words. What is longer is a sentence about the words, not one of them."""
+
+_BULLET = re.compile(
+    r"^[ \t]*(?:[-*•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
+    r"|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
+)
+_QUOTED = re.compile(
+    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
+)
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
+_NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
+_CATEGORIES = (
+    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
+    r"|names?|objects|places|locations|list|answer)"
+)
+_CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
+_HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
+_NONE = re.compile(
+    r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE
+)
+_DECLINES = re.compile(
+    r"\W{0,20}(?:unfortunately, )?i (?:can ?not|can['’]t|am unable to|am not able to|won['’]t|do not|don['’]t) "
+    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
+    r"|these\b|those\b|they\b|without\b|let me know\b"
+    r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
+    re.IGNORECASE,
+)
+_HTML_ITEM = re.compile(r"<li>[ \t]*", re.IGNORECASE)
+_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|br)[ \t]{0,4}/?>", re.IGNORECASE)
+_BRACKETED = re.compile(r"^[ \t]*\[([^\[\]\"“'‘\n]*,[^\[\]\"“'‘\n]*)\][ \t]*$", re.MULTILINE)
+_NUMBERED_WITHIN = re.compile(r"[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
+_NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
+_ARE_WORDS = re.compile(
+    r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$",
+    re.IGNORECASE,
+)
+_ARE = re.compile(
+    r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$", re.IGNORECASE
+)
+
+
+def word_list(text: str) -> list[str] | None:
+    """JSON, bulleted or numbered lines, a table's first column, quoted or bold words, between commas or one per line.
+
+    Notes in brackets or after a dash or colon are left out, and so are repetitions and remarks beside the list. None
+    for a refusal and for a question back.
+    """
+    text = spoken(text)
+    parsed = json_in(text)
+    if parsed is not None:
+        return _tidy(_strings(parsed))
+    if refuses(text) or _DECLINES.match(text) or asks_back(text):
+        return None
+    lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
+    without_remarks = [line for line in lines if not _REMARK.match(line)]
+    return _tidy(_found(without_remarks)) or _tidy(_found(lines))
+
+
+def _found(lines: list[str]) -> list[str]:
+    return _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """HTML items and what is numbered within a line have lines of their own."""
+    lines: list[str] = []
+    text = _BRACKETED.sub(r"\1", text)
+    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
+        lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
+    return lines
+
+
+def _strings(parsed: Any) -> list[str]:
+    """The strings in JSON: array items, the "word" field of objects, else every array in an object."""
+    if isinstance(parsed, str):
+        return [parsed]
+    if isinstance(parsed, list):
+        return [string for entry in parsed for string in _strings(entry)]
+    if isinstance(parsed, dict):
+        for name in ("word", "phrase", "token", "term", "text"):
+            if isinstance(parsed.get(name), str):
+                return [parsed[name]]
+        inner = [value for value in parsed.values() if isinstance(value, list | dict)]
+        if inner:
+            return [string for value in inner for string in _strings(value)]
+        texts = [value for value in parsed.values() if isinstance(value, str)]
+        if len(texts) == 1 and "," in texts[0]:
+            return texts[0].split(",")
+        return texts[:1] if len(parsed) == 1 else [str(name) for name in parsed]
+    return []
+
+
+def _listed(lines: Iterable[str]) -> list[str]:
+    """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
+    bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
+    outermost = min((indent for indent, _ in bullets), default=0)
+    below_heading = True
+    words: list[str] = []
+    for indent, content in bullets:
+        if indent <= outermost:
+            below_heading = bool(_HEADING.match(content))
+        if not _HEADING.match(content) and (indent <= outermost or below_heading):
+            words += _entries(content)
+    return words
+
+
+def _entries(content: str) -> list[str]:
+    """The words of one list line: what stands in front of its note; several where they are quoted or after commas."""
+    content = " ".join(content.split())
+    category = _CATEGORY.match(content)
+    if category:
+        content = content[category.end() :]
+    quoted = [_first_group(match) for match in _QUOTED.finditer(_before_note(content))]
+    if quoted and re.match(r"\W*[\"“«`'‘]", content):
+        return quoted
+    bold = _BOLD.match(content)
+    if bold:
+        return _split(_first_group(bold).rstrip(": "))
+    return _split(_before_note(content))
+
+
+def _before_note(content: str) -> str:
+    return _NOTE.sub("", content)
+
+
+_WORDS_COLUMN = re.compile(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b", re.I)
+_NUMBER_COLUMN = re.compile(r"\W*(?:|no|nr|number|rank|index|\d+)\W*", re.IGNORECASE)
+
+
+def _tabled(lines: Iterable[str]) -> list[str]:
+    """The column whose heading says that it holds words, else the first that is no numbering."""
+    rows = [[cell.strip() for cell in line.strip(" |\t").split("|")] for line in lines if line.lstrip().startswith("|")]
+    if len(rows) < 2:
+        return []
+    if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
+        return [word for row in rows for word in _entries(row[0])]  # a table without a heading
+    numbered = [number for number, heading in enumerate(rows[0]) if not _NUMBER_COLUMN.fullmatch(heading)]
+    column = next((number for number, heading in enumerate(rows[0]) if _WORDS_COLUMN.match(heading)), None)
+    if column is None:
+        column = numbered[0] if numbered else 0
+    cells = [row[column] for row in rows[1:] if column < len(row)]
+    return [word for cell in cells if not re.fullmatch(r":?-+:?", cell) for word in _entries(cell)]
+
+
+_COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
+"""None that is the eyes of a :) or :-D."""
+
+
+def _running(text: str) -> list[str]:
+    """Between commas where some of it is quoted; quoted; bold; between commas after the colon of an introduction."""
+    words = _partly_quoted(text)
+    if words:
+        return words
+    for marks in (_QUOTED, _BOLD):
+        words = [_first_group(match) for match in marks.finditer(_without_introduction(text, marks))]
+        if words:
+            return words
+    words = []
+    for line in text.splitlines():
+        colons = [match.end() for match in _COLON.finditer(line)]
+        colon, after = bool(colons), line[colons[-1] :] if colons else ""
+        said = after if colon else line
+        are = _ARE.search(line)
+        if not colon and are:
+            said = are[1]
+        if colon and not after.strip():
+            continue
+        said = _ARE_WORDS.sub("", said)
+        dashed = re.split(r" [-–—·•] ", said)
+        if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
+            words += dashed
+            continue
+        parts = _split(said)
+        if colon or are or (len(parts) > 1 and len(said.split()) <= _WORDS_A_PART * len(parts)):
+            words += [_BRACKETS.sub("", part) for part in parts]
+    return words
+
+
+_SHORT = 3
+_WORDS_A_PART = 3.5
+"""On average, in a list between commas without an introduction. Clauses of a sentence are longer."""
+
+_BRACKETS = re.compile(r"(?<=\w)[ \t]+\((?!REDACTED|REMOVED)[^()\n]*\)$")
+_BETWEEN = re.compile(r"[,;、，]|\s(?:and|or|&)\s", re.IGNORECASE)
+
+
+def _partly_quoted(text: str) -> list[str]:
+    """The words of the first line that lists some in quotes and some without: like, "crushing bore," and bad."""
+    for line in text.splitlines():
+        _, colon, after = line.partition(":")
+        said = after if colon and after.strip() else line
+        quoted = [_first_group(match) for match in _QUOTED.finditer(said)]
+        parts = [part.strip(" .,") for part in _BETWEEN.split(_QUOTED.sub("\0", said))]
+        parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
+        plain = [part for part in parts if "\0" not in part]
+        short = all(len(part.split()) <= _SHORT for part in plain)
+        if quoted and plain and short and parts.count("\0") == len(quoted):
+            inserted = iter(quoted)
+            return [next(inserted) if part == "\0" else part for part in parts]
+    return []
+
+
+def _without_introduction(text: str, marks: re.Pattern[str]) -> str:
+    """`text` from its first colon on, where words are marked there."""
+    _, _, after = text.partition(":")
+    return after if marks.search(after) else text
+
+
+def _one_a_line(lines: list[str]) -> list[str]:
+    below = [line for line in lines if not line.rstrip(" *_").endswith(":")]
+    if len(below) == 1:
+        pair = below[0].split()
+        stopped = [part for part in below[0].split(". ") if part]
+        if len(pair) == 3 and pair[1].lower() in ("and", "&"):
+            return [pair[0], pair[2]]
+        if len(stopped) > 1 and all(len(part.split()) <= 2 for part in stopped):
+            return stopped
+    return below if all(len(line.split()) <= 4 for line in below) else []
+
+
+def _split(text: str) -> list[str]:
+    """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
+    parts = re.split(r"\s*[,;、，]\s*|\s+[/|]\s+", re.sub(r"\s+", " ", text))
+    if len(parts) == 1:
+        return parts
+    *rest, last = parts
+    return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
+
+
+def _first_group(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
+
+
+_EMOTICON = re.compile(r"[:;=8xX][-'^o]?[()\[\]DPpOo/\\|3*<>]+|[(\[]+[-'^o]?[:;=]|<3+|\^_?\^|\.\.\.|…")
+_PICTURES = re.compile(r"(?<=[\w!?.]) [^\w\s\x00-\x7f]{1,8}$")
+_ONLY_MARKS = re.compile(r"[\[\]{}()<>|/\\–—-]+")
+
+
+def _tidy(words: Iterable[str]) -> list[str] | None:
+    tidy: dict[str, str] = {}
+    for word in words:
+        word = _PICTURES.sub("", " ".join(word.split())).strip(" *_`\"“”„«»「」'‘’")
+        if not _EMOTICON.fullmatch(word):
+            word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
+        if _EMOTICON.fullmatch(word) or _is_word(word):
+            tidy.setdefault(word.casefold(), word)
+    return list(tidy.values()) or None
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and not (len(word.split()) > _LONGEST_PHRASE or _ONLY_MARKS.fullmatch(word) or _NONE.match(word))

@@ -1,0 +1,286 @@
+"""The numbers that the sentences about a case rest on, each counted from what the journal holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from core.events import Rules
+from core.labs.find.agreement import Agreement, agreement, agrees
+from core.labs.find.audit import gaps
+from core.labs.find.evaluate import AS_GOOD
+from core.labs.find.findings import Findings
+from core.labs.find.functions.base import as_number
+from core.labs.find.functions.numeric import PROBED
+from core.labs.find.records import Prediction
+from core.statistics import wilson
+
+CHANCE = 1 / 3
+"""What guessing among three examples gives."""
+
+Interval = tuple[float | None, float | None]
+
+
+class Parts(NamedTuple):
+    """How many of the `of` parts of a function a description names, and which; `of` is 0 where that is not known.
+
+    Older journals know the numbers alone.
+    """
+
+    named: int
+    of: int
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+@dataclass
+class Facts:
+    """What is so of one case by one set of rules. Nothing here is worded."""
+
+    case: Findings
+    rules: Rules = "repaired"
+
+    # Who
+
+    @property
+    def who(self) -> str:
+        """The word "You" where the reader interpreted, else "It"."""
+        return "You" if self.case.spec and self.case.spec.interpreter == "you" else "It"
+
+    @property
+    def whose(self) -> str:
+        """The word "Your" where the reader interpreted, else "Its"."""
+        return "Your" if self.who == "You" else "Its"
+
+    @property
+    def concluded(self) -> bool:
+        """Whether there is a description or code to hold against the truth."""
+        said = self.case.interpretation
+        return said is not None and bool(said.description_repaired or said.code_repaired)
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the last message ended because its tokens were used up."""
+        said = self.case.interpretation
+        last = self.case.log.calls.get(said.call or "") if said else None
+        return last is not None and last.answered is not None and last.answered.finish_reason == "length"
+
+    def value(self, metric: str) -> float | None:
+        """A figure of the case by these rules; None where undefined or not there."""
+        return self.case.value(metric, self.rules)
+
+    def reason(self, metric: str) -> str:
+        """Why a figure is undefined, or what spoilt it."""
+        return self.case.reason(metric, self.rules)
+
+    @property
+    def lost(self) -> str:
+        """Why the case could not be judged, where an error is why."""
+        whole = (drop.detail for drop in self.case.log.drops if drop.reason == "error" and not drop.item)
+        return next(whole, "")
+
+    @property
+    def category(self) -> str:
+        """The category of the function; empty while the truth is not out."""
+        return self.case.truth.category if self.case.truth else ""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is about a function of numbers."""
+        return self.category == "numeric"
+
+    # Words
+
+    @property
+    def described(self) -> str:
+        """The description; empty where there is only code."""
+        return self.case.interpretation.description_repaired if self.case.interpretation else ""
+
+    @property
+    def parts(self) -> Parts:
+        """Which of the function's parts the description names."""
+        score = self.case.score("components_identified")
+        if score is None or score.value is None:
+            return Parts(0, 0)
+        present, absent = (tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out"))
+        return Parts(round(score.value * score.n), score.n, present, absent)
+
+    @property
+    def contradicted(self) -> tuple[tuple[str, str], ...]:
+        """(input, output) pairs that the words quote, of calls that gave something else."""
+        return self.case.audit.contradicted if self.case.audit else ()
+
+    @property
+    def never_asked(self) -> tuple[tuple[str, str], ...]:
+        """(input, output) pairs that the words quote, of calls that were never made."""
+        return self.case.audit.unseen if self.case.audit else ()
+
+    # Shares: exact match of texts, unit tests of words and facts
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the leading figure has a value."""
+        return self.value(self.case.headline) is not None
+
+    @property
+    def counted(self) -> int:
+        """Things that the leading figure counts."""
+        score = self.case.score(self.case.headline, self.rules)
+        return score.n if score else 0
+
+    @property
+    def passed(self) -> float:
+        """The share of things that came out right; 0 where there is none."""
+        return self.value(self.case.headline) or 0.0
+
+    @property
+    def hits(self) -> int:
+        """How many of the things that count came out right."""
+        return round(self.passed * self.counted)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The 95 % interval of the share (Wilson); everything where nothing counts."""
+        return wilson(self.passed, self.counted) if self.counted else (0.0, 1.0)
+
+    @property
+    def may_be_guessed(self) -> bool:
+        """Whether guessing among three could well come to this share."""
+        low, high = self.reach
+        return low <= CHANCE <= high
+
+    @property
+    def may_be_the_truth(self) -> bool:
+        """Whether the true description could well come to this share: so few tests do not tell the two apart."""
+        return self.ceiling is not None and self.reach[1] >= self.ceiling
+
+    @property
+    def truth_may_be_guessed(self) -> bool:
+        """Whether guessing could well come to what the true description gets."""
+        score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
+        if score is None or score.value is None:
+            return False
+        low, high = wilson(score.value, score.n)
+        return low <= CHANCE <= high
+
+    @property
+    def ceiling(self) -> float | None:
+        """What the truth itself would get."""
+        return self.value(f"{self.case.headline}_ceiling")
+
+    # Numbers
+
+    @property
+    def error(self) -> float | None:
+        """The normalized error (NMSE)."""
+        return self.value("nmse")
+
+    @property
+    def floor(self) -> float | None:
+        """The error that the function itself would get against noisy observations."""
+        return self.value("noise_floor")
+
+    @property
+    def excess(self) -> float | None:
+        """What the code's error adds to the floor; None where there is no noise, and where it is not known."""
+        return self.value("excess") if self.floor else None
+
+    @property
+    def as_good_as_the_noise_allows(self) -> bool:
+        """Whether the code is off by little of what the noise alone makes."""
+        return self.excess is not None and self.floor is not None and self.excess <= AS_GOOD * self.floor
+
+    @property
+    def is_drowned(self) -> bool:
+        """Whether zero everywhere would be as good as the noise allows: the function's own size is that small."""
+        return self.excess is not None and self.floor is not None and 1 - self.floor <= AS_GOOD * self.floor
+
+    @property
+    def off(self) -> float:
+        """The error that is the code's own: without the noise, where that is known. 0 where there is no error."""
+        own = self.error if self.excess is None else self.excess
+        return own or 0.0
+
+    @property
+    def test_points(self) -> int:
+        """Points on which the function was tested, with a value or without."""
+        return len(self.case.truth.x) if self.case.truth else 0
+
+    @cached_property
+    def points(self) -> list[tuple[float, float, float | None]]:
+        """(x, the function's value, the code's) for each test point where the function has a value, without noise."""
+        truth = self.case.truth
+        if truth is None:
+            return []
+        given = self.given or (None,) * len(truth.x)
+        both = zip(truth.x, truth.y, given, strict=False)
+        return [(x, y, g) for x, y, g in both if y is not None]
+
+    @property
+    def given(self) -> tuple[float | None, ...]:
+        """What the code gives at the test points; empty where it was not run."""
+        if self.case.estimate is None:
+            return ()
+        return self.case.estimate.paper if self.rules == "paper" else self.case.estimate.repaired
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """At how many of the points code and function agree."""
+        return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+
+    @property
+    def corrupted(self) -> Interval | None:
+        """The interval in which the function's values are replaced."""
+        return self.case.truth.corrupted if self.case.truth else None
+
+    def is_corrupted(self, x: float) -> bool:
+        """Whether x lies in the corrupted interval, its ends included."""
+        if self.corrupted is None:
+            return False
+        low, high = self.corrupted
+        return (low is None or x >= low) and (high is None or x <= high)
+
+    @property
+    def is_right_elsewhere(self) -> bool:
+        """Whether code and function agree wherever the function is not corrupted, at one point at least."""
+        outside = [agrees(y, g, self.agreement.absolute) for x, y, g in self.points if not self.is_corrupted(x)]
+        return self.corrupted is not None and bool(outside) and all(outside)
+
+    @property
+    def without_number(self) -> int:
+        """Test points at which the function has a value and the code gives none."""
+        return sum(g is None for _, _, g in self.points)
+
+    @property
+    def worst(self) -> tuple[float, float, float] | None:
+        """The test point where the code is farthest off; None where it agrees wherever it gives a number."""
+        given = [(x, y, g) for x, y, g in self.points if g is not None]
+        if all(agrees(y, g, self.agreement.absolute) for _, y, g in given):
+            return None
+        return max(given, key=lambda point: abs(point[1] - point[2]))
+
+    @property
+    def unseen(self) -> list[tuple[float, float]]:
+        """Stretches of more than a quarter of the range without a probe in them, as far as the function has values."""
+        inputs = [number for probe in self.case.probes if (number := as_number(probe.input)) is not None]
+        stretches = []
+        for low, high in gaps(inputs):
+            inside = [x for x, _, _ in self.points if low < x < high]
+            # The test points lie half a step off the ends.
+            reached = (max(low, min(inside) - 0.5), min(high, max(inside) + 0.5)) if inside else (low, low)
+            if reached[1] - reached[0] > (PROBED[1] - PROBED[0]) / 4:
+                stretches.append(reached)
+        return stretches
+
+    # Texts
+
+    @cached_property
+    def tests(self) -> list[Prediction]:
+        """The test texts, without those where nobody looked."""
+        return [one for one in self.case.predictions.values() if one.kind == "test"]
+
+    @property
+    def unchanged(self) -> int:
+        """Test texts that count and that the function gives back as they are."""
+        return sum(one.input == one.truth for one in self.tests[: self.counted])

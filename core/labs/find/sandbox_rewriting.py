@@ -1,0 +1,257 @@
+"""Model-written code in the Python that monty knows.
+
+Monty has no numpy arrays, no `str.translate`, no `del`, no generators, no methods as values. What a program writes in
+these words is put into others that mean the same, which `sandbox_helpers` defines inside the sandbox. Nothing is run
+here, and code that cannot be read is left as it is, for monty to say why.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+LENT = ("numpy", "scipy", "string", "operator", "statistics", "heapq", "warnings")
+"""Modules that stand for ours."""
+
+NAMED_MODULE = "_lent_{}"
+
+METHODS = (
+    *("upper", "lower", "title", "capitalize", "swapcase", "strip", "lstrip", "rstrip", "casefold", "isalpha"),
+    *("isdigit", "isalnum", "isupper", "islower", "isspace", "isnumeric", "split", "join", "replace", "find"),
+    *("startswith", "endswith", "zfill", "index", "count", "append", "add", "get", "items", "keys", "values", "pop"),
+)
+"""Methods of texts, lists and dicts that programs pass on as values: `map(str.upper, s)`, `key=counts.get`."""
+
+OF_NUMBERS = (
+    *("item", "astype", "tolist", "is_integer", "bit_length", "sum", "mean", "max", "min", "any", "all", "round"),
+    *("flatten", "ravel", "squeeze", "clip", "conjugate", "copy"),
+)
+"""Methods that a number has in Python or numpy, and has not in monty."""
+
+_TYPES = {"str", "list", "dict", "set", "tuple", "float", "int"}
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+    ast.NotEq: "not_equal",
+}
+
+
+class Rewritten(NamedTuple):
+    """The program, and whether it works with numpy's arrays."""
+
+    code: str
+    numbers: bool
+
+
+def names_numbers(code: str) -> bool:
+    """Whether `code` names numpy or scipy."""
+    return re.search(r"\b(?:np|numpy|scipy)\b", code) is not None
+
+
+def rewritten(code: str) -> Rewritten:
+    """`code` in words that monty knows. Raises nothing for what `code` is."""
+    numbers = names_numbers(code)
+    try:
+        tree = _Rewriter(numbers).visit(ast.parse(code))
+        return Rewritten(ast.unparse(ast.fix_missing_locations(tree)), numbers)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Rewritten(code, numbers)
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _call(name: str, *args: ast.expr, of: ast.Call | None = None) -> ast.Call:
+    """A call of the helper `name`; the arguments of the call `of` follow."""
+    rest = of.args if of else []
+    return ast.Call(_name(f"_lent_{name}"), [*args, *rest], of.keywords if of else [])
+
+
+def _assigned(name: str, value: ast.expr) -> ast.Assign:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _inside(path: str) -> ast.expr:
+    """The lent module, or what is in it: "numpy.random.normal"."""
+    root, *rest = path.split(".")
+    node: ast.expr = _name(NAMED_MODULE.format(root))
+    for name in rest:
+        node = ast.Attribute(node, name, ast.Load())
+    return node
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, numbers: bool) -> None:
+        self.numbers = numbers
+
+    # Modules
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for alias in node.names:
+            root = alias.name.split(".")[0]
+            if root not in LENT:
+                made.append(ast.Import([alias]))
+            elif alias.asname:
+                made.append(_assigned(alias.asname, _inside(alias.name)))
+            else:
+                made.append(_assigned(root, _inside(root)))
+        return made
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        module = node.module or ""
+        made: list[ast.stmt] = []
+        for alias in node.names:
+            name = alias.asname or alias.name
+            if module.split(".")[0] in LENT and alias.name != "*" and not node.level:
+                made.append(_assigned(name, _inside(f"{module}.{alias.name}")))
+            elif (module, alias.name) == ("collections", "OrderedDict"):
+                made.append(_assigned(name, _name("dict")))
+            elif (module, alias.name) == ("re", "sub"):
+                made.append(_assigned(name, _name("_lent_re_sub")))
+            else:
+                made.append(ast.ImportFrom(module, [alias], node.level))
+        return made
+
+    # Methods
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        func = node.func
+        if (
+            isinstance(func, ast.Name)
+            and func.id == "next"
+            and node.args
+            and isinstance(node.args[0], ast.GeneratorExp)
+        ):
+            made = node.args[0]
+            node.args[0] = ast.Call(_name("iter"), [ast.ListComp(made.elt, made.generators)], [])
+        node.args = [self.visit(one) for one in node.args]
+        node.keywords = [self.visit(one) for one in node.keywords]
+        if not isinstance(func, ast.Attribute):
+            node.func = self.visit(func)
+            return node
+        of = func.value.id if isinstance(func.value, ast.Name) else ""
+        if of == "str" and func.attr == "maketrans":
+            return _call("maketrans", of=node)
+        if of == "re" and func.attr == "sub":
+            return _call("re_sub", of=node)
+        if of in _TYPES and func.attr in METHODS:
+            return ast.Call(self._of_type(func.attr), node.args, node.keywords)
+        func.value = self.visit(func.value)
+        if func.attr in ("translate", "sub"):
+            return _call(f"{func.attr}_of", func.value, of=node)
+        if func.attr in OF_NUMBERS:
+            return _call("of_number", func.value, ast.Constant(func.attr), of=node)
+        if func.attr == "OrderedDict":
+            return ast.Call(_name("dict"), node.args, node.keywords)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        of = node.value.id if isinstance(node.value, ast.Name) else ""
+        if of == "collections" and node.attr == "OrderedDict":
+            return _name("dict")
+        if not isinstance(node.ctx, ast.Load) or node.attr not in METHODS:
+            node.value = self.visit(node.value)
+            return node
+        if of in _TYPES:
+            return self._of_type(node.attr)
+        return _call("bound", self.visit(node.value), ast.Constant(node.attr))
+
+    def _of_type(self, method: str) -> ast.expr:
+        return ast.Subscript(_name("_lent_methods"), ast.Constant(method), ast.Load())
+
+    # Statements
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                at = self.visit(target.slice)
+                if isinstance(at, ast.Slice):
+                    ends = [end or ast.Constant(None) for end in (at.lower, at.upper, at.step)]
+                    at = ast.Call(_name("slice"), ends, [])
+                made.append(ast.Expr(_call("delete", self.visit(target.value), at)))
+            elif not isinstance(target, ast.Name):
+                made.append(ast.Delete([target]))
+        return made or [ast.Pass()]
+
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        self.generic_visit(node)
+        calls = [one.context_expr for one in node.items if one.optional_vars is None]
+        quiet = [
+            isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Attribute)
+            and one.func.attr in ("errstate", "catch_warnings")
+            for one in calls
+        ]
+        if len(quiet) == len(node.items) and all(quiet):
+            return ast.If(ast.Constant(True), node.body, [])
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        self.generic_visit(node)
+        if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(node.body)):
+            # All that it yields in one list: who reads it sees no difference, but for what never ends.
+            gathered = ast.Call(_name("iter"), [_name("_lent_yielded")], [])
+            body = [_Gatherer().visit(one) for one in node.body]
+            node.body = [_assigned("_lent_yielded", ast.List([], ast.Load())), *body, ast.Return(gathered)]
+        return node
+
+    # Arrays
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        kind = _COMPARED.get(type(node.ops[0]))
+        if self.numbers and kind and len(node.ops) == 1:
+            return _call(kind, node.left, node.comparators[0])
+        return node
+
+    def _tested(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if self.numbers:
+            node.test = _call("truth", node.test)
+        return node
+
+    visit_If = visit_While = visit_IfExp = _tested
+
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def _own(body: list[ast.stmt]) -> list[ast.AST]:
+    """All nodes of a function's body but those of functions within it."""
+    found: list[ast.AST] = []
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if not isinstance(node, _NESTED):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+class _Gatherer(ast.NodeTransformer):
+    """A generator's body as that of a function that gathers."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        if isinstance(node.value, ast.Yield):
+            return self._gathers("append", node.value.value or ast.Constant(None))
+        if isinstance(node.value, ast.YieldFrom):
+            return self._gathers("extend", node.value.value)
+        return node
+
+    @staticmethod
+    def _gathers(how: str, value: ast.expr) -> ast.stmt:
+        return ast.Expr(ast.Call(ast.Attribute(_name("_lent_yielded"), how, ast.Load()), [value], []))
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        return ast.Return(ast.Call(_name("iter"), [_name("_lent_yielded")], []))
+
+    def _nested(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_Lambda = visit_ClassDef = _nested

@@ -1,0 +1,194 @@
+"""What runs may take where a host limits them (`core.policy`): calls, places, bytes; and which are kept no longer."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from core import journal, policy
+from core.journal import FromTheFuture
+from core.lab import MOST_CASES, Lab, Spec
+from core.runs.said import is_shared
+
+log = logging.getLogger(__name__)
+
+_ASKED = b'"kind":"asked"'
+"""Stands in a journal's line for a call and nowhere else: within a text, quotes are escaped."""
+
+_LOOKED_SECONDS = 10.0
+
+
+class TooMuch(Exception):
+    """More than is allowed here; the message says what, and what to do instead."""
+
+
+class GoingOn(Protocol):
+    """A run that goes on, for its owner; `ahead` is how many calls it may still make, as far as that was known."""
+
+    owner: str
+    ahead: int
+
+
+def planned_calls(lab: Lab, spec: Spec) -> int:
+    """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises TooMuch."""
+    limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
+    if lab.calls is None or all(policy.limit(name) is None for name in limits):
+        return 0
+    calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
+    most = policy.limit("calls_a_run")
+    if most is not None and calls > most:
+        raise TooMuch(
+            f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
+            "trials, or make several runs."
+        )
+    return calls
+
+
+class Allowance:
+    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.today = CallsToday(folder)
+        self._stored = Stored(folder)
+
+    def check(self, owner: str, calls: int, going_on: Sequence[GoingOn]) -> None:
+        """Raises TooMuch where there is no room for another run of `owner`, of so many calls, beside those going on."""
+        mine = [run for run in going_on if run.owner == owner]
+        for name, runs, whose in (("runs_at_once", mine, "you have"), ("runs_of_all", going_on, "people have")):
+            most = policy.limit(name)
+            if most is not None and len(runs) >= most:
+                raise TooMuch(
+                    f"As many runs as {whose} going on now ({len(runs)}) is as many as are allowed here. Wait until "
+                    "one is over, or stop one."
+                )
+        for name, runs, made, whose in (
+            ("calls_a_day", mine, self.today.of, "you"),
+            ("calls_of_all_a_day", going_on, self.today.of_all, "all people together"),
+        ):
+            most = policy.limit(name)
+            if most is not None and (used := made(owner) + sum(run.ahead for run in runs)) + max(calls, 1) > most:
+                raise TooMuch(
+                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
+                    "smaller run, or come back tomorrow (the day begins at midnight UTC)."
+                )
+        most = policy.limit("stored_mb")
+        if most is not None and self._stored.bytes() >= most * 1_000_000:
+            raise TooMuch(
+                f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask whoever "
+                "runs it to make room."
+            )
+
+
+class CallsToday:
+    """How many calls the runs of `folder` have made since midnight (UTC), by the name of whose they are.
+
+    What stands in journals is counted once; from then on `note` counts. May be used from any thread.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
+        self._day = ""
+        self._calls: Counter[str] = Counter()
+
+    def note(self, owner: str) -> None:
+        """A call is being made."""
+        with self._lock:
+            if self._day == _today():
+                # Before the first look the journals themselves keep count.
+                self._calls[owner] += 1
+
+    def of(self, owner: str) -> int:
+        """Calls of that person's runs."""
+        self._look()
+        with self._lock:
+            return self._calls[owner]
+
+    def of_all(self, owner: str = "") -> int:
+        """Calls of everybody's runs, whoever asks."""
+        self._look()
+        with self._lock:
+            return self._calls.total()
+
+    def _look(self) -> None:
+        with self._looking:
+            with self._lock:
+                if self._day == _today():
+                    return
+                day = self._day = _today()
+                self._calls = Counter()
+            # Runs go on meanwhile: a call that is noted and read is counted twice rather than not at all.
+            found = _counted(self._folder, day)
+            with self._lock:
+                self._calls.update(found)
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _counted(folder: Path, day: str) -> Counter[str]:
+    calls: Counter[str] = Counter()
+    midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    on_day = f'"at":"{day}T'.encode()
+    for path in folder.glob("*.jsonl"):
+        try:
+            if path.stat().st_mtime < midnight:
+                continue
+            begun = journal.begun(path)
+            owner = begun.owner if begun else ""
+            with path.open("rb") as lines:
+                calls[owner] += sum(_ASKED in line and on_day in line for line in lines)
+        except (OSError, FromTheFuture):
+            continue
+    return calls
+
+
+class Stored:
+    """How many bytes the files of a folder take, looked up now and then."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._looked = -_LOOKED_SECONDS
+        self._bytes = 0
+
+    def bytes(self) -> int:
+        """As they were at most ten seconds ago."""
+        if time.monotonic() - self._looked >= _LOOKED_SECONDS:
+            with os.scandir(self._folder) as entries:
+                self._bytes = sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
+            self._looked = time.monotonic()
+        return self._bytes
+
+
+def forget(folder: Path, days: int) -> list[str]:
+    """Delete visitors' runs that nothing was added to for so many days, with what people said about them; not those
+    that are shared, nor those of the command line. Returns the runs.
+    """
+    oldest = time.time() - days * 24 * 3600
+    forgotten = []
+    for path in sorted(folder.glob("*.jsonl")):
+        if "~" in path.stem:
+            continue
+        said = list(folder.glob(f"{path.stem}~*.jsonl"))
+        try:
+            if max(one.stat().st_mtime for one in (path, *said)) >= oldest or journal.is_written(path):
+                continue
+            begun = journal.begun(path)
+            if begun is None or not begun.owner or is_shared(path):
+                continue
+            for one in (*said, path):
+                one.unlink()
+            forgotten.append(path.stem)
+        except (OSError, FromTheFuture) as error:
+            log.warning("%s is kept: %s", path, error)
+    return forgotten

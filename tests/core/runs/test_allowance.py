@@ -1,0 +1,239 @@
+"""What visitors' runs may take in a day and of the disk, and what is kept no longer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core import journal, policy
+from core.events import SCHEMA, Asked, Sampling, Started
+from core.runs import allowance
+from core.runs.allowance import CallsToday, Stored, TooMuch, forget
+from core.runs.jobs import Jobs
+from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+
+SAID = Promise(call="", text="It repeats.")
+TWO = EchoSpec(words=("a", "b"), times=1)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+
+
+def ran(jobs: Jobs, owner: str, spec: EchoSpec = TWO) -> str:
+    run = jobs.start("echo", spec, owner=owner)
+    assert jobs.wait(run, 10)
+    return run
+
+
+def asked(jobs: Jobs, run: str) -> int:
+    return sum(event.kind == "asked" for event in jobs.events(run))
+
+
+def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(jobs: Jobs, tmp_path: Path) -> None:
+    before = asked(jobs, ran(jobs, "ann"))
+    assert before > 0
+    calls = CallsToday(tmp_path)
+    assert (calls.of("ann"), calls.of("bob"), calls.of_all()) == (before, 0, before)
+    calls.note("bob")
+    assert (calls.of("ann"), calls.of("bob"), calls.of_all()) == (before, 1, before + 1)
+
+
+def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran(jobs, "ann")
+    calls = CallsToday(tmp_path)
+    assert calls.of("ann")
+    monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
+    calls.note("ann")
+    assert calls.of_all() == 0, "what was made between two looks stands in the journals"
+
+
+def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
+    run = ran(jobs, "ann", EchoSpec(words=('"kind":"asked"', "b"), times=1))
+    assert CallsToday(tmp_path).of("ann") == asked(jobs, run)
+
+
+@pytest.mark.parametrize(("limit", "second"), [("CALLS_A_DAY", "ann"), ("CALLS_OF_ALL_A_DAY", "bob")])
+def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, limit: str, second: str
+) -> None:
+    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    run = ran(jobs, "ann")
+    made = asked(jobs, run)
+    monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs - 1))
+    with pytest.raises(TooMuch, match=r"calls a day, and .* are made"):
+        jobs.start("echo", TWO, owner=second)
+    monkeypatch.setenv(f"EXPLAIN_{limit}", str(made))
+    with pytest.raises(TooMuch, match="calls a day"):
+        jobs.resume(run, owner=second)
+    monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs))
+    ran(jobs, second)
+
+
+def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    run = jobs.start("echo", TWO, owner="ann")
+    with pytest.raises(TooMuch, match=f"{needs:,} are made or on their way"):
+        jobs.start("echo", TWO, owner="ann")
+    jobs.cancel(run)
+
+
+def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    begun: list[str] = []
+    gate = threading.Barrier(12)
+
+    def begin() -> None:
+        gate.wait()
+        with suppress(TooMuch):
+            begun.append(jobs.start("echo", TWO, owner="ann"))
+
+    threads = [threading.Thread(target=begin) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(begun) == 2
+    for run in begun:
+        jobs.cancel(run)
+
+
+def test_where_the_room_is_full_no_run_begins(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
+    ran(jobs, "ann")
+    (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
+    jobs._allowance._stored = Stored(tmp_path)
+    with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
+        jobs.start("echo", TWO, owner="ann")
+    monkeypatch.setenv("EXPLAIN_STORED_MB", "2")
+    ran(jobs, "ann")
+
+
+class Clock:
+    """In place of the module `time`: it stands still until it is set."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+
+def test_bytes_are_looked_up_at_most_every_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The machine was started this moment.
+    clock = Clock(0.0)
+    monkeypatch.setattr(allowance, "time", clock)
+    stored = Stored(tmp_path)
+    (tmp_path / "a.jsonl").write_bytes(b"1234")
+    (tmp_path / "b.jsonl").write_bytes(b"56")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a.jsonl")
+    assert stored.bytes() == 6
+    (tmp_path / "b.jsonl").unlink()
+    for now, expected in ((9.9, 6), (10.0, 4), (19.9, 4)):
+        clock.now = now
+        assert stored.bytes() == expected
+        (tmp_path / "a.jsonl").write_bytes(b"1234" if now < 10 else b"")
+    clock.now = 20.0
+    assert stored.bytes() == 0
+
+
+def of_the_future(run: str) -> bytes:
+    event = Started(run=run, lab="echo", spec={}, seed=0, owner="ann").model_copy(update={"version": SCHEMA + 1})
+    return journal.to_line(event, 1)
+
+
+def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    midnight = datetime(2026, 1, 2, tzinfo=UTC)
+    monkeypatch.setattr(allowance, "_today", lambda: "2026-01-02")
+
+    def written(name: str, *times: datetime, changed: datetime = midnight) -> None:
+        path = tmp_path / f"{name}.jsonl"
+        started = Started(run=name, lab="echo", spec={}, seed=0, owner="ann", at=midnight)
+        calls = [
+            Asked(run=name, at=at, call=f"c{n}", role="r", model="m", messages=(), sampling=Sampling(), fingerprint="f")
+            for n, at in enumerate(times)
+        ]
+        path.write_bytes(b"".join(journal.to_line(event, n) for n, event in enumerate((started, *calls), start=1)))
+        os.utime(path, (changed.timestamp(), changed.timestamp()))
+
+    second = timedelta(seconds=1)
+    for number in range(9):
+        # Said to be of today, by a clock that was wrong, and written before: not looked at.
+        written(f"old-{number}", midnight, changed=midnight - second)
+        (tmp_path / f"future-{number}.jsonl").write_bytes(of_the_future("f"))
+        (tmp_path / f"gone-{number}.jsonl").symlink_to(tmp_path / "nowhere")
+    written("over midnight", midnight - second, midnight, midnight + second)
+    written("at midnight", midnight)
+    written("of the evening", midnight - second)
+    calls = CallsToday(tmp_path)
+    assert (calls.of("ann"), calls.of_all()) == (3, 3)
+
+
+@pytest.mark.parametrize(("age", "kept"), [(0, True), (1, False), (-1, True)])
+def test_it_is_kept_for_so_many_days_to_the_second(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: int, kept: bool
+) -> None:
+    run = ran(jobs, "ann")
+    written = (tmp_path / f"{run}.jsonl").stat().st_mtime_ns // 1_000_000_000
+    os.utime(tmp_path / f"{run}.jsonl", (written, written))
+    monkeypatch.setattr(allowance, "time", Clock(written + 2 * 24 * 3600 + age))
+    assert forget(tmp_path, 2) == ([] if kept else [run])
+
+
+def aged(folder: Path, run: str, days: float) -> None:
+    long_ago = time.time() - days * 24 * 3600
+    for path in folder.glob(f"{run}*.jsonl"):
+        os.utime(path, (long_ago, long_ago))
+
+
+def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: Jobs, tmp_path: Path) -> None:
+    runs = {
+        name: ran(jobs, "" if name == "of the command line" else "ann")
+        for name in ("old", "young", "shared", "of the command line", "spoken of lately", "damaged", "of the future")
+    }
+    # Each in turn is looked at, whatever comes before it.
+    runs["last"] = f"{max(runs.values())}-last"
+    shutil.copy(tmp_path / f"{runs['old']}.jsonl", tmp_path / f"{runs['last']}.jsonl")
+    jobs.share(runs["shared"], True)
+    jobs.say(runs["old"], "reader", "all/1-a", SAID, "1", "bob")
+    damaged = tmp_path / f"{runs['damaged']}.jsonl"
+    damaged.write_bytes(damaged.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
+    future = tmp_path / f"{runs['of the future']}.jsonl"
+    future.write_bytes(of_the_future(future.stem))
+    for name, run in runs.items():
+        aged(tmp_path, run, 29 if name == "young" else 31)
+    jobs.say(runs["spoken of lately"], "reader", "all/1-a", SAID, "1", "bob")
+    assert forget(tmp_path, 30) == [runs["old"], runs["last"]]
+    left = {path.stem for path in tmp_path.glob("*.jsonl")}
+    assert not any(name.startswith(runs["old"]) for name in left)
+    assert left >= {run for name, run in runs.items() if name not in ("old", "last")}
+    assert forget(tmp_path, 30) == []
+
+
+def test_what_goes_on_is_not_forgotten(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    run = jobs.start("echo", TWO, owner="ann")
+    while not (tmp_path / f"{run}.jsonl").stat().st_size:
+        time.sleep(0.01)
+    aged(tmp_path, run, 31)
+    assert forget(tmp_path, 30) == []
+    jobs.cancel(run)
+
+
+def test_nothing_is_forgotten_where_nobody_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "_served", set())
+    assert policy.limit("days_kept") is None

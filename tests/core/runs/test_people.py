@@ -1,0 +1,213 @@
+"""Whose a run is: what others may do with it where the app is hosted, before its owner shares it and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import journal, policy
+from core.models.catalog import Catalog
+from core.models.errors import NoSuchModel
+from core.models.replay import Replay
+from core.runs.jobs import Jobs, NoSuchRun
+from core.runs.people import NotYours, Visit, Visitor, name_of_visitor
+from core.store import queries
+from core.store.index import Index
+from core.store.store import Store
+from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+
+ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
+
+SAID = Promise(call="", text="It repeats.")
+
+LOOKS: dict[str, Callable[[Visit, str], object]] = {
+    "watch": lambda visit, run: visit.watch(run),
+    "case": lambda visit, run: visit.case(run, ""),
+    "events": lambda visit, run: visit.events(run),
+    "faults": lambda visit, run: visit.faults(run),
+    "journal": lambda visit, run: visit.journal(run),
+    "active": lambda visit, run: visit.active(run),
+    "here": lambda visit, run: visit.here(run),
+    "before": lambda visit, run: visit.before(run),
+    "trouble": lambda visit, run: visit.trouble(run),
+    "said": lambda visit, run: visit.said(run, "someone"),
+    "say": lambda visit, run: visit.say(run, f"reader-of-{visit.visitor.name}", "all/1-a", SAID, "1"),
+    "wait": lambda visit, run: visit.wait(run, 1),
+    "shared": lambda visit, run: visit.shared(run),
+    "reread": lambda visit, run: visit.wait(visit.reread(run, Replay), 10),
+}
+DEEDS: dict[str, Callable[[Visit, str], object]] = {
+    "resume": lambda visit, run: (visit.resume(run), visit.wait(run, 10)),
+    "cancel": lambda visit, run: visit.cancel(run),
+    "share": lambda visit, run: visit.share(run, True),
+}
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+
+
+def begun(jobs: Jobs, visitor: Visitor) -> str:
+    run = Visit(jobs, visitor).start("echo", EchoSpec())
+    assert jobs.wait(run, 10)
+    return run
+
+
+def test_every_method_that_a_visit_has_is_tried_here() -> None:
+    own = {name for name in vars(Visit) if not name.startswith("_")}
+    assert own == LOOKS.keys() | DEEDS.keys() | {"start", "owns", "sees", "sees_all", "replays"}
+
+
+@pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
+def test_alone_everybody_may_do_everything(jobs: Jobs, does: str) -> None:
+    run = begun(jobs, ANN)
+    (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
+def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    written = jobs.journal(run)
+    with pytest.raises(NotYours, match="has not shared it"):
+        (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+    assert jobs.journal(run) == written and len(list(jobs._folder.glob("*.jsonl"))) == 1, "nothing was written"
+    (LOOKS | DEEDS)[does](Visit(jobs, ANN), run)
+    (LOOKS | DEEDS)[does](Visit(jobs, HOST), run)
+
+
+@pytest.mark.parametrize("does", LOOKS)
+def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    LOOKS[does](Visit(jobs, BOB), run)
+    Visit(jobs, ANN).share(run, False)
+    with pytest.raises(NotYours):
+        LOOKS[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", DEEDS)
+def test_what_is_shared_is_still_its_owner_s_to_change(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    with pytest.raises(NotYours, match="Only whoever began this run"):
+        DEEDS[does](Visit(jobs, BOB), run)
+
+
+def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: None) -> None:
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    run = Visit(jobs, ANN).start("echo", EchoSpec())
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).cancel(run)
+    assert jobs.active(run)
+    Visit(jobs, ANN).cancel(run)
+    assert not jobs.active(run)
+
+
+def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, BOB).say(run, "reader", "all/1-a", SAID, "1")
+    with pytest.raises(NotYours, match="Somebody else speaks"):
+        Visit(jobs, ANN).say(run, "reader", "all/1-a", SAID.model_copy(update={"text": "not mine"}), "1")
+    assert [event.data["text"] for event in jobs.said(run, "reader")] == [SAID.text]
+
+
+def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: Jobs, hosted: None) -> None:
+    of_nobody = jobs.start("echo", EchoSpec())
+    damaged = begun(jobs, ANN)
+    assert jobs.wait(of_nobody, 10)
+    path = jobs._folder / f"{damaged}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
+    for run in (of_nobody, damaged):
+        for visitor in (ANN, BOB):
+            with pytest.raises(NotYours):
+                Visit(jobs, visitor).watch(run)
+        Visit(jobs, HOST).watch(run)
+
+
+def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not policy.is_host_code("")
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "short")
+    assert not policy.is_host_code("short")
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "twelve letters or more")
+    assert policy.is_host_code(" twelve letters or more ")
+    assert not any(
+        policy.is_host_code(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff")
+    )
+
+
+def test_a_name_does_not_give_its_code_away(jobs: Jobs) -> None:
+    name = name_of_visitor("the code of ann")
+    assert name == name_of_visitor("the code of ann") != name_of_visitor("the code of bob")
+    assert name == "bb2780cfcc52fde3", "who began a run stays its owner, as versions come and go"
+    run = begun(jobs, Visitor(name))
+    assert b"the code" not in jobs.journal(run) and name.encode() in jobs.journal(run)
+
+
+def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+
+    def catalog(visitor: Visitor) -> Catalog:
+        return Catalog(
+            home=tmp_path,
+            journals=tmp_path,
+            read=lambda path: journal.read(path).events,
+            replays=Visit(jobs, visitor).replays,
+        )
+
+    ann, bob = catalog(ANN), catalog(BOB)
+    assert f"replay/{run}" in ann.ids() and f"replay/{run}" not in bob.ids()
+    assert ann.get(f"replay/{run}")
+    with pytest.raises(NoSuchModel) as caught:
+        bob.get(f"replay/{run}")
+    assert run not in caught.value.hint
+    Visit(jobs, ANN).share(run, True)
+    assert bob.get(f"replay/{run}")
+    Visit(jobs, ANN).share(run, False)
+    with pytest.raises(NoSuchModel):
+        bob.get(f"replay/{run}")
+
+
+def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
+    Visit(jobs, ANN).share(shared, True)
+    Visit(jobs, ANN).share(hidden, True)
+    Visit(jobs, ANN).share(hidden, False)
+    store = Store(tmp_path / "store.duckdb", {"echo": LAB})
+    try:
+        Index(store, tmp_path).look()
+        for listed in (
+            lambda viewer: queries.runs(store, viewer=viewer),
+            lambda viewer: queries.figures(store, "echo", [LAB.metrics[0].name], viewer=viewer),
+            lambda viewer: queries.figure_groups(store, "echo", [LAB.metrics[0].name], viewer=viewer),
+        ):
+            assert set(listed("bob")["run"]) == {mine, shared}
+            assert set(listed(None)["run"]) == {mine, shared, hidden}
+            assert set(listed("nobody")["run"]) == {shared}
+    finally:
+        store.close()
+
+
+def test_a_run_that_is_read_again_is_the_reader_s(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    again = Visit(jobs, BOB).reread(run, Replay)
+    assert jobs.wait(again, 10) and jobs.owner(again) == "bob" and not jobs.shared(again)
+    with pytest.raises(NotYours):
+        Visit(jobs, ANN).watch(again)
+
+
+def test_there_is_no_such_run_for_anyone(jobs: Jobs, hosted: None) -> None:
+    for visitor in (ANN, HOST):
+        for name in ("nothing", "../x", "a~~shared"):
+            with pytest.raises(NoSuchRun, match="There is no run"):
+                Visit(jobs, visitor).watch(name)
+    assert not Visit(jobs, ANN).replays("nothing")

@@ -1,0 +1,131 @@
+"""What visitors of a hosted app see of one another's runs: nothing, until they are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.people import name_of_visitor
+from tests.pages.conftest import turned, until, words
+from tests.stub_server import StubServer
+
+Page = Callable[..., AppTest]
+CODE = "the code of whoever hosts"
+
+
+@pytest.fixture(autouse=True)
+def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_OTHERS", "no")
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", CODE)
+
+
+def as_visitor(app: AppTest, code: str, path: str) -> AppTest:
+    """The page as somebody sees it who has that code instead of a cookie."""
+    app.session_state["visitor"] = code
+    return turned(app, path)
+
+
+def a_run(code: str, **changes: object) -> str:
+    spec = AskSpec(**{"question": "Can a penguin fly?", "model": "control/fickle", **changes})
+    run = entry.jobs().start("simulatability", spec, owner=name_of_visitor(code))
+    assert entry.jobs().wait(run, 30)
+    return run
+
+
+@pytest.mark.parametrize("path", ["ask", "results/case.py"])
+@pytest.mark.parametrize("query", [{}, {"replay": "1"}, {"replay": "step"}, {"reader": "someone"}])
+def test_a_run_opens_for_its_owner_only(page: Page, path: str, query: dict[str, str]) -> None:
+    run = a_run("ann")
+    app = page("models.py")
+    app.query_params.update({"run": run, **query})
+    app = as_visitor(app, "bob", path)
+    assert "has not shared it" in words(app) and "penguin" not in words(app)
+    app = as_visitor(app, "ann", path)
+    assert "has not shared it" not in words(app) and "penguin" in words(app)
+
+
+def test_its_owner_shares_it_and_takes_that_back(page: Page) -> None:
+    run = a_run("ann")
+    ann = as_visitor(page("results/case.py", run=run), "ann", "results/case.py")
+    assert "for you and for the host" in words(ann)
+    ann.toggle(key="shared").set_value(True).run()
+    assert "for anyone who can reach this app" in words(ann) and entry.jobs().shared(run)
+    bob = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
+    assert "penguin" in words(bob) and not bob.toggle
+    ann.toggle(key="shared").set_value(False).run()
+    assert not entry.jobs().shared(run)
+    bob.run()
+    assert "has not shared it" in words(bob) and "penguin" not in words(bob)
+
+
+def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
+    with StubServer("Yes.", delay=30) as server:
+        spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model")
+        run = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor("ann"))
+        until(lambda: entry.jobs().here(run))
+        entry.jobs().share(run, True)
+        bob = as_visitor(page("ask", run=run), "bob", "ask")
+        assert "Whoever began it can stop it" in words(bob)
+        assert "cancel" not in {button.key for button in bob.button}
+        ann = as_visitor(page("ask", run=run), "ann", "ask")
+        ann.button(key="cancel").click().run()
+        assert not entry.jobs().active(run)
+    assert "go-on" in {button.key for button in turned(ann, "ask").button}
+    assert "go-on" not in {button.key for button in turned(bob, "ask").button}
+
+
+def _resolving(server: StubServer, **changes: Any) -> Callable[[str], Any]:
+    return entry.catalog((server.config(name="openai", timeout=60.0, **changes),)).get
+
+
+def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> None:
+    a_run("bob", model="control/vague")
+    shared, hidden = a_run("ann"), a_run("ann", question="Can an ostrich fly?")
+    entry.jobs().share(shared, True)
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes >= 1)
+    bob = as_visitor(page("results/browse.py"), "bob", "results/browse.py")
+    until(lambda: len(bob.run().dataframe[0].value) == 2)
+    assert sorted(bob.dataframe[0].value["Model"]) == ["control/fickle", "control/vague"]
+    assert "Your runs, and those that are shared" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
+    assert hidden
+
+
+def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
+    run = a_run("ann")
+    app = as_visitor(page("models.py"), "carl", "models.py")
+    app.text_input(key="host-code").set_value("a code of somebody else").run()
+    assert "This is not the host's code" in words(app)
+    app.text_input(key="host-code").set_value(CODE).run()
+    app.query_params["run"] = run
+    assert "penguin" in words(turned(app, "results/case.py"))
+    assert CODE not in entry.jobs().journal(run).decode()
+
+
+def test_alone_nobody_is_asked_for_a_code(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXPLAIN_OTHERS")
+    run = a_run("ann")
+    app = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
+    assert "penguin" in words(app) and "for anyone who can reach this app" in words(app) and not app.toggle
+    assert not [one for one in page("models.py").text_input if one.key == "host-code"]
+
+
+def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
+    with StubServer("Yes.", delay=30) as server:
+        resolve = _resolving(server, concurrency=1)
+        runs = {}
+        for code in ("ann", "bob", "cy"):
+            spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model")
+            runs[code] = entry.jobs().start("simulatability", spec, resolve, owner=name_of_visitor(code))
+            until(lambda code=code: code == "ann" or entry.jobs().before(runs[code]) is not None)
+            until(lambda: server.count == 1)
+        cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
+        said = [bar.proto.text for bar in cy.get("progress")]
+        assert "waiting for its turn: 1 other comes first" in str(said)
+        for run in reversed(runs.values()):
+            entry.jobs().cancel(run)
