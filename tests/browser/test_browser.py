@@ -87,8 +87,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
 ) -> None:
     slow.stop_after(5)
     run = ask_model(page, app.url, slow)
-    page.wait_for_selector(".st-key-progress")
-    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* of about/)")
+    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[1-9]\d* of about"))
     page.get_by_test_id("stTopNavLink").filter(has_text="Methods").click()
     expect(page.get_by_role("heading", name="Methods")).to_be_visible()
     page.go_back()
@@ -119,7 +118,7 @@ def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: Scrip
 def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(8)
     ask_model(page, app.url, slow)
-    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[2-9] of about/)")
+    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[2-9] of about"))
     page.locator(".st-key-cancel button").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
@@ -138,9 +137,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     server = serve(**scripted.variables)
     slow.stop_after(12)
     run = ask_model(page, server.url, slow)
-    page.wait_for_function(
-        "document.querySelector('.st-key-progress')?.innerText.match(/[4-9] of about|1\\d of about/)"
-    )
+    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[4-9] of about|1\d of about"))
     server.stop(signal.SIGKILL)
     journal = next(Path(server._environment["EXPLAIN_HOME"]).glob("journals/*.jsonl")).read_text(encoding="utf-8")
     kept = journal.count('"kind":"answered"')

@@ -70,7 +70,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     page.get_by_text("The items that ship").click()
     settle(page)
     press(page)
-    page.wait_for_function("document.querySelector('.st-key-progress')?.innerText.match(/[1-9]\\d* calls/)")
+    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[1-9]\d* calls"))
     page.reload()
     page.wait_for_selector(".st-key-progress")
     page.locator(".st-key-cancel button").click()
