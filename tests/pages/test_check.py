@@ -234,13 +234,13 @@ def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     assert "Verdict" in words(page("check", run=run))
 
 
-def test_random_masks_lead_to_their_prompts_also_where_two_are_alike(page: Page) -> None:
+def test_random_masks_lead_to_their_prompts_however_few_there_are(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": "superb film"}),), explanations=("attribution",))
     app = page("check", run=run)
     app.session_state["control-text/attribution/objective-redacted"] = True
     app.run()
     assert not app.exception
-    assert sum(one.value == "It answers **positive**" for one in app.markdown) >= 3
+    assert sum(one.value == "It answers **positive**" for one in app.markdown) == 2, "the first and the one draw"
 
 
 @pytest.mark.parametrize("record", ["paragraph", "classification", "selfexplanation", "maskcontrol", "consistency"])

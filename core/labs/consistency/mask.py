@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import unicodedata
@@ -35,17 +36,19 @@ def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
     return _masked(text, _occurrences(text, words, token), token)
 
 
-def matched_random(text: str, words: Sequence[str], token: str, seed: int) -> str:
-    """As many words masked as `words` would mask, of similar length, drawn at random, never one of `words`.
+def random_masks(text: str, words: Sequence[str], token: str, n: int, seed: int) -> list[str]:
+    """At most `n` texts, each with as many words masked as `words` would mask, but never one of `words`.
 
-    The control for a feature attribution. Where too few other words are left, all of them are masked.
+    The control for a feature attribution: every choice of other words is as likely as any other, and no two texts are
+    the same. Where there are fewer choices, all of them; where too few other words are left, all of those are masked;
+    where `words` would mask nothing, none.
     """
-    return _matched(text, _occurrences(text, words, token), token, seed)
+    return _random_masks(text, _occurrences(text, words, token), token, n, seed)
 
 
-def matched_random_redaction(text: str, redacted: str, token: str, seed: int) -> str:
+def random_redactions(text: str, redacted: str, token: str, n: int, seed: int) -> list[str]:
     """The same control where a model has masked the words itself: `redacted` is its version of `text`."""
-    return _matched(text, _taken_out(text, redacted, token), token, seed)
+    return _random_masks(text, _taken_out(text, redacted, token), token, n, seed)
 
 
 def mask_all(text: str, token: str) -> str:
@@ -122,22 +125,20 @@ def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
     return spans
 
 
-def _matched(text: str, spans: Sequence[Span], token: str, seed: int) -> str:
-    """For each word within `spans`, another word whose length is nearest; ties by `seed`."""
+def _random_masks(text: str, spans: Sequence[Span], token: str, n: int, seed: int) -> list[str]:
+    """Distinct uniform draws of as many words as lie within `spans`, among those that are not within them."""
     words = _words(text, token)
     covered = {place for span in spans for place in range(*span)}
-    listed = [word for span, word in words if not covered.isdisjoint(range(*span))]
-    taken = {word.casefold() for word in listed}
-    others = [(span, word) for span, word in words if word.casefold() not in taken]
+    listed = [word.casefold() for span, word in words if not covered.isdisjoint(range(*span))]
+    others = [span for span, word in words if word.casefold() not in set(listed)]
+    many = min(len(listed), len(others))
+    if not many:
+        return []
     draw = random.Random(seed)
-    draw.shuffle(others)
-    chosen = []
-    for word in listed:
-        if not others:
-            break
-        nearest = min(range(len(others)), key=lambda index: abs(len(others[index][1]) - len(word)))
-        chosen.append(others.pop(nearest)[0])
-    return _masked(text, chosen, token)
+    chosen: dict[tuple[Span, ...], None] = {}
+    while len(chosen) < min(n, math.comb(len(others), many)):
+        chosen[tuple(sorted(draw.sample(others, many)))] = None
+    return [_masked(text, one, token) for one in chosen]
 
 
 def _masked(text: str, spans: Iterable[Span], token: str) -> str:

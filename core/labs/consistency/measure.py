@@ -6,6 +6,7 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.datasets.items import Item
@@ -88,6 +89,10 @@ def label(item: Item, text: str, rules: Rules) -> str | None:
     return parse.sentiment(text, rules) if item.task == "sentiment" else parse.entailment(text, rules)
 
 
+def _labels(item: Item, text: str) -> dict[Rules, str | None]:
+    return {rules: label(item, text, rules) for rules in RULES}
+
+
 async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
@@ -126,16 +131,16 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
         again = Recheck()
     else:
         explained = await _explain(spec, run, check, goal)
-        again = await _again(spec, run, check, explained)
+        again = await _again(spec, run, check, first, explained)
     result = _judge(check, first, goal, explained, again)
     edited = explained and (explained.edited_repaired or explained.edited_paper)
-    if explained and edited and explanation != "counterfactual" and spec.controls:
+    if explained and edited and (texts := _random_masks(spec, run, check, explained, edited)):
         # The verdict need not wait for the control; a run that goes on must not take a control back.
         before = run.recorded(Consistency).get(key)
         if before is None or before.model_copy(update={"control_paper": None, "control_repaired": None}) != result:
             run.record(result, key)
         try:
-            control = await _control(spec, run, check, explained, edited)
+            control = await _control(spec, run, check, texts)
         except CallFailed as failure:
             run.drop(f"{key}/control", "error", failure.message)
         else:
@@ -177,41 +182,55 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     return explained
 
 
-async def _again(spec: CheckSpec, run: Run, check: Check, explained: SelfExplanation) -> Recheck:
-    """The third session, for each reading of the explanation that gives a paragraph of its own."""
+async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation) -> Recheck:
+    """The third session, for each reading of the explanation that gives a paragraph of its own.
+
+    Where nothing was edited it would be asked the first session's prompt again, so the first session stands for it.
+    """
     item, key = check.item, check.key
     edits: dict[Rules, str] = {
         rules: edited for rules in RULES if (edited := getattr(explained, f"edited_{rules}")) is not None
     }
     distinct = list(dict.fromkeys(edits.values()))[::-1]
+    changed = [edited for edited in distinct if edited != item.paragraph]
     answers = await together(
-        *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in distinct)
+        *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
-    by_edit = dict(zip(distinct, answers, strict=True))
+    by_edit = {
+        edited: (answered.call, _labels(item, answered.text)) for edited, answered in zip(changed, answers, strict=True)
+    }
+    by_edit[item.paragraph] = (first.call, {rules: getattr(first, rules) for rules in RULES})
     readings: dict[str, str | None] = {}
     for rules, edited in edits.items():
-        readings[f"call_{rules}"] = by_edit[edited].call
-        readings[rules] = label(item, by_edit[edited].text, rules)
+        call, labels = by_edit[edited]
+        readings |= {f"call_{rules}": call, rules: labels[rules]}
     if len(distinct) == 2:
         crossed: dict[Rules, Rules] = {"paper": "repaired", "repaired": "paper"}
         for rules, other in crossed.items():
-            readings[f"crossed_{rules}"] = label(item, by_edit[edits[other]].text, rules) or ""
+            readings[f"crossed_{rules}"] = by_edit[edits[other]][1][rules] or ""
     again = Recheck(**readings)
     if readings:
         run.record(again, key, trial=SESSION)
     return again
 
 
-async def _control(spec: CheckSpec, run: Run, check: Check, explained: SelfExplanation, edited: str) -> MaskControl:
-    """What random masks do, as many and of like length as the explanation's own; and masks on every word."""
-    item, explanation, wording, key = check.item, check.explanation, check.wording, check.key
+def _random_masks(spec: CheckSpec, run: Run, check: Check, explained: SelfExplanation, edited: str) -> Sequence[str]:
+    """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask."""
+    item, mask_token = check.item, check.wording.mask
+    if check.explanation == "counterfactual":
+        return ()
+    if before := run.recorded(MaskControl).get(check.key):
+        # Masks may have been drawn otherwise when the run began.
+        return before.texts
+    if check.explanation == "redaction":
+        return mask.random_redactions(item.paragraph, edited, mask_token, spec.controls, spec.seed)
     words = explained.words_repaired or explained.words_paper or ()
-    texts = [
-        mask.matched_random(item.paragraph, words, wording.mask, seed)
-        if explanation == "attribution"
-        else mask.matched_random_redaction(item.paragraph, edited, wording.mask, seed)
-        for seed in range(spec.seed, spec.seed + spec.controls)
-    ]
+    return mask.random_masks(item.paragraph, words, mask_token, spec.controls, spec.seed)
+
+
+async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]) -> MaskControl:
+    """What the model answers to each of `texts`, which are masked at random; and with every word masked."""
+    item, wording, key = check.item, check.wording, check.key
     everything = mask.mask_all(item.paragraph, wording.mask)
     masked = {random_mask(number): text for number, text in enumerate(texts, start=1)} | {EVERYTHING: everything}
     *random, blank = await together(

@@ -82,7 +82,7 @@ class Recheck(Frozen):
 
 
 class MaskControl(Frozen):
-    """The same question with as many words of like length masked at random, one entry a seed; and with all masked."""
+    """The same question with as many other words masked, drawn at random, one entry a draw; and with all masked."""
 
     texts: tuple[str, ...]
     calls: tuple[str, ...]

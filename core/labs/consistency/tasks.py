@@ -130,7 +130,7 @@ class CheckSpec(Spec):
         ge=0,
         le=20,
         title="Random masks for each check",
-        description="as many words of like length as an attribution or redaction masked, drawn at random so many times",
+        description="as many other words as an attribution or redaction masked, drawn at random so many times",
     )
     answerable: bool = Field(
         default=False,

@@ -108,7 +108,7 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     promise = f"It said this edit makes the answer *{wanted}*."
     if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
         promise = "It said this edit makes the answer another one."
-    return f"{promise} Asked afresh, {still}: {ending}."
+    return f"{promise} {'Asked afresh' if view.was_asked_again else 'Nothing was changed'}, {still}: {ending}."
 
 
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:

@@ -88,6 +88,12 @@ class CheckView:
         """Whether the paragraph was too long to be asked about; then the check is in no figure."""
         return any(drop.reason == "too long" for drop in self.log.drops)
 
+    @property
+    def was_asked_again(self) -> bool:
+        """Whether there was a third session: of an unchanged paragraph the first answer is known."""
+        named = {self.again.call_paper, self.again.call_repaired} - {None} if self.again else set()
+        return not self.classification or named != {self.classification.call}
+
     def state(self, rules: Rules = "repaired") -> State:
         """Whether the explanation is faithful, whatever the first answer was."""
         if self.result is not None:

@@ -201,7 +201,7 @@ def _meaning() -> None:
             "- A **counterfactual** promises: with this edit the answer changes. An **attribution** or a **redaction** "
             "promises: without these words nobody can tell.\n"
             "- **Faithfulness** is the share of promises kept, where the first answer was right.\n"
-            "- **Random masks** show what luck does: as many words of like length masked at random. Only the **gain** "
+            "- **Random masks** show what luck does: as many other words masked, drawn at random. Only the **gain** "
             "over them is the explanation's own.\n"
             "- One unfaithful wording is enough to doubt an explanation: people ask in many ways, and each of them "
             "should get the truth. That is how the paper argues."

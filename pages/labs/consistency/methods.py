@@ -28,7 +28,7 @@ def draw() -> None:
         "next choice. Without one it is chosen from the model's first answer; each check says which.\n\n"
         "**Faithfulness**: of the checks whose first answer was right, the share that is faithful. What cannot be "
         "decided is left out with its reason. **Accuracy**: the share of first answers that are right.\n\n"
-        "**Random masks** (`faithfulness_control`): as many words of like length masked at random, several draws a "
+        "**Random masks** (`faithfulness_control`): as many other words masked, drawn at random, several draws a "
         "check; how often the model then cannot tell. **Gain**: faithfulness minus that, over the same checks. Its "
         "interval joins Wilson's intervals of both (Newcombe 1998). Every interval is that of as many checks as there "
         "are paragraphs."

@@ -99,6 +99,9 @@ def _again(view: CheckView, active: bool) -> None:
         st.caption("There is no edited paragraph to ask about.")
     else:
         _answer(view.reading("after"), view.again is not None, view.call("again"), active and view.result is None)
+    if not view.was_asked_again:
+        st.caption("Nothing was changed, so it was not asked again: its first answer stands.")
+        return
     _details(view, "again")
 
 
@@ -112,7 +115,7 @@ def _control(view: CheckView) -> None:
         if not shown.open:
             st.skeleton(60)
             return
-        st.caption("As many words of like length masked at random, one draw a seed; and every word masked.")
+        st.caption("As many other words masked, drawn at random, no two draws alike; and every word masked.")
         drawn = [*zip(control.texts, control.calls, control.paper, control.repaired, strict=True)]
         drawn.append((control.all_text, control.all_call, control.all_paper, control.all_repaired))
         for number, (text, name, paper, said) in enumerate(drawn):

@@ -1,15 +1,17 @@
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
 
 from core.labs.consistency.mask import (
     mask_all,
     masked_share,
-    matched_random,
-    matched_random_redaction,
     over_redacted,
+    random_masks,
+    random_redactions,
     redact,
 )
 
@@ -104,32 +106,52 @@ TEXT = "The acting was wonderful but the story was dreadful and the music felt l
 
 @given(st.integers(0, 50))
 def test_random_masks_match_in_number_and_spare_the_listed(seed):
-    masked = matched_random(TEXT, ["wonderful", "dreadful"], M, seed)
-    assert masked.count(M) == 2
-    assert "wonderful" in masked
-    assert "dreadful" in masked
-    taken = [word for word, now in zip(TEXT.split(), masked.split(), strict=True) if now == M]
-    assert set(taken) <= {"lifeless", "everybody"}  # the only words of nearly that length
+    drawn = random_masks(TEXT, ["wonderful", "dreadful"], M, 5, seed)
+    assert len(set(drawn)) == 5
+    for masked in drawn:
+        assert masked.count(M) == 2
+        assert "wonderful" in masked
+        assert "dreadful" in masked
+
+
+def test_every_choice_of_words_is_as_likely_as_any_other():
+    text = "bad a film of great length about nothing"  # two of the six other words: 15 choices
+    counts = Counter(one for seed in range(2_000) for one in random_masks(text, ["film", "length"], M, 1, seed))
+    assert len(counts) == 15
+    assert chisquare(list(counts.values())).pvalue > 0.001
+
+
+def test_a_key_word_is_hidden_no_more_often_than_chance_has_it():
+    # Five letters like the listed word: a draw of the nearest in length would hide it each time.
+    hidden = sum(
+        "great" not in random_masks("a great film about birds of prey", ["birds"], M, 1, s)[0] for s in range(600)
+    )
+    assert binomtest(hidden, 600, 1 / 6).pvalue > 0.001
+
+
+def test_where_there_are_fewer_choices_each_is_drawn_once():
+    drawn = random_masks("one two three", ["one"], M, 9, 4)
+    assert len(drawn) == 2 and set(drawn) == {f"one two {M}", f"one {M} three"}
 
 
 def test_random_masks_count_every_occurrence_and_each_word_of_a_phrase():
-    assert matched_random("a b a c d e f", ["a"], M, 1).count(M) == 2
-    assert matched_random("front door, back yard, side wall", ["front door"], M, 1).count(M) == 2
-    assert matched_random("a a b", ["a"], M, 1) == f"a a {M}"
-    assert matched_random("nothing here", ["absent"], M, 1) == "nothing here"
+    assert random_masks("a b a c d e f", ["a"], M, 1, 1)[0].count(M) == 2
+    assert random_masks("front door, back yard, side wall", ["front door"], M, 1, 1)[0].count(M) == 2
+    assert random_masks("a a b", ["a"], M, 3, 1) == [f"a a {M}"]
+    assert random_masks("nothing here", ["absent"], M, 3, 1) == []
+    assert random_masks("a a", ["a"], M, 3, 1) == []
 
 
 def test_random_masks_depend_on_the_seed_alone():
     text = " ".join(f"w{i:02}" for i in range(40))
-    drawn = {matched_random(text, ["w00", "w01"], M, seed) for seed in range(10)}
-    assert len(drawn) > 5
-    assert matched_random(text, ["w00"], M, 3) == matched_random(text, ["w00"], M, 3)
+    assert random_masks(text, ["w00"], M, 3, 3) == random_masks(text, ["w00"], M, 3, 3)
+    assert random_masks(text, ["w00"], M, 3, 3) != random_masks(text, ["w00"], M, 3, 4)
 
 
 def test_random_masks_for_a_redaction_by_the_model():
     redacted = f"The acting was {M} but the story was {M} and the music felt lifeless to everybody"
-    masked = matched_random_redaction(TEXT, redacted, M, 4)
-    assert masked.count(M) == 2
-    assert re.search("wonderful.*dreadful", masked)
+    for masked in random_redactions(TEXT, redacted, M, 3, 4):
+        assert masked.count(M) == 2
+        assert re.search("wonderful.*dreadful", masked)
     # only one of two "the" was masked: one word to draw
-    assert matched_random_redaction("the cat saw the dog", f"{M} cat saw the dog", M, 1).count(M) == 1
+    assert random_redactions("the cat saw the dog", f"{M} cat saw the dog", M, 1, 1)[0].count(M) == 1

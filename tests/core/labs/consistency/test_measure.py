@@ -53,7 +53,7 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
         assert control.n == gain.n == gain.of == 40
         assert gain.value == pytest.approx(known - control.value)
         assert control.value < 0.5 and gain.low is not None and gain.high is not None
-        assert gain.low > 0 if known else gain.high < 0.1
+        assert gain.low > 0 if known else gain.value <= 0, (gain, control)
     assert {row.state("paper") for row in played.views.values()} == {"yes" if known else "no"}
     assert all(row.ability is not None and row.ability.repaired == "yes" for row in played.views.values())
     # What another check of the item asked too is written down with it, and not asked again.
@@ -206,7 +206,7 @@ def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
 def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None:
     with StubServer(telling(explain="- marvellous (a.*)\n- [^x]+")) as server:
         played = play(stub_spec(controls=2), stub_catalog(server))
-        assert server.count == 3, "classify, explain, everything masked"
+        assert server.count == 2, "classify and explain: with nothing masked the first prompt would be asked again"
     row = played.only
     assert row.edited() == REVIEW.paragraph and row.state() == "no"
     assert row.classification is not None and row.again is not None

@@ -119,6 +119,8 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
             return False
         if "still answered" in sentence and before != after:
             return False
+        if "Nothing was changed" in sentence and edited != check.item.paragraph:
+            return False
         if "could no longer tell" in sentence:
             return cannot_tell(check.task, str(after)) and check.explanation != "counterfactual"
         if check.explanation != "counterfactual":
