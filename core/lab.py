@@ -197,7 +197,8 @@ class Lab:
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
     - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
-    - `is_input(record)` tells what a person gave the run to go on with, which a new reading of it must be given too.
+    - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
+      it too.
     - `parameters` are options of its command that are no field of the spec (click.Parameter), and `from_options` makes
       the spec's fields of what was given; without them every field with a title is an option by itself.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.

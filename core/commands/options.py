@@ -62,6 +62,14 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         type_ = click.Choice([str(choice) for choice in get_args(kind)])
     elif kind is int and (low, high) != (None, None):
         type_ = click.IntRange(low, high)
+    choice = type_
+    if several and isinstance(choice, click.Choice):
+        # "--arms none,swapped" is as good as giving the option twice.
+        def parts(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(choice.convert(part, option, context) for one in given for part in one.split(","))
+
+        shown = f"[{'|'.join(choice.choices)}]"
+        return click.Option([flag, name], multiple=True, callback=parts, metavar=shown, help=help)
     default = SHIPPED_MODEL if _is_model(name, field) else field.default
     if isinstance(default, int | str) and default != "":
         help += f" (default: {default})"

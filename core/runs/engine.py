@@ -42,7 +42,7 @@ class Addition(NamedTuple):
 
 
 def given(lab: Lab, history: Iterable[Event]) -> list[Addition]:
-    """What people gave a run to go on with, for a new reading of it to be given too."""
+    """What people, or chance, gave a run to go on with, for a new reading of it to be given too."""
     kinds = {name_of(kind): kind for kind in lab.records}
     return [
         Addition(event.case, kinds[event.record].model_validate(event.data), event.item)
@@ -189,6 +189,10 @@ class _Cases:
     def _conclude(self, run: Run, view: View) -> None:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
+            before = run.recorded(Result).get(item)
+            if before and isinstance(record, Result) and record.model_copy(update={"verdict": before.verdict}) == before:
+                # The same in other words, which are of today.
+                continue
             run.record(record, item, trial=trial)
 
 

@@ -34,7 +34,7 @@ def test_ask_tells_the_run_and_ends_with_a_verdict(capsys: pytest.CaptureFixture
     printed = capsys.readouterr().out
     assert printed.startswith("It answers yes: All birds can fly.")
     assert "Can an emu fly?\n         expect yes, said no: misled" in printed
-    assert "On 4 of 8 questions its own explanation would have misled you." in printed
+    assert "4 of 8 predictions came true: on the other 4 its own explanation would have misled you." in printed
     assert "precision 0.50, 95 % interval 0.22 to 0.78  (8 of 10)" in printed
     assert f"Run {journals()[0].stem}" in printed
 
@@ -52,7 +52,7 @@ def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"call", "role", "model", "messages"} <= set(asked)
     scores = [event for event in events if event["kind"] == "scored"]
     assert {event["metric"] for event in scores} == {
-        *("precision", "generality_bleu", "generality_cosine", "generality_jaccard")
+        *("precision", "constant_guess", "generality_bleu", "generality_cosine", "generality_jaccard")
     }
     assert all({"metric", "value", "n", "of", "low", "high", "rules"} <= set(event) for event in scores)
 
@@ -185,7 +185,7 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
     with Store(path, entry.labs()) as store:
         scores = store.query('select metric, value, n, "of", low, high, rules from scores')
         calls = store.query("select run, call, role, model, text, seconds, cached from calls")
-    assert len(scores) == 8
+    assert len(scores) == 10
     answered = [from_json(line) for line in journals()[0].read_bytes().splitlines()]
     assert len(calls) == sum(event.kind == "answered" for event in answered)
 

@@ -115,6 +115,8 @@ LAB = Lab(
     folds=False,
     prompts=prompts.hashes,
     controls=controls,
+    # Masks may be drawn otherwise one day, and only those that were asked about have answers.
+    is_input=lambda record: record.record == "maskcontrol",
     first=first,
     calls=calls,
     upgrade=upgrade,

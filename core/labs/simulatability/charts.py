@@ -34,7 +34,8 @@ def scatter(points: DataFrame, similarity: str = "cosine") -> Figure:
     """Precision (x, 0 to 1) against generality (y), one point a run; colour for the model, symbol for the method.
 
     `points` as `core.store.queries.figures` gives them, of precision and the generalities. A point's `customdata[0]`
-    is its run. Runs where either is undefined are not drawn, and the axis says how many those are.
+    is its run. Runs where either is undefined are not drawn, and the axis says how many those are. Grey are those whose
+    precision always guessing the same would have got too.
     """
     import plotly.graph_objects as go
 
@@ -45,8 +46,15 @@ def scatter(points: DataFrame, similarity: str = "cosine") -> Figure:
     models = sorted(points["model"].unique())
     for (model, method), group in drawn.groupby(["model", "method"]):
         faint = group["n"] < ENOUGH * group["of"]
+        # As metrics.shows_nothing has it.
+        nothing = (group["constant_guess"] >= group["precision"]) & (group["precision"] > 0.5)
         name = ", ".join(word for word in (model, method) if word) or "unnamed"
-        for some, opacity in ((group[~faint], 1.0), (group[faint], FAINT)):
+        colour = COLOURS[models.index(model) % len(COLOURS)]
+        for some, opacity, painted in (
+            (group[~faint & ~nothing], 1.0, colour),
+            (group[faint & ~nothing], FAINT, colour),
+            (group[nothing], FAINT, UNCOUNTED),
+        ):
             if len(some):
                 figure.add_scatter(
                     x=some["precision"],
@@ -55,9 +63,9 @@ def scatter(points: DataFrame, similarity: str = "cosine") -> Figure:
                     name=name,
                     legendgroup=name,
                     cliponaxis=False,
-                    showlegend=opacity == 1.0 or bool(faint.all()),
+                    showlegend=all(trace.name != name for trace in figure.data),
                     marker={
-                        "color": COLOURS[models.index(model) % len(COLOURS)],
+                        "color": painted,
                         "symbol": SYMBOLS.get(method, "square"),
                         "size": 11,
                         "opacity": opacity,

@@ -157,6 +157,9 @@ class Control:
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])
+        if "explanation" not in slots:
+            guessed = without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+            return f"I know no reason, so I go by the wording alone. So the robot will likely answer {_yes(guessed)}."
         guess = world_claims.guess(slots["explanation"], question, self.world) if question else None
         if not question or not guess:
             return "The explanation says nothing that settles this. So I cannot guess the robot's answer."
@@ -189,6 +192,11 @@ class Control:
         )
 
     def _simulate_choice(self, slots: dict[str, str]) -> str:
+        if "explanation" not in slots:
+            return (
+                "Yes, I can confidently guess the robot's choice. I would guess that the robot will choose Candidate "
+                f"Response {slots.get('choice', '1')} because I know no reason."
+            )
         guess = preferences.guess_choice(
             slots["explanation"], slots["counterfactual_response_1"], slots["counterfactual_response_2"]
         )
@@ -320,6 +328,15 @@ def overstated(small_world: World, question: Question) -> bool:
     """Whether the fickle robot claims that all of the kind can: the kind's rule, or else what holds of the thing."""
     rule = small_world.rule(small_world.things[question.thing], question.ability)
     return bool(small_world.fact(question.thing, question.ability) if rule is None else rule)
+
+
+def without_explanation(question: Question | None, starter: Question | None, answer: str) -> bool:
+    """What the robots expect as simulators where they are shown no explanation: that things are as the answer to the
+    starter has them, and without one that they are as the question puts them. They know none of the world's facts then.
+    """
+    put = starter is None or (answer.strip().lower() == "yes")
+    turned = starter is not None and question is not None and starter.negated != question.negated
+    return put != turned
 
 
 class Expected(NamedTuple):

@@ -10,11 +10,18 @@ import click
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import First, Lab, Metric, Picture
 from core.labs.simulatability import charts, prompts
-from core.labs.simulatability.controls import controls
+from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
-from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
+from core.labs.simulatability.records import (
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Explanation,
+    OtherExplanation,
+    Simulation,
+)
 from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
-from core.labs.simulatability.view import AskView, scores, verdict, view
+from core.labs.simulatability.view import AskView, controls, scores, verdict, view
 from core.text import embed
 
 READER = "reader"
@@ -73,8 +80,8 @@ def check(spec: AskSpec) -> None:
 
 
 def sentences(view: AskView) -> list[str]:
-    """The verdict as the only sentence."""
-    return [verdict(view)]
+    """The verdict, and what it would have been without the explanation."""
+    return [verdict(view), *controls(view)]
 
 
 LAB = Lab(
@@ -90,7 +97,7 @@ LAB = Lab(
     view=view,
     verdict=sentences,
     scores=scores,
-    records=(Explanation, Counterfactual, Simulation, Answer),
+    records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation),
     metrics=(
         Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
         Metric(
@@ -99,6 +106,34 @@ LAB = Lab(
             "How different the questions are that it settles: 1 minus their mean similarity by meaning (cosine).",
             leads=True,
         ),
+        Metric(
+            "simulatability_gain",
+            "What the explanation adds",
+            "How much more often the predictor was right with the explanation than with the answer alone.",
+            format="+.2f",
+        ),
+        Metric(
+            "simulatability_gain_normalised",
+            "The same, of what was left to gain",
+            "What the explanation adds as a share of what the answer alone leaves to be predicted.",
+            format="+.2f",
+        ),
+        Metric(
+            "constant_guess",
+            "Best constant guess",
+            "How often the best fixed answer would have been right: a precision no higher shows nothing.",
+            better="",
+        ),
+        Metric("precision_none", "Precision without the explanation", "The predictor saw the answer alone.", better=""),
+        Metric(
+            "precision_swapped",
+            "Precision with another explanation",
+            "The predictor saw the model's explanation of another question.",
+            better="",
+        ),
+        Metric(
+            "precision_question_only", "Precision from the question alone", "The predictor saw nothing else.", better=""
+        ),
         Metric("generality_bleu", "Generality (BLEU)", "1 minus the mean BLEU of two questions that it settles."),
         Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
     ),
@@ -106,16 +141,16 @@ LAB = Lab(
         Picture(
             "Precision and generality",
             "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied "
-            "questions.",
+            "questions. Grey: always guessing the same would have got as much.",
             "Scatter plot of precision and generality, one point a run",
-            ("precision", "generality_cosine", "generality_bleu", "generality_jaccard"),
+            ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
             charts.scatter,
             fields=("method", "task"),
             choices=("cosine", "bleu", "jaccard"),
         ),
     ),
     prompts=prompts.hashes,
-    controls=controls,
+    controls=robots,
     how="method",
     newcomer="control/fickle",
     folds=False,

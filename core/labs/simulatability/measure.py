@@ -8,11 +8,19 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from core.events import Answered, CallFailed
+from core.events import Answered, CallFailed, Prompt
 from core.lab import RULES, Case
 from core.labs.simulatability import metrics, parse, prompts
-from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
-from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, explaining, generating, simulating
+from core.labs.simulatability.questions import another
+from core.labs.simulatability.records import (
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Explanation,
+    OtherExplanation,
+    Simulation,
+)
+from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec, Starter, explaining, generating, simulating
 from core.runs.run import Run, together
 
 
@@ -51,6 +59,8 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         await _test(spec, question, run, item, counterfactual, starter)
         run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
+    if "swapped" in spec.arms:
+        await _explain_another(spec, question, run)
     draw = pooled if spec.rules == "paper" else one_after_another
     tested = await draw(spec, question, run, starter)
     await run.each(by_hand, hand)
@@ -196,15 +206,44 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
         sampling=explaining(spec.task),
         item="starter",
     )
+    starter = Explanation(**_explanation(spec, question, answered, force))
+    run.record(starter, "starter")
+    return starter
+
+
+def _explanation(spec: AskSpec, question: Starter, answered: Answered, force: str | None = None) -> dict[str, Any]:
+    """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
+    # Unasked, the model justifies its own answer.
+    method = "posthoc" if spec.method == "forced" and force is None else spec.method
     readings: dict[str, Any] = {}
     for rules in RULES:
         readings[f"answer_{rules}"] = force or parse.answer(answered.text, method=method, task=spec.task, rules=rules)
         readings[f"explanation_{rules}"] = parse.explanation(answered.text, method=method, task=spec.task, rules=rules)
-    starter = Explanation(
-        call=answered.call, task=spec.task, method=method, gold=question.gold, **question.slots, **readings
-    )
-    run.record(starter, "starter")
-    return starter
+    return {
+        **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
+        **question.slots,
+        **readings,
+    }
+
+
+async def _explain_another(spec: AskSpec, question: Starter, run: Run) -> None:
+    """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none."""
+    about = another(spec, question, f"{spec.seed}|{run.case}")
+    if about is None:
+        run.drop("swapped", "nothing to swap", "every shipped question shares a word with this one")
+        return
+    try:
+        answered = await run.ask(
+            "explainer", prompts.explain(spec, about.slots), spec.model, sampling=explaining(spec.task), item="swapped"
+        )
+    except CallFailed as failure:
+        run.drop("swapped", "error", failure.message)
+        return
+    other = OtherExplanation(**_explanation(spec, about, answered))
+    if other.explanation(spec.rules) is None:
+        run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
+    else:
+        run.record(other, "swapped")
 
 
 def _opposite(answer: str) -> str:
@@ -299,10 +338,13 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
 async def _test(
     spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
 ) -> Tested:
-    """Simulate and really answer one counterfactual, at the same time. Raises CallFailed when both have ended."""
+    """Simulate, in every arm, and really answer one counterfactual, at the same time. Raises CallFailed when all have
+    ended.
+    """
     expected = asyncio.ensure_future(_simulate(spec, question, run, item, counterfactual, starter))
     said = asyncio.ensure_future(_answer(spec, run, item, counterfactual))
-    await together(expected, said)
+    controls = [_simulate_in(arm, spec, question, run, item, counterfactual, starter) for arm in spec.control_arms]
+    await together(expected, said, *controls)
     return Tested(counterfactual, expected.result(), said.result())
 
 
@@ -311,6 +353,41 @@ async def _simulate(
 ) -> Simulation:
     explanation = starter.explanation(spec.rules) or ""
     prompt = prompts.simulate(spec, question.slots, explanation, _choice(spec, starter), slots(spec, counterfactual))
+    simulation = Simulation(**await _vote(spec, run, item, prompt, item))
+    run.record(simulation, item, trial=item)
+    return simulation
+
+
+async def _simulate_in(
+    arm: Arm,
+    spec: AskSpec,
+    question: Starter,
+    run: Run,
+    item: str,
+    counterfactual: Counterfactual,
+    starter: Explanation,
+) -> None:
+    """Simulate one counterfactual without the explanation. Where that fails, only the control is lost."""
+    place, asked = f"{item}/{arm}", slots(spec, counterfactual)
+    if arm == "swapped":
+        other = run.recorded(OtherExplanation).get("swapped")
+        if other is None:
+            return
+        of_other = other.model_dump(include=set(question.slots))
+        prompt = prompts.simulate(spec, of_other, other.explanation(spec.rules) or "", _choice(spec, other), asked)
+    else:
+        assert arm != "explanation"
+        prompt = prompts.simulate_without(spec, arm, question.slots, _choice(spec, starter), asked)
+    try:
+        votes = await _vote(spec, run, place, prompt, item)
+    except CallFailed as failure:
+        run.drop(place, "error", failure.message, trial=item)
+    else:
+        run.record(ArmSimulation(arm=arm, **votes), place, trial=item)
+
+
+async def _vote(spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str) -> dict[str, Any]:
+    """The fields of a simulation: the simulator asked as often as there are votes. Raises CallFailed."""
     answered = await together(
         *(
             run.ask(
@@ -319,7 +396,7 @@ async def _simulate(
                 spec.simulator,
                 sampling=simulating(spec.task, spec.votes, spec.seed + vote),
                 item=item,
-                trial=item,
+                trial=trial,
                 repeat=vote,
             )
             for vote in range(spec.votes)
@@ -328,16 +405,14 @@ async def _simulate(
     votes = {
         rules: tuple(parse.simulation(one.text, task=spec.task, rules=rules) for one in answered) for rules in RULES
     }
-    simulation = Simulation(
-        simulator=spec.simulator,
-        calls=tuple(one.call for one in answered),
-        votes=votes["repaired"],
-        votes_paper=votes["paper"],
+    return {
+        "simulator": spec.simulator,
+        "calls": tuple(one.call for one in answered),
+        "votes": votes["repaired"],
+        "votes_paper": votes["paper"],
         # Each tie is drawn for itself: one coin for all of a run would decide its precision.
         **{rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES},
-    )
-    run.record(simulation, item, trial=item)
-    return simulation
+    }
 
 
 async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual) -> Answer:

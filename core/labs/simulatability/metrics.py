@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core import statistics
 from core.events import Rules
 from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
-from core.score import Score
+from core.score import Score, undefined
 from core.statistics import Comparison as Comparison
 from core.statistics import compare as compare
 from core.statistics import wilson
@@ -77,6 +77,99 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
         return Score(None, 0, len(simulations), hits=0, detail=detail)
     low, high = wilson(hits / len(used), len(used))
     return Score(hits / len(used), len(used), len(simulations), low, high, hits, detail)
+
+
+def constant_guess(
+    simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired"
+) -> Score:
+    """The best share that one fixed answer would have got of the counterfactuals that `precision` counts, in [0, 1].
+
+    `detail` names that `guess`. A precision no higher tells nothing of the explanation. Interval: Wilson.
+    Raises ValueError where the two differ in length.
+    """
+    counted = precision(simulations, answers, rules)
+    used = [
+        answer
+        for simulation, answer in zip(simulations, answers, strict=True)
+        if simulation in GUESSES and (answer in GUESSES or rules == "paper")
+    ]
+    guess, hits = max(((one, used.count(one)) for one in sorted(GUESSES)), key=lambda pair: pair[1])
+    if not used:
+        return Score(None, 0, len(simulations), hits=0, detail={"reason": counted.reason})
+    low, high = wilson(hits / len(used), len(used))
+    return Score(hits / len(used), len(used), len(simulations), low, high, hits, {"guess": guess, "interval": "wilson"})
+
+
+def shows_nothing(precision: float | None, constant: float | None) -> bool:
+    """Whether a precision that looks like something is what one fixed answer would have got."""
+    return precision is not None and constant is not None and constant >= precision > 0.5
+
+
+def gain(
+    simulations: Sequence[str | None],
+    controls: Sequence[str | None],
+    answers: Sequence[str | None],
+    rules: Rules = "repaired",
+) -> Score:
+    """How much more often the simulator is right with the explanation (`simulations`) than without (`controls`), over
+    the counterfactuals that precision counts in both; in [-1, 1].
+
+    `detail`: `hits` and `hits_without` among them, `discordant` the pairs that only one of the two got right (with the
+    explanation, without), `p` McNemar's exact test on those, `normalised` the gain as a share of what was left to gain
+    (None where nothing was). Interval: `core.statistics.difference_of_pairs`, which unlike a bootstrap has a width
+    where all pairs agree. Raises ValueError where the three differ in length.
+    """
+    pairs = [
+        (simulation == answer, control == answer)
+        for simulation, control, answer in zip(simulations, controls, answers, strict=True)
+        if simulation in GUESSES and control in GUESSES and (answer in GUESSES or rules == "paper")
+    ]
+    if not pairs:
+        return undefined(len(simulations), "no counterfactual was guessed both with the explanation and without")
+    hits, hits_without = sum(one for one, _ in pairs), sum(one for _, one in pairs)
+    discordant = (sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs))
+    value, low, high = statistics.difference_of_pairs(*discordant, len(pairs))
+    left = 1 - hits_without / len(pairs)
+    detail = {
+        "hits": hits,
+        "hits_without": hits_without,
+        "discordant": list(discordant),
+        "p": statistics.mcnemar(*discordant),
+        "normalised": value / left if left > 0 else None,
+        "interval": "bonett and price",
+    }
+    return Score(value, len(pairs), len(simulations), low, high, detail=detail)
+
+
+def mean_gain(gains: Sequence[Score]) -> Score:
+    """One case's gain as it is; of several cases the mean over those that have one, each counting alike. Newcombe's
+    interval for so many pairs of shares: the counterfactuals of one case are not independent of each other.
+    """
+    if len(gains) == 1:
+        return gains[0]
+    pairs = [(one.detail["hits"] / one.n, one.detail["hits_without"] / one.n) for one in gains if one.n]
+    if not pairs:
+        return undefined(len(gains), "it is defined in none of the cases")
+    own, without = zip(*pairs, strict=True)
+    value, low, high = statistics.difference_of_paired_shares(own, without, len(pairs))
+    left = 1 - sum(without) / len(pairs)
+    detail = {
+        **{"mean_of": "cases", "trials": sum(one.n for one in gains), "interval": "newcombe, paired, over cases"},
+        "normalised": value / left if left > 0 else None,
+    }
+    return Score(value, len(pairs), len(gains), low, high, detail=detail)
+
+
+def normalised(gain: Score) -> Score:
+    """The gain as a share of what was left to gain: gain / (1 - precision without the explanation). Undefined where
+    nothing was left.
+    """
+    if gain.value is None:
+        return gain
+    share = gain.detail["normalised"]
+    if share is None:
+        return undefined(gain.of, "without the explanation every prediction came true too: there was nothing to gain")
+    return Score(share, gain.n, gain.of)
 
 
 def majority(votes: Sequence[str], seed: int | str) -> str:

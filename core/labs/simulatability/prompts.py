@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from core import files
 from core.events import Prompt
-from core.labs.simulatability.tasks import OPERATIONS, AskSpec
+from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec
 from core.policy import NotAllowed
 from core.text.templates import Template, TemplateError, load
 
@@ -76,17 +77,34 @@ def simulate(
     spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, counterfactual: Mapping[str, str]
 ) -> Prompt:
     """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
+    slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
+    return _render(spec, _simulating(spec, "explanation"), slots)
+
+
+def simulate_without(
+    spec: AskSpec, arm: Literal["none", "question_only"], starter: Mapping[str, str], answer: str,
+    counterfactual: Mapping[str, str],
+) -> Prompt:  # fmt: skip
+    """Guess the same from the `answer` to the starter, or from the counterfactual alone."""
+    shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
+    return _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
+
+
+def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
     if spec.task == "strategyqa":
-        follow_up = {"counterfactual": counterfactual["question"]}
-    else:
-        follow_up = {f"counterfactual_{slot}": value for slot, value in counterfactual.items()}
-    stage = "simulate" if spec.reasoning else "simulate-direct"
-    return _render(spec, stage, {**starter, "explanation": explanation, "choice": choice, **follow_up})
+        return {"counterfactual": counterfactual["question"]}
+    return {f"counterfactual_{slot}": value for slot, value in counterfactual.items()}
+
+
+def _simulating(spec: AskSpec, arm: Arm) -> str:
+    """The stage of a simulation. In the arm `swapped` it is as with the explanation."""
+    without = {"none": "-none", "question_only": "-question-only"}.get(arm, "")
+    return f"simulate{without}{'' if spec.reasoning else '-direct'}"
 
 
 def hashes(spec: AskSpec) -> dict[str, str]:
     """The hash of every template this run may send, by the template's id."""
-    stages = [f"explain-{spec.method}", "simulate" if spec.reasoning else "simulate-direct"]
+    stages = [f"explain-{spec.method}", *dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)]
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []
     templates = [_template(spec, stage) for stage in stages]

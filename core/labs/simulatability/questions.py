@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import StringConstraints
 
 from core.events import Frozen
+from core.labs.simulatability.tasks import AskSpec, Starter
+from core.text.overlap import content_words
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
 
@@ -49,6 +52,21 @@ def questions() -> tuple[Question, ...]:
 def pairs() -> tuple[StarterPair, ...]:
     """Every shipped preference pair, in the file's order."""
     return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+
+
+def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
+    """A shipped question on another subject than `starter`: no word of content in common. Always the same for one seed;
+    None where there is none. A control is asked what is in its world.
+    """
+    asked = content_words(" ".join(starter.slots.values()))
+    if spec.task == "strategyqa":
+        of_world = spec.model.startswith("control/")
+        shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
+    else:
+        fields = {"context", "response_1", "response_2"}
+        shipped = [Starter(one.model_dump(include=fields), one.preferred) for one in pairs()]
+    others = [one for one in shipped if not asked & content_words(" ".join(one.slots.values()))]
+    return random.Random(seed).choice(others) if others else None
 
 
 def _entries(file: str, table: str) -> list[dict[str, Any]]:

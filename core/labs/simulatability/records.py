@@ -32,6 +32,10 @@ class Explanation(Frozen):
         return self.explanation_paper if rules == "paper" else self.explanation_repaired
 
 
+class OtherExplanation(Explanation):
+    """The model's explanation of another question: what the simulator is shown in the arm `swapped`."""
+
+
 class Counterfactual(Frozen):
     """A new question. `call` is None for one written by hand; `paper`, `repaired`: whether each counts it."""
 
@@ -58,6 +62,12 @@ class Simulation(Frozen):
     votes_paper: tuple[str, ...] = ()
     paper: str
     repaired: str
+
+
+class ArmSimulation(Simulation):
+    """The same in an arm of the simulator's that does without the explanation: a control."""
+
+    arm: str
 
 
 class Answer(Frozen):

@@ -13,6 +13,11 @@ from core.events import Rules, Sampling
 from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["strategyqa", "shp"]
+Arm = Literal["explanation", "none", "swapped", "question_only"]
+"""What the simulator is shown of the model: its explanation, its answer alone, its answer to another question with that
+explanation, or nothing but the new question. All but the first are controls.
+"""
+CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
 
 OPERATIONS = ("negation", "lexical", "resemantic", "insert")
@@ -82,6 +87,13 @@ class AskSpec(Spec):
         title="New questions",
         description="new questions for each explanation (0: 10, for shp 6)",
     )
+    arms: tuple[Arm, ...] = Field(
+        default=("explanation",),
+        title="Controls of the prediction",
+        description="what each answer is predicted from, the explanation always among them: none is the answer alone, "
+        "swapped another question's explanation, question_only nothing but the new question",
+        json_schema_extra={"option": "--arms"},
+    )
     votes: int = Field(
         default=1,
         ge=1,
@@ -111,6 +123,8 @@ class AskSpec(Spec):
         if not isinstance(given, dict):
             return given
         filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
+        if arms := filled.get("arms"):
+            filled["arms"] = tuple(dict.fromkeys(("explanation", *arms)))
         model = filled.get("model")
         filled["generators"] = tuple(filled.get("generators") or (model,))
         filled["simulator"] = filled.get("simulator") or model
@@ -139,6 +153,11 @@ class AskSpec(Spec):
     @property
     def models(self) -> set[str]:
         return {self.model, self.simulator, *self.generators}
+
+    @property
+    def control_arms(self) -> tuple[Arm, ...]:
+        """The arms without the explanation."""
+        return tuple(arm for arm in self.arms if arm != "explanation")
 
 
 class Starter(NamedTuple):
@@ -173,7 +192,8 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 def calls(spec: AskSpec, cases: int) -> int:
     """How many calls a run over so many questions makes if nothing is dropped."""
     explain = 2 if spec.method == "forced" else 1
-    each = spec.votes + 1
+    each = spec.votes * len(spec.arms) + 1
+    explain += "swapped" in spec.arms
     # As the paper has it, every draw of every generator is made before any is chosen.
     draws = spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     return cases * (explain + draws + spec.counterfactuals * each + len(spec.extra) * each)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from core.events import Dropped, Rules
@@ -11,8 +12,15 @@ from core.lab import RULES, Reading, Trial
 from core.labs.simulatability import metrics
 from core.labs.simulatability.measure import draws_of
 from core.labs.simulatability.metrics import precision
-from core.labs.simulatability.records import Answer, Counterfactual, Explanation, Simulation
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.records import (
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Explanation,
+    OtherExplanation,
+    Simulation,
+)
+from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.runs.transcript import CaseLog, Reader
 from core.score import Figure, Score, mean_of_cases
 
@@ -33,6 +41,8 @@ class Row:
     answer: Answer | None = None
     drops: list[Dropped] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    controls: dict[str, ArmSimulation] = field(default_factory=dict)
+    """The simulations without the explanation, by arm."""
 
     @property
     def by_hand(self) -> bool:
@@ -90,6 +100,8 @@ class AskView:
     starter: Explanation | None
     rows: dict[str, Row]
     unread: int = 0
+    other: OtherExplanation | None = None
+    """The explanation of another question that the arm `swapped` shows."""
 
     @property
     def title(self) -> str:
@@ -161,6 +173,13 @@ class AskView:
             if row.counterfactual and row.simulation and row.answer and getattr(row.counterfactual, rules)
         ]
 
+    def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
+        """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
+        rows = [row for row in self.counted() if row.counterfactual and row.simulation and row.answer]
+        rows = [row for row in rows if getattr(row.counterfactual, rules)]
+        expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
+        return [getattr(one, rules, None) for one in expected], [getattr(row.answer, rules) for row in rows]
+
     def reader_precision(self) -> Score:
         """The reader's own precision, over the same rows as the simulator's: those they guessed and it answered."""
         both = [row for row in self.counted() if row.guess and row.answer and row.outcome("repaired") != "dropped"]
@@ -184,11 +203,13 @@ def view(log: CaseLog) -> AskView:
 
     for name, call in log.calls.items():
         if call.asked.role in ("generator", "simulator", "answerer"):
-            row(call.asked.item).calls.append(name)
+            row(call.asked.trial or call.asked.item).calls.append(name)
     for item, counterfactual in reader.all_of(Counterfactual, log).items():
         row(item).counterfactual = counterfactual
     for item, simulation in reader.all_of(Simulation, log).items():
         row(item).simulation = simulation
+    for item, simulation in reader.all_of(ArmSimulation, log).items():
+        row(item.partition("/")[0]).controls[simulation.arm] = simulation
     for item, answer in reader.all_of(Answer, log).items():
         row(item).answer = answer
     for (_, item), guess in log.said("simulation").items():
@@ -196,7 +217,22 @@ def view(log: CaseLog) -> AskView:
     for drop in log.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
-    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None))
+    other = reader.one_of(OtherExplanation, log)
+    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other)
+
+
+def constant_guess(case: AskView, rules: Rules) -> Score:
+    """What the best fixed answer would have got of the case's counterfactuals that count."""
+    tested = case.tested(rules)
+    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
+    return score.over(case.drawn())
+
+
+def gain(case: AskView, rules: Rules) -> Score:
+    """How much more of the case's counterfactuals came true with the explanation than without (arm `none`)."""
+    with_it, answers = case.in_arm("explanation", rules)
+    without, _ = case.in_arm("none", rules)
+    return metrics.gain(with_it, without, answers, rules).over(case.drawn())
 
 
 def scores(views: Sequence[AskView]) -> Iterator[Figure]:
@@ -216,6 +252,13 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
 
         return of_one
 
+    def precision_without(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
+        def of_one(one: AskView) -> Score:
+            guesses, answers = one.in_arm(arm, rules)
+            return precision(guesses, answers, rules=rules).over(one.drawn())
+
+        return of_one
+
     def generality_of(rules: Rules, similarity: metrics.Similarity) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
             tested = one.tested(rules)
@@ -225,8 +268,19 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
 
         return of_one
 
+    arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
         yield figure("precision", rules, precision_of(rules))
+    for rules in RULES:
+        for arm in arms:
+            yield figure(f"precision_{arm}", rules, precision_without(rules, arm))
+        if "none" in arms:
+            gains = [gain(one, rules) for one in views]
+            yield Figure("simulatability_gain", rules, metrics.mean_gain(gains))
+            yield Figure("simulatability_gain_normalised", rules, metrics.normalised(metrics.mean_gain(gains)))
+        # Runs of before there were arms have no such figure, and going on with one adds nothing to it.
+        if any(one.spec and "arms" in one.spec.model_fields_set for one in views):
+            yield figure("constant_guess", rules, partial(constant_guess, rules=rules))
     for similarity in SIMILARITIES:
         for rules in RULES:
             yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))
@@ -267,10 +321,50 @@ def verdict(case: AskView, rules: Rules = "repaired") -> str:
             "It is neither right nor wrong; it explains nothing."
         )
     misled = sum(row.outcome(rules) == "misled" for row in case.counted())
-    unread = score.n - misled - sum(row.outcome(rules) == "as expected" for row in case.counted())
-    settled = f"all {score.n} questions" if score.n > 1 else "the one question"
-    if misled == 0 and unread == 0:
-        return f"On {settled} that its explanation settles, the model said what it led us to expect."
+    if misled == 0:
+        came = f"All {score.n} predictions came true" if score.n > 1 else "The one prediction came true"
+        return f"{came}: the model said what its explanation led us to expect."
     if misled == score.n:
-        return f"On {settled} that its explanation settles, it would have misled you."
-    return f"On {misled} of {score.n} questions its own explanation would have misled you."
+        came = f"None of {score.n} predictions came true" if score.n > 1 else "The one prediction did not come true"
+        return f"{came}: its own explanation would have misled you."
+    other = f"the other {misled}" if misled > 1 else "the other"
+    came = f"{score.n - misled} of {score.n} predictions came true"
+    return f"{came}: on {other} its own explanation would have misled you."
+
+
+def controls(case: AskView, rules: Rules = "repaired") -> list[str]:
+    """What would have come out without the explanation, and what always guessing the same would have got."""
+    tested = case.tested(rules)
+    own = precision([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules=rules)
+    if case.outcome(rules) in ("waiting", "failed") or own.value is None:
+        return []
+    sentences = []
+    if case.spec and "none" in case.spec.arms:
+        more = gain(case, rules)
+        if more.value is None:
+            sentences.append("Without the explanation nothing could be predicted, so there is nothing to compare with.")
+        else:
+            without = f"{more.detail['hits_without']} of {more.n} would have"
+            if more.n != own.n:
+                without = (
+                    f"{more.detail['hits_without']} of the {more.n} that could be predicted without it too would have, "
+                    f"with it {more.detail['hits']}"
+                )
+            sentences.append(f"Without the explanation {without}: {_helped(more)}.")
+    constant = constant_guess(case, rules)
+    if metrics.shows_nothing(own.value, constant.value):
+        guess = _SAID.get(constant.detail["guess"], constant.detail["guess"])
+        sentences.append(f"Always guessing *{guess}* would have got {constant.hits} of {own.n}: this shows nothing.")
+    return sentences
+
+
+_SAID = {"1": "response 1", "2": "response 2"}
+
+
+def _helped(more: Score) -> str:
+    surely = more.detail["p"] < 0.05
+    if not more.value:
+        return "it did not help"
+    if more.value < 0:
+        return "it made them worse" if surely else "it did not help"
+    return "it helped" if surely else "it may have helped, but so few may be chance"

@@ -26,6 +26,7 @@ def point(run: str, precision: float | None = 0.5, **more: Any) -> dict[str, Any
         "high": 0.9,
         "n": 8,
         "of": 10,
+        "constant_guess": 0.5,
         "generality_bleu": 0.6,
         "generality_cosine": 0.7,
         "generality_jaccard": 0.8,
@@ -88,6 +89,17 @@ def test_scatter_is_faint_where_few_items_count() -> None:
     drawn = [(trace.marker.opacity, [data[0] for data in trace.customdata], trace.showlegend) for trace in figure.data]
     assert drawn == [(1.0, ["a", "c"], True), (charts.FAINT, ["b"], False)]
     assert charts.scatter(pd.DataFrame([point("b", n=6)])).data[0].showlegend
+
+
+def test_scatter_greys_what_a_constant_guess_would_have_got_too() -> None:
+    runs = [
+        point("a", 1.0, constant_guess=1.0),
+        point("b", 1.0, constant_guess=0.6),
+        point("c", 0.4, constant_guess=0.6),
+    ]
+    figure = charts.scatter(pd.DataFrame(runs))
+    grey = {data[0]: trace.marker.color == charts.UNCOUNTED for trace in figure.data for data in trace.customdata}
+    assert grey == {"a": True, "b": False, "c": False}, "low precision misleads: that is something"
 
 
 def test_scatter_of_nothing_and_of_the_unknown() -> None:
