@@ -189,10 +189,10 @@ class _Cases:
     def _conclude(self, run: Run, view: View) -> None:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
-            before = run.recorded(Result).get(item)
-            if before and isinstance(record, Result) and record.model_copy(update={"verdict": before.verdict}) == before:
-                # The same in other words, which are of today.
-                continue
+            if before := run.recorded(Result).get(item) if isinstance(record, Result) else None:
+                # What came of it may be told in other words today; that alone is no news.
+                known = record.model_copy(update={"verdict": before.verdict})
+                record = known if known == before else record
             run.record(record, item, trial=trial)
 
 

@@ -51,4 +51,4 @@ def test_they_come_to_what_they_came_to(kept: Path, tmp_path: Path) -> None:
     assert sorted(figures(kept.stem), key=str) == sorted(expected, key=str), "old lines, and new ones with numbers"
 
     again = jobs.reread(kept.stem, entry._replaying)
-    assert jobs.wait(again, 60) and sorted(figures(again), key=str) == sorted(expected, key=str)
+    assert jobs.wait(again, 60) and set(expected) <= set(figures(again)), "a new run may have more figures"
