@@ -20,11 +20,29 @@ sys.path.insert(0, str(ROOT))
 from core.events import Rules
 from core.lab import RULES
 from core.labs.consistency import parse
+from core.labs.simulatability import parse as ask
+from core.labs.simulatability.tasks import Task
 
 PHRASINGS = ROOT / "tests" / "data" / "phrasings"
 NOT_READ = "not read"
 
 Phrasing = dict[str, Any]
+
+
+def task(phrasing: Phrasing) -> Task:
+    """Ask's task that the phrasing belongs to."""
+    named: Task = phrasing.get("task", "strategyqa")
+    return named
+
+
+def parts(counterfactual: str | ask.Pair | None) -> str | list[str]:
+    """The question; of a pair its context and two responses."""
+    return (
+        list(counterfactual.model_dump().values())
+        if isinstance(counterfactual, ask.Pair)
+        else counterfactual or NOT_READ
+    )
+
 
 READERS: dict[str, Callable[[Phrasing, Rules], Any]] = {
     "paragraph": lambda phrasing, rules: parse.paragraph(phrasing["text"], rules) or NOT_READ,
@@ -32,12 +50,20 @@ READERS: dict[str, Callable[[Phrasing, Rules], Any]] = {
     "sentiment": lambda phrasing, rules: parse.sentiment(phrasing["text"], rules) or NOT_READ,
     "entailment": lambda phrasing, rules: parse.entailment(phrasing["text"], rules) or NOT_READ,
     "choice": lambda phrasing, rules: parse.choice(phrasing["text"], phrasing["choices"], rules) or NOT_READ,
+    "answer": lambda phrasing, rules: ask.answer(
+        phrasing["text"], phrasing.get("method", "cot"), task(phrasing), rules
+    ),
+    "explanation": lambda phrasing, rules: (
+        ask.explanation(phrasing["text"], phrasing["method"], task(phrasing), rules) or NOT_READ
+    ),
+    "counterfactual": lambda phrasing, rules: parts(ask.counterfactual(phrasing["text"], task(phrasing), rules)),
+    "simulation": lambda phrasing, rules: ask.simulation(phrasing["text"], task(phrasing), rules),
 }
 """What a reader makes of a phrasing, in the words of its `expected`."""
 
 
 def phrasings(reader: str) -> list[Phrasing]:
-    """Each with `text`, `expected` and, for choice, `choices`."""
+    """Each with `text`, `expected` and what else the reader is told (choices, task, method)."""
     entries: list[Phrasing] = tomllib.loads((PHRASINGS / f"{reader}.toml").read_text(encoding="utf-8"))["phrasing"]
     return entries
 
@@ -50,11 +76,11 @@ def misread(reader: str, rules: Rules) -> list[str]:
 
 def table() -> str:
     """Rule set by reader: how many phrasings are read rightly, of n."""
-    lines = [f"{'reader':12}" + "".join(f"{rules:>10}" for rules in RULES) + f"{'n':>6}"]
+    lines = [f"{'reader':16}" + "".join(f"{rules:>10}" for rules in RULES) + f"{'n':>6}"]
     for reader in READERS:
         n = len(phrasings(reader))
         right = "".join(f"{n - len(misread(reader, rules)):>10}" for rules in RULES)
-        lines.append(f"{reader:12}{right}{n:>6}")
+        lines.append(f"{reader:16}{right}{n:>6}")
     return "\n".join(lines)
 
 

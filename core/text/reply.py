@@ -19,7 +19,8 @@ _LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
 _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"', "？": "?", "：": ":"})
+_QUOTES = str.maketrans("’‘‚“”„«»「」『』", "'''" + '"' * 9)
+_WIDE = str.maketrans("？：", "?:")
 
 
 def spoken(text: str) -> str:
@@ -55,13 +56,19 @@ def own_turn(text: str) -> str:
 
 def without_markup(text: str) -> str:
     """`text` without markdown, fences, LaTeX boxes and typographic quotes; spaces and line ends are single."""
-    text = _INVISIBLE.sub("", text).translate(_QUOTES).replace("\r\n", "\n").replace("\r", "\n")
+    text = _INVISIBLE.sub("", text).translate(_QUOTES | _WIDE).replace("\r\n", "\n").replace("\r", "\n")
     text = _FENCE.sub("", text)
     for _ in range(2):
         text = _LATEX.sub(r"\1", text)
     text = _EMPHASIS.sub("", _LINE_START.sub("", text))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def as_written(piece: str, text: str) -> str:
+    """`piece` of `text` without markup, with the quotes that it has in `text`, where it stands there in one piece."""
+    at = text.translate(_QUOTES | _WIDE).find(piece)
+    return text[at : at + len(piece)].translate(_WIDE) if at >= 0 else piece
 
 
 def fields(text: str) -> dict[str, Any]:

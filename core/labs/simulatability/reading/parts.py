@@ -11,7 +11,7 @@ from core.labs.simulatability.reading.statements import keyed
 from core.labs.simulatability.reading.values import CounterfactualPair
 from core.labs.simulatability.reading.yes_no import lead
 from core.labs.simulatability.tasks import Method, Task
-from core.text.reply import own_turn, spoken, without_markup
+from core.text.reply import as_written, own_turn, spoken, without_markup
 
 # The explanation
 
@@ -21,6 +21,11 @@ _JUSTIFICATION = re.compile(
     r"[:–—-][*_]{0,3}[ \n]?",
     re.IGNORECASE | re.MULTILINE,
 )
+_HEADING = re.compile(
+    r"^#{1,6} (?:my )?(?:justification|explanation|reasoning|rationale|reason)[*_: ]{0,4}\n\s{0,4}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WHOLE = re.compile(r"\A(?:```\w*\n(.*)\n```|<(answer|explanation|output)>(.*)</\2>)\Z", re.DOTALL)
 _ANSWER_LINE = re.compile(r"[\W_]{0,6}(?:(?:final )?answer\W{1,6})?(?:yes|no)[\W_]{0,6}", re.IGNORECASE)
 
 
@@ -30,13 +35,13 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
     cot and shp: the whole reply. posthoc and forced: what follows the label, else what follows an answer that has a
     line of its own, else the whole reply ("No, because .."). A bare answer explains nothing.
     """
-    own = own_turn(spoken(text))
+    own = _WHOLE.sub(r"\1\3", own_turn(spoken(text))).strip()
     if value := keyed(own, _EXPLANATION_KEYS):
         return str(value).strip() or None
     if task == "shp":
         return own or None
     if method != "cot":
-        label = _JUSTIFICATION.search(own)
+        label = _HEADING.search(own) or _JUSTIFICATION.search(own)
         if label:
             return own[label.end() :].strip() or None
         first, _, rest = own.partition("\n")
@@ -50,7 +55,8 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
 # The counterfactual question
 
 _QUESTION_KEYS = (
-    *("follow_up_question", "followup_question", "counterfactual_question", "question", "counterfactual"),
+    *("follow_up_question", "followup_question", "counterfactual_question", "new_question", "question"),
+    "counterfactual",
     *("follow_up", "questions", "follow_up_questions", "counterfactuals"),
 )
 _NUMBER = re.compile(r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]|\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE)
@@ -65,17 +71,18 @@ _QUESTION_LABEL = re.compile(
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(
-    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright)[!.,]{1,2}\s?|"
+    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm|well)[!.,]{1,2}\s?|"
     r"(?:here is|here's|here are|a follow-?up|one|my|possible|how about|what about)\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(]))| ?(?:yes|no)\b)")
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(])| [^\w\s?]{1,6}$)| ?(?:yes|no)\b)")
 _TO_US = re.compile(
     r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
-    r"how may i|is there anything else|does (?:that|this) help|what would you like|(?:can|could) you (?:please )?"
-    r"(?:clarify|provide more))\b",
+    r"how may i|is there (?:any|some)thing else|does (?:that|this) help|what would you like|(?:can|could|would) you "
+    r"(?:please|clarify|provide more|(?:provide|give|share|tell|send) (?:me|us)))\b",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"</?(?:question|new_question|counterfactual|follow_up|guess|answer|output)>", re.IGNORECASE)
 _ASKS = re.compile(
     r"^(?:is|are|was|were|am|can|could|do|does|did|will|would|should|shall|may|might|must|has|have|had)\b",
     re.IGNORECASE,
@@ -124,19 +131,20 @@ def question(text: str) -> str | None:
     Bullets, numbers, quotes, labels and introductions are taken off; one line is enough; the generator's guess, the
     starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
     """
-    spoke = spoken(text)
-    lines = without_markup(_only(keyed(spoke, _QUESTION_KEYS)) or spoke).split("\n")
+    spoke = _TAG.sub("\n", spoken(text))
+    source = _only(keyed(spoke, _QUESTION_KEYS)) or spoke
+    lines = without_markup(source).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
     ]
     question = next(_questions(lines[labelled[0] :] if labelled else lines), None) or paper.question(text)
-    return question if question and _has_words(question) else None
+    return as_written(question, source) if question and _has_words(question) else None
 
 
 # The counterfactual pair
 
 _LEFT = r"^[\W_]{0,6}(?:\d[.)] ?)?(?:follow-?up |new )?"
-_RIGHT = r"[*_ ]{0,4}:[*_]{0,3}[ \t]?"
+_RIGHT = r"[*_ ]{0,4}(?::[*_]{0,3}[ \t]?|$)"
 _NOUN = r"(?:candidate[ _]?)?(?:response|option|reply|answer|candidate)[ _]?#?"
 _MULTILINE = re.IGNORECASE | re.MULTILINE
 _CONTEXT = re.compile(rf"{_LEFT}(?:context|post|context post|scenario){_RIGHT}", _MULTILINE)

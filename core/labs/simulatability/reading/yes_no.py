@@ -54,6 +54,10 @@ _FIRM = (
     ),
     # a last line or sentence that is the answer and nothing else
     re.compile(rf"(?:^|(?<=[.!?:\n]) ?)[\W_]{{0,4}}(?:{_CONCLUDING}[,:]? ?)?{_WORD}[\W_]{{0,4}}\Z", _FLAGS),
+    # a line of its own above the reasons
+    re.compile(rf"^[\W_]{{0,4}}{_WORD}[\W_]{{0,4}}\n(?=\W{{0,4}}(?:justification|explanation|reason)\b)", _FLAGS),
+    # "To answer your question: yes, .."
+    re.compile(rf"\bto answer (?:your|the|this) question[,:]{OPENING}{_WORD}(?=[,.!;:\n]|$)", _FLAGS),
     # "Therefore, no, .."
     re.compile(rf"(?:^|(?<=[.!?;,\n]) ?){_CONCLUDING},? {_WORD}(?=[,.!;:])", _FLAGS),
 )
