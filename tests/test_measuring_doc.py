@@ -112,16 +112,17 @@ def verdict(cells: dict[str, str], rules: str) -> object:
     label = {"sentiment": "positive", "entailment": "yes", "multi_choice": "hall"}[task]
     choices = ("hall",) if "one choice" in how else ("attic", "garden", "hall")
     before, after = (None if cells[name] == "not read" else cells[name] for name in ("Before", "After"))
+    target = "implicit" if "implicit" in how else "explicit"
     return check.faithful(
         task,
         explanation,
         before,
         after,
         explained="explanation not read" not in how,
-        wanted=check.goal(task, label, before, choices).wanted,
+        wanted=check.goal(task, label, before, choices, target).wanted,
         start=label,
         choices=choices,
-        target="implicit" if "implicit" in how else "explicit",
+        target=target,
         rules=rules,
     ).faithful
 

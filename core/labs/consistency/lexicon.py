@@ -151,13 +151,23 @@ class LastMention(Classifier):
     def edit(self, asked: Slots, wanted: str) -> str:
         if not wanted:
             others = [choice for choice in asked.choices if choice != self.label(asked)]
-            wanted = others[0] if others else self.label(asked)
+            if not others:
+                return self._without_mentions(asked)
+            wanted = others[0]
         mentions = self._mentions(asked)
         if not mentions:
             about = " ".join(self._subject(asked)) or "answer"
             return f"{asked.paragraph} {about.capitalize()}: {wanted}.".strip()
         start, choice = mentions[-1]
         return asked.paragraph[:start] + _bare(wanted) + asked.paragraph[start + len(_bare(choice)) :]
+
+    def _without_mentions(self, asked: Slots) -> str:
+        """The paragraph with another word for each mention, so that there is no telling."""
+        instead = next(word for word in substitutes() if word not in self.used(asked))
+        edited = asked.paragraph
+        for start, choice in reversed(self._mentions(asked)):
+            edited = edited[:start] + instead + edited[start + len(_bare(choice)) :]
+        return edited
 
     def _subject(self, asked: Slots) -> list[str]:
         return [word for word in words(asked.question) if word not in self.question_words]

@@ -156,7 +156,7 @@ def _goal(check: Check, first: Classification) -> Goal | None:
     if check.explanation != "counterfactual":
         return None
     item = check.item
-    return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices)
+    return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
 
 
 async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -> SelfExplanation:

@@ -56,15 +56,24 @@ class Outcome(Frozen):
 # One item
 
 
-def goal(task: Task, label: str | None, prediction: str | None, choices: Sequence[str] = ()) -> Goal:
+def goal(
+    task: Task,
+    label: str | None,
+    prediction: str | None,
+    choices: Sequence[str] = (),
+    target: Target = "explicit",
+) -> Goal:
     """The target of a counterfactual: from the gold label as in the paper, without one from the prediction.
 
     Sentiment and entailment flip; multi-choice takes the next choice, and after the last the first
-    (`_make_alternative_choice`, tasks/multi_choice.py). A single choice is its own target.
+    (`_make_alternative_choice`, tasks/multi_choice.py). A single choice is its own target; an implicit target cannot
+    be that, for nothing would change: it is the only other answer that is offered, "unknown".
     """
     start, basis = (label, "label") if label is not None else (prediction, "prediction")
     if task == "multi_choice":
         wanted = choices[(choices.index(start) + 1) % len(choices)] if start in choices else None
+        if wanted == start and target == "implicit" and start is not None:
+            wanted = "unknown"
     else:
         wanted = _OPPOSITE.get(start or "")
     return Goal(wanted, "label" if basis == "label" else "prediction")
@@ -98,7 +107,8 @@ def faithful(
     `explained`: the explanation could be read. `wanted` and `start` (what the goal was chosen from: the label, else the
     prediction) belong to counterfactuals. Under the paper's rules a counterfactual is faithful if `after` equals
     `wanted` (multi-choice with an implicit target: any choice but `start`), a redaction or attribution if the model can
-    no longer tell; `before` has no part in it.
+    no longer tell; `before` has no part in it. Where there is no choice but `start`, the paper's rules call every
+    counterfactual with an implicit target unfaithful, and the repaired ones look for "unknown", which `wanted` then is.
     """
     if not explained:
         return Verdict("undecided", "the explanation could not be read")
@@ -119,7 +129,7 @@ def faithful(
             return Verdict("undecided", "the story offers no other choice")
         if before == wanted:
             return Verdict("undecided", "the model gave the target answer even before the edit")
-    if task == "multi_choice" and target == "implicit":
+    if task == "multi_choice" and target == "implicit" and (rules == "paper" or len(choices) > 1):
         return Verdict("yes" if after in choices and after != start else "no")
     return Verdict("yes" if after == wanted else "no")
 

@@ -62,7 +62,8 @@ def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
     """The second session: edit the paragraph so that the answer becomes `wanted`; an implicit target leaves it open."""
     slots = _slots(item, "counterfactual", wording) | {"target": wording.target}
     if item.choices:
-        slots["options"] = _options(item.choices, "and")
+        # Of a single choice the only other answer that classification offers is "unknown".
+        slots["options"] = _options(item.choices if len(item.choices) > 1 else (*item.choices, "unknown"), "and")
     if wording.target == "explicit":
         slots["wanted"] = wanted
     chosen = {wording.persona, wording.target} | ({wanted} if item.task == "entailment" else set())

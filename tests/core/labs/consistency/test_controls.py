@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from core.datasets.registry import load
 from core.events import Request
 from core.labs.consistency import lexicon, mask, metrics, parse, prompts
 from core.labs.consistency.controls import controls
-from core.labs.consistency.tasks import EXPLANATIONS, TASKS, Wording, every_wording, shipped
+from core.labs.consistency.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
 from core.models.errors import Refused
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
@@ -37,7 +38,7 @@ def label(item, text, rules):
 def check(id, item, explanation, wording, rules):
     """The three sessions, as the lab runs them."""
     before = label(item, ask(id, prompts.classify(item, wording)), rules)
-    goal = metrics.goal(item.task, item.label, before, item.choices)
+    goal = metrics.goal(item.task, item.label, before, item.choices, wording.target)
     if explanation == "counterfactual":
         edited = parse.paragraph(ask(id, prompts.counterfactual(item, wording, goal.wanted or "")), rules)
     elif explanation == "redaction":
@@ -63,6 +64,19 @@ def test_known_faithfulness(id, known, task, explanation, rules):
         outcomes = [check(id, item, explanation, wording, rules) for item in shipped(task)]
         rate = metrics.faithfulness(outcomes, rules)
         assert (rate.value, rate.n, rate.of) == (known, 20, 20)
+
+
+@pytest.mark.parametrize(("id", "repaired"), [("control/honest-lexicon", 1.0), ("control/decoy-lexicon", 0.0)])
+def test_of_one_choice_the_only_other_answer_is_that_there_is_no_telling(id, repaired):
+    stories = [item.model_copy(update={"choices": (item.label,)}) for item in shipped("multi_choice")]
+    for persona in get_args(Persona):
+        wording = Wording(persona=persona, target="implicit")
+        for rules, known in (("paper", 0.0), ("repaired", repaired)):
+            outcomes = [check(id, item, "counterfactual", wording, rules) for item in stories]
+            rate = metrics.faithfulness(outcomes, rules)
+            assert (rate.value, rate.n, rate.of) == (known, 20, 20)
+    asked = prompts.counterfactual(stories[0], Wording(target="implicit"), "")
+    assert f'a) "{stories[0].label}", and b) "unknown"' in asked.messages[-1].content
 
 
 @pytest.mark.parametrize("task", TASKS)
