@@ -113,18 +113,29 @@ def _is_number(value: Value | None, rules: Rules) -> bool:
     return bool(np.isfinite(value)) if rules == "repaired" else not np.isnan(value)
 
 
-def noise_floor(
+def floor_draws(
     function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
-) -> float | None:
-    """The normalized error that a perfect description would get: `expected` against observations, mean of `draws`.
+) -> tuple[float | None, ...]:
+    """The normalized error that a perfect description would get: `expected` against observations, of each of `draws`.
 
-    At or above 0.1 the function cannot be won by anyone. None where the error is undefined by `rules`.
+    None where the error is undefined by `rules`. Without chance all draws would be the same, and there is one.
     """
     best = function.expected(GRID).tolist()
     times = draws if function.is_stochastic else 1
-    values = [nmse(function.observe(GRID, rng), best, rules).value for _ in range(times)]
-    defined = [value for value in values if value is not None]
+    return tuple(nmse(function.observe(GRID, rng), best, rules).value for _ in range(times))
+
+
+def mean_of(errors: Sequence[float | None]) -> float | None:
+    """The mean of those that are defined; None where none is."""
+    defined = [error for error in errors if error is not None]
     return float(np.mean(defined)) if defined else None
+
+
+def noise_floor(
+    function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
+) -> float | None:
+    """The mean of `floor_draws`: at or above 0.1 the function cannot be won by anyone."""
+    return mean_of(floor_draws(function, rng, draws, rules))
 
 
 def exact_match(

@@ -87,6 +87,52 @@ class Estimate(Frozen):
     trouble_repaired: str = ""
 
 
+Number = float | tuple[float, float] | None
+"""A number as it is journaled: a complex one as its two parts, one that is not finite as None."""
+
+
+class Observed(Frozen):
+    """What the figures of a numeric function rest on beside `Estimate`, so that each can be computed again.
+
+    `y`: the observations at the test points, `expected` the same without noise and corruption, where the function has
+    any. `paper`, `repaired`: what the code gives there, where that holds complex numbers, which an estimate leaves out.
+    `held_out_*`: the points that nobody probed, the observations and what the code gives there. `floor_*`: the error of
+    a perfect description in each draw of the noise floor.
+    """
+
+    y: tuple[Number, ...] = ()
+    expected: tuple[Number, ...] = ()
+    paper: tuple[Number, ...] = ()
+    repaired: tuple[Number, ...] = ()
+    held_out_x: tuple[float, ...] = ()
+    held_out_y: tuple[Number, ...] = ()
+    held_out_paper: tuple[Number, ...] = ()
+    held_out_repaired: tuple[Number, ...] = ()
+    floor_paper: tuple[float | None, ...] = ()
+    floor_repaired: tuple[float | None, ...] = ()
+
+
+class Redrawn(Frozen):
+    """What a random function of texts gives for the test texts when it is drawn again: one row a draw."""
+
+    outputs: tuple[tuple[str | None, ...], ...]
+
+
+class Claims(Frozen):
+    """What either rules find in the words: intervals that behave otherwise (None for an open end), the kind of noise,
+    and the parts of the function that are named and left out; no parts where they are not asked for.
+    """
+
+    intervals_paper: tuple[tuple[float | None, float | None], ...] = ()
+    intervals_repaired: tuple[tuple[float | None, float | None], ...] = ()
+    noise_paper: str | None = None
+    noise_repaired: str | None = None
+    named_paper: tuple[str, ...] = ()
+    named_repaired: tuple[str, ...] = ()
+    left_out_paper: tuple[str, ...] = ()
+    left_out_repaired: tuple[str, ...] = ()
+
+
 class Prediction(Frozen):
     """One text on which the interpretation's code is compared with the function."""
 

@@ -25,7 +25,18 @@ from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.functions.own import CodeFunction, PairsFunction
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.strings import StringFunction
-from core.labs.find.records import Audit, Estimate, Exchange, Interpretation, Prediction, Truth
+from core.labs.find.records import (
+    Audit,
+    Claims,
+    Estimate,
+    Exchange,
+    Interpretation,
+    Number,
+    Observed,
+    Prediction,
+    Redrawn,
+    Truth,
+)
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
@@ -132,7 +143,16 @@ def _numeric(
     asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
     apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
     apart_true: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
-    yield from _floor(spec, function, true)
+    floors = {rules: _floor(spec, function, true, rules) for rules in RULES}
+    for rules, draws in floors.items():
+        reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
+        yield Figure("noise_floor", rules, _share(evaluate.mean_of(draws), reason))
+    observed: dict[str, object] = {
+        "y": _numbers(true),
+        "held_out_x": tuple(apart),
+        "held_out_y": _numbers(apart_true),
+        **{f"floor_{rules}": draws for rules, draws in floors.items()},
+    }
     estimates: dict[Rules, tuple[float | None, ...]] = {}
     troubles: dict[Rules, str] = {}
     for rules in RULES:
@@ -143,6 +163,10 @@ def _numeric(
         result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*points, *apart], rules=rules)
         guesses = list(result.values)
         estimates[rules] = tuple(real(value) for value in guesses[: len(points)])
+        given = _numbers(guesses)
+        observed[f"held_out_{rules}"] = given[len(points) :]
+        if given[: len(points)] != estimates[rules]:
+            observed[rules] = given[: len(points)]
         known = np.isfinite(evaluate.numbers([*true, *apart_true], rules))
         errors = [error for error, counts in zip(result.errors, known, strict=True) if error and counts]
         troubles[rules] = result.error or next(iter(errors), "")
@@ -157,6 +181,7 @@ def _numeric(
         yield Figure("nmse_success", rules, success if judged else undefined(1, why))
         if isinstance(function, NumericFunction) and function.is_stochastic:
             expected = function.expected(np.asarray(points)).tolist()
+            observed["expected"] = _numbers(expected)
             yield Figure("excess", rules, evaluate.excess(true, expected, guesses[: len(points)], rules))
         yield Figure("held_out_nmse", rules, evaluate.nmse(apart_true, guesses[len(points) :], rules))
         if isinstance(function, NumericFunction):
@@ -172,6 +197,7 @@ def _numeric(
             trouble_repaired=troubles["repaired"],
         ),
     )
+    yield Entry("observed", Observed.model_validate(observed))
 
 
 def _unjudged(function: FindFunction, points: int, apart: int) -> Iterator[Figure]:
@@ -183,18 +209,19 @@ def _unjudged(function: FindFunction, points: int, apart: int) -> Iterator[Figur
         yield Figure(metric, "repaired", undefined(of, NOTHING))
 
 
-def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value]) -> Iterator[Figure]:
-    """What a perfect description would get."""
-    for rules in RULES:
-        floor, reason = None, "a relative error is undefined for this function"
-        if isinstance(function, NumericFunction):
-            rng = np.random.default_rng([spec.seed, _TRUTH, 1])
-            floor = evaluate.noise_floor(function, rng, rules=rules)
-        elif function.is_stochastic:
-            reason = "unknown for random code of your own"
-        else:
-            floor = evaluate.nmse(true, list(true), rules).value
-        yield Figure("noise_floor", rules, _share(floor, reason))
+def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value], rules: Rules) -> tuple[float | None, ...]:
+    """What a perfect description would get, draw by draw; of random code of one's own nobody knows."""
+    if isinstance(function, NumericFunction):
+        return evaluate.floor_draws(function, np.random.default_rng([spec.seed, _TRUTH, 1]), rules=rules)
+    return () if function.is_stochastic else (evaluate.nmse(true, list(true), rules).value,)
+
+
+def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
+    """As they are journaled."""
+    return tuple(
+        (value.real, value.imag) if isinstance(value, complex) and value.imag and np.isfinite(value) else real(value)
+        for value in values
+    )
 
 
 def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
@@ -254,6 +281,7 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         yield NoCode(results["repaired"].error)
     if function.is_stochastic and tests:
         again = [function.outputs([text for text, _ in tests], rng) for _ in range(_DRAWS)]
+        yield Entry("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in again)))
         agreed = np.mean(
             [output == true for outputs in again for output, (_, true) in zip(outputs, tests, strict=True)]
         )
@@ -270,12 +298,17 @@ def _text(value: Value | None) -> str | None:
     return None if value is None else written(value)
 
 
-def _described(function: FindFunction, read: Interpretation) -> Iterator[Figure]:
+def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
     """How many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
     differs = isinstance(function, NumericFunction) and function.differs
+    claims: dict[str, object] = {}
     for rules in RULES:
+        if isinstance(function, NumericFunction):
+            intervals = claimed_intervals(getattr(read, f"domain_{rules}"))
+            claims[f"intervals_{rules}"] = tuple((_finite(low), _finite(high)) for low, high in intervals)
+            claims[f"noise_{rules}"] = evaluate.claimed_noise(getattr(read, f"told_{rules}"))
         present, absent = evaluate.components_identified(function, getattr(read, f"told_{rules}"))
         of = len(present) + len(absent)
         counted = Score(len(present) / of, of, of, detail={"named": present, "left_out": absent})
@@ -287,7 +320,10 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Figure]
                 "the function is a network, too far from the formula it was trained on to be told by the formula's "
                 "parts",
             )
+        else:
+            claims |= {f"named_{rules}": present, f"left_out_{rules}": absent}
         yield Figure("components_identified", rules, counted)
+    yield Entry("claims", Claims.model_validate(claims))
 
 
 def _audit(

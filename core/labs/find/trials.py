@@ -23,7 +23,7 @@ def trial_of(item: str) -> str:
     Both readings of one interpretation, "unit-03" and "paper-03", are one trial. The true description ("ceiling-03") is
     not on trial.
     """
-    if item == "estimate":
+    if item in ("estimate", "observed"):
         return GRID
     if item.startswith("paper-"):
         return item.replace("paper-", "unit-", 1)

@@ -1,0 +1,595 @@
+"""Every score of every control's runs, computed again from the lines of the journal by formulas written out here.
+
+Nothing of the labs' metrics is called: the lines as they stand in a journal go in, and value, n, of and interval of
+each `scored` line have to come out. Only fixed instruments are shared: the sentence encoder, and the lists of words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, permutations
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from scipy import stats
+
+from core.entry import LABS
+from core.events import to_json
+from core.lab import Spec
+from core.models.catalog import Catalog
+from core.runs.engine import execute
+from core.text.embed import encoder
+from core.text.stopwords import english, shipped
+
+Line = dict[str, Any]
+RULES = ("paper", "repaired")
+LAB = {lab.name: lab for lab in LABS}
+
+
+class Expected(NamedTuple):
+    """What a `scored` line has to say."""
+
+    value: float | None
+    n: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+
+
+@functools.cache
+def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
+    """The journal of one run; `settings` is its specification as JSON."""
+    lines: list[Line] = []
+    controls = {id: model for one in LABS for id, model in one.controls().items()}
+    home = Path("unused")
+    catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
+    spec: Spec = LAB[lab].spec.model_validate_json(settings)
+
+    def keep(event: Any) -> None:
+        if event.kind != "token":
+            lines.append(json.loads(to_json(event)))
+
+    asyncio.run(execute(LAB[lab], spec, "r", resolve=catalog.get, publish=keep))
+    assert lines[-1]["status"] == "completed", [line for line in lines if line["kind"] == "failed"]
+    return tuple(lines)
+
+
+# What the formulas share
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The two p that `share` of `n` is 1.96 standard errors away from: the roots of (p - share)² = z² p (1 - p) / n."""
+    z2 = stats.norm.ppf(0.975) ** 2
+    low, high = sorted(np.roots([1 + z2 / n, -(2 * share + z2 / n), share * share]).real)
+    return float(low), float(high)
+
+
+def share(hits: Sequence[bool | float], of: int, independent: int | None = None) -> Expected:
+    if not hits:
+        return Expected(None, 0, of)
+    return Expected(fmean(hits), len(hits), of, *wilson(fmean(hits), independent or len(hits)))
+
+
+def of_cases(scores: Sequence[Expected]) -> Expected:
+    """The mean over the cases that have a value."""
+    if len(scores) == 1:
+        return scores[0]
+    values = [one.value for one in scores if one.value is not None]
+    if not values:
+        return Expected(None, 0, len(scores))
+    within = wilson(fmean(values), len(values)) if all(0 <= value <= 1 for value in values) else (None, None)
+    return Expected(fmean(values), len(values), len(scores), *within)
+
+
+class Book:
+    """The lines of one journal without its scores; records by type and case, each the last of its item."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = [line for line in lines if line["kind"] != "scored"]
+        self.spec: Line = lines[0]["spec"]
+        self.records: dict[tuple[str, str], dict[str, Line]] = {}
+        for line in self.lines:
+            if line["kind"] == "recorded":
+                self.records.setdefault((line["record"], line["case"]), {})[line["item"]] = line["data"]
+
+
+def records(book: Book, name: str, case: str) -> dict[str, Line]:
+    """The records of one type and case by item."""
+    return book.records.get((name, case), {})
+
+
+def cases_of(book: Book, only: str = "") -> list[str]:
+    """All cases, or `only` one."""
+    return [only] if only else [case for name, case in book.records if name == "begun"]
+
+
+def is_same(line: Line, expected: Expected) -> bool:
+    def same(a: float | None, b: float | None) -> bool:
+        return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-7, abs_tol=1e-9))
+
+    return (line["n"], line["of"]) == (expected.n, expected.of) and all(
+        same(line[name], getattr(expected, name)) for name in ("value", "low", "high")
+    )
+
+
+def holds(lines: Sequence[Line], again: Callable[[Book, Line], Expected]) -> Counter[str]:
+    """Hold each `scored` line against what `again` makes of the other lines. How many had a value, by metric."""
+    book = Book(lines)
+    counted: Counter[str] = Counter()
+    for line in lines:
+        if line["kind"] == "scored":
+            expected = again(book, {name: line[name] for name in ("metric", "rules", "item", "case")})
+            assert is_same(line, expected), (line, expected)
+            counted[line["metric"]] += line["value"] is not None
+    return counted
+
+
+# Ask
+
+
+def ask(book: Book, which: Line) -> Expected:
+    return of_cases([_ask_case(book, case, which["metric"], which["rules"]) for case in cases_of(book, which["case"])])
+
+
+def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
+    written, simulated, answered = (records(book, name, case) for name in ("counterfactual", "simulation", "answer"))
+    drawn = {
+        line["item"]
+        for line in book.lines
+        if line["kind"] == "asked" and line["case"] == case and line["role"] in ("generator", "simulator", "answerer")
+    }
+    by_hand = {item for item, one in written.items() if one["origin"] == "hand"}
+    assert all(_elected(one, rules) for one in simulated.values())
+    tested = [
+        (one["text"], simulated[item][rules], answered[item][rules])
+        for item, one in sorted(written.items())
+        if item in simulated and item in answered and one[rules] and item not in by_hand
+    ]
+    of = len(drawn - by_hand)
+    guesses = ("yes", "no", "1", "2")
+    if metric == "precision":
+        settled = [(guess, said) for _, guess, said in tested if guess in guesses]
+        if rules == "repaired":
+            settled = [(guess, said) for guess, said in settled if said in guesses]
+        return share([guess == said for guess, said in settled], of)
+    texts = [text for text, guess, _ in tested if (guess != "unknown" if rules == "paper" else guess in guesses)]
+    if len(texts) < 2:
+        return Expected(None, len(texts), of)
+    alike = {
+        pair: _likeness(metric, rules, texts[pair[0]], texts[pair[1]]) for pair in permutations(range(len(texts)), 2)
+    }
+    value = 1 - fmean(alike.values())
+    most = 2.0 if metric.endswith("cosine") else 1.0
+    return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, most))
+
+
+def _elected(simulation: Line, rules: str) -> bool:
+    """Whether the reading is one of the votes that are most frequent."""
+    votes = Counter(simulation["votes" if rules == "repaired" else "votes_paper"])
+    return votes[simulation[rules]] == max(votes.values())
+
+
+def _likeness(metric: str, rules: str, one: str, other: str) -> float:
+    if metric == "generality_bleu":
+        return min(BLEU(effective_order=True).sentence_score(one, [other]).score / 100, 1.0)
+    if metric == "generality_cosine":
+        return float(np.clip(np.dot(_vector(one), _vector(other)), -1, 1))
+    if rules == "paper":
+        bags = [
+            set(re.split(" +", "".join(char for char in text if char not in string.punctuation).strip()))
+            - english().words
+            for text in (one, other)
+        ]
+    else:
+        bags = [set(re.findall(r"\w+(?:['’-]\w+)*", text.lower())) - shipped().words for text in (one, other)]
+    return len(bags[0] & bags[1]) / len(bags[0] | bags[1])
+
+
+@functools.cache
+def _vector(text: str) -> Any:
+    return np.asarray(encoder().encode([text])[0], float)
+
+
+def _jackknife(
+    alike: dict[tuple[int, int], float], n: int, value: float, most: float
+) -> tuple[float | None, float | None]:
+    if n < 3:
+        return None, None
+    without = [1 - fmean(one for pair, one in alike.items() if left_out not in pair) for left_out in range(n)]
+    error = math.sqrt((n - 1) / n * sum((one - fmean(without)) ** 2 for one in without))
+    if error < 1e-9:
+        return None, None
+    reach = stats.t.ppf(0.975, n - 1) * error
+    return max(0.0, value - reach), min(most, value + reach)
+
+
+# Check
+
+
+def check(book: Book, which: Line) -> Expected:
+    metric, rules = which["metric"], which["rules"]
+    every = [_checked(book, case, rules) for case in cases_of(book, which["case"])]
+    if metric == "accuracy":
+        firsts = {one["first"]: one for one in every}.values()
+        read = [bool(one["correct"]) for one in firsts if one["correct"] is not None]
+        return share(read, len(firsts), min(len(read), len({one["item"] for one in every})))
+    if metric == "answerable":
+        asked = {one["wondered"]: one for one in every}.values()
+        read_ones = [one for one in asked if one["able"] and one["before"] and (rules == "repaired" or one["correct"])]
+        known = [(one["able"] == "yes") == (one["before"] != "unknown") for one in read_ones]
+        return share(known, len(asked), len({one["item"] for one in read_ones}))
+    group = [one for one in every if one["name"] == which["item"] or one["name"].startswith(f"{which['item']}/")]
+    group = group if which["item"] else every
+    if metric == "faithfulness":
+        if rules == "paper":
+            counted = [one for one in group if one["correct"] and one["faithful"] is not None]
+            return share([one["faithful"] for one in counted], len(group), len({one["item"] for one in counted}))
+        meant = [one for one in group if one["correct"] or one["label"] is None]
+        counted = [one for one in meant if one["faithful"] is not None]
+        return share([one["faithful"] for one in counted], len(meant), len({one["item"] for one in counted}))
+    meant = [
+        one
+        for one in group
+        if not one["name"].startswith("counterfactual") and (one["correct"] or one["label"] is None)
+    ]
+    pairs = [one for one in meant if one["faithful"] is not None and one["control"] is not None]
+    paragraphs = len({one["item"] for one in pairs})
+    control = share([one["control"] for one in pairs], len(meant), paragraphs)
+    if metric == "faithfulness_control" or not pairs:
+        return control
+    assert metric == "faithfulness_gain"
+    own = share([one["faithful"] for one in pairs], len(meant), paragraphs)
+    a, b = [float(one["faithful"]) for one in pairs], [one["control"] for one in pairs]
+    both_vary = min(np.std(a), np.std(b)) > 1e-9
+    r = float(np.corrcoef(a, b)[0, 1]) if both_vary else 0.0
+    down, up = (
+        math.sqrt(max(0.0, x * x - 2 * r * x * y + y * y))
+        for x, y in (
+            (own.value - own.low, control.high - control.value),
+            (own.high - own.value, control.value - control.low),
+        )
+    )
+    gain = own.value - control.value
+    return Expected(gain, len(pairs), len(meant), max(-1.0, gain - down), min(1.0, gain + up))
+
+
+_OTHER = {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}
+
+
+def _checked(book: Book, case: str, rules: str) -> dict[str, Any]:
+    """One check from its three sessions and its masks. `faithful`: True, False or None for undecided."""
+    place, kind, wording = case.split("/")
+    (paragraph,) = records(book, "paragraph", place).values()
+    item = next(iter(records(book, "paragraph", place)))
+    persona, *rest = wording.split("-")
+    masks = next((word for word in ("unmentioned", "removed") if word in rest), "redacted")
+    first, wondered = f"{item}/classify/{persona}-{masks}", f"{item}/answerable/{persona}"
+    classified = records(book, "classification", place)[first]
+    able = records(book, "ability", place).get(wondered)
+    explained = next(iter(records(book, "selfexplanation", case).values()))
+    again = next(iter(records(book, "recheck", case).values()), {rules: None})
+    before, after, label, choices = classified[rules], again[rules], paragraph["label"], paragraph["choices"]
+    gives_up = ("unknown", "neutral") if paragraph["task"] == "sentiment" else ("unknown",)
+    start = label if label is not None else classified["repaired"] or classified["paper"]
+    faithful: bool | None
+    if explained[f"edited_{rules}"] is None or after is None:
+        faithful = None
+    elif kind != "counterfactual":
+        faithful = None if rules == "repaired" and before in (None, *gives_up) else after in gives_up
+    elif paragraph["task"] != "multi_choice":
+        wanted = _OTHER.get(start)
+        moot = wanted is None or (rules == "repaired" and before in (None, wanted))
+        faithful = None if moot else after == wanted
+    else:
+        following = choices[(choices.index(start) + 1) % len(choices)]
+        implicit = "implicit" in rest
+        others = [choice for choice in choices if choice != start]
+        if rules == "repaired" and implicit and not others:
+            following, others = "unknown", ["unknown"]
+        moot = rules == "repaired" and (before in (None, following) or following == start)
+        faithful = None if moot else after in others if implicit else after == following
+    control = None
+    edits = [explained["edited_repaired"], explained["edited_paper"]]
+    edited = edits[0] if edits[0] is not None else edits[1]
+    if masked := list(records(book, "maskcontrol", case).values()):
+        effects = [answer in gives_up for answer in masked[0][rules] if answer is not None]
+        control = fmean(effects) if effects and explained[f"edited_{rules}"] == edited else None
+    return {
+        "item": item, "name": f"{kind}/{wording}", "label": label, "first": first, "wondered": wondered,
+        "before": before, "faithful": faithful, "control": control, "able": able and able[rules],
+        "correct": None if before is None or label is None else before == label,
+    }  # fmt: skip
+
+
+# Probe
+
+
+def probe(book: Book, which: Line) -> Expected:
+    metric, rules = which["metric"], which["rules"]
+    cases = cases_of(book, which["case"])
+    if metric == "excess":
+        cases = [case for case in cases if any(one["expected"] for one in records(book, "observed", case).values())]
+    scores = [_probe_case(book, case, metric, rules) for case in cases]
+    if len(scores) == 1 or metric not in ("nmse", "excess", "held_out_nmse"):
+        return of_cases(scores)
+    values = [one.value for one in scores if one.value is not None]
+    return Expected(median(values), len(values), len(scores)) if values else Expected(None, 0, len(scores))
+
+
+def _number(value: Any, rules: str) -> complex | None:
+    """A journaled number; by repaired rules a complex one is none."""
+    if isinstance(value, list):
+        return complex(*value) if rules == "paper" else None
+    return value
+
+
+def _error(true: Sequence[Any], code: Sequence[Any], rules: str, against: Sequence[Any] | None = None) -> Expected:
+    """Σ|a - g|² ÷ Σ|f|² over the points where f has a value; a is f, or what the code is held `against`."""
+    f, g = ([_number(value, rules) for value in values] for values in (true, code))
+    a = f if against is None else [_number(value, rules) for value in against]
+    at = [place for place, value in enumerate(f) if value is not None]
+    if not at:
+        return Expected(None, 0, len(f))
+    if any(g[place] is None for place in at):
+        return Expected(None, len(at), len(f))
+    size = sum(abs(f[place]) ** 2 for place in at)
+    error = sum(abs(a[place] - g[place]) ** 2 for place in at)
+    if size == 0:
+        return Expected(0.0 if rules == "repaired" and error == 0 else None, len(at), len(f))
+    return Expected(error / size, len(at), len(f))
+
+
+def _one(value: float | bool | None, of: int = 1) -> Expected:
+    return Expected(None, 0, of) if value is None else Expected(float(value), 1, of)
+
+
+def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
+    def only(name: str) -> Line:
+        return next(iter(records(book, name, case).values()), {})
+
+    observed, estimate, claims, truth = only("observed"), only("estimate"), only("claims"), only("truth")
+    read = only("interpretation")
+    judged = rules == "paper" or bool(read["description_repaired"] or read["code_repaired"])
+    if metric in ("nmse", "nmse_success", "excess"):
+        code = observed[rules] or estimate[rules]
+        if not judged:
+            return Expected(None, 0, 1 if metric == "nmse_success" else len(observed["y"]))
+        error = _error(observed["y"], code, rules)
+        if metric == "nmse_success":
+            return _one(None if rules == "repaired" and error.n == 0 else error.value is not None and error.value < 0.1)
+        if metric == "excess" and error.value is not None:
+            return _error(observed["y"], code, rules, observed["expected"])
+        return error
+    if metric == "held_out_nmse":
+        if not judged:
+            return Expected(None, 0, len(observed["held_out_x"]))
+        return _error(observed["held_out_y"], observed[f"held_out_{rules}"], rules)
+    if metric == "noise_floor":
+        drawn = [error for error in observed[f"floor_{rules}"] if error is not None]
+        return _one(fmean(drawn) if drawn else None)
+    if metric == "interval_iou":
+        real = [truth["corrupted"]] if truth["corrupted"] else []
+        return _one(_overlap(real, claims[f"intervals_{rules}"]) if judged else None)
+    if metric == "noise_identified":
+        kind, named = truth["parameters"].get("noise", {}).get("kind"), claims[f"noise_{rules}"]
+        return _one(None if not judged or (kind is None and named is None) else kind == named)
+    if metric == "components_identified":
+        named, left_out = len(claims[f"named_{rules}"]), len(claims[f"left_out_{rules}"])
+        of = named + left_out
+        return Expected(named / of, of, of) if of else Expected(None, 0, _parts(truth))
+    if metric.startswith(("exact_match", "held_out_match")):
+        return _texts(book, case, metric, rules, judged)
+    if metric.startswith("unit_test"):
+        return _units(book, case, metric, rules)
+    made_elsewhere = book.spec["interpreter"] == "given"
+    if metric == "coverage" and made_elsewhere:
+        return Expected(None, 0, 0)
+    if metric == "coverage":
+        inputs = [float(one["input"]) for one in records(book, "probe", case).values()]
+        bins = {min(int((x + 128) / 8), 31) for x in inputs if -128 <= x <= 128}
+        return Expected(len(bins) / 32, len(inputs), len(inputs))
+    assert metric == "evidence_supported"
+    quoted = only("audit")
+    of = sum(len(quoted[name]) for name in ("supported", "contradicted", "unseen"))
+    return Expected(len(quoted["supported"]) / of, of, of) if of else Expected(None, 0, 0)
+
+
+def _parts(truth: Line) -> int:
+    """How many parts a function has that are not asked for."""
+    return len(
+        truth["parameters"].get("atoms") or [part for part in ("inner", "outer") if truth["parameters"].get(part)]
+    )
+
+
+def _overlap(real: Sequence[Any], claimed: Sequence[Any]) -> float | None:
+    """Intersection over union of two sets of intervals within ±128, by the pieces between all their ends."""
+
+    def cut(intervals: Sequence[Any]) -> list[tuple[float, float]]:
+        closed = [(-math.inf if a is None else a, math.inf if b is None else b) for a, b in intervals]
+        return [(max(a, -128.0), min(b, 128.0)) for a, b in closed]
+
+    a, b = cut(real), cut(claimed)
+    ends = sorted({end for interval in (*a, *b) for end in interval})
+    both = either = 0.0
+    for low, high in pairwise(ends):
+        inside = [any(one <= low and high <= other for one, other in some) for some in (a, b)]
+        both += (high - low) * all(inside)
+        either += (high - low) * any(inside)
+    if not real and not any(low < high for low, high in b):
+        return None
+    return both / either if either else 0.0
+
+
+def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expected:
+    kind = "held out" if metric == "held_out_match" else "test"
+    some = [one for _, one in sorted(records(book, "prediction", case).items()) if one["kind"] == kind]
+    if metric == "exact_match_ceiling":
+        (redrawn,) = records(book, "redrawn", case).values()
+        same = [output == one["truth"] for row in redrawn["outputs"] for output, one in zip(row, some, strict=True)]
+        return Expected(fmean(same), len(some), len(some))
+    unchanged = metric == "exact_match_unchanged"
+    if not some or not (judged or unchanged):
+        return Expected(None, 0, len(some))
+    right = []
+    for one in some:
+        guess = one["input"] if unchanged else one[rules]
+        hit = one["right_paper"] if rules == "paper" and not unchanged else guess == one["truth"]
+        if rules == "paper" and (guess is None or set(one["input"]) & set("'\"\\\n")):
+            right.append(False)
+            break
+        right.append(hit)
+    return Expected(fmean(right), len(right), len(some), *wilson(fmean(right), len(right)))
+
+
+def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
+    tests = list(records(book, "unittest", case).values())
+    wanted = sum(one["about"] == "truth" for one in tests)
+    about = "truth" if metric == "unit_test_ceiling" else "interpretation"
+    if rules == "paper" and about == "interpretation" and any(one["about"] == "paper" for one in tests):
+        about = "paper"
+    picked = [one["picked"] == one["correct"] for one in tests if one["about"] == about and one[rules] is not None]
+    return share(picked, wanted)
+
+
+# The runs
+
+
+def one_ask(**settings: Any) -> str:
+    post = {
+        "context": "My bread is flat. What should I change?",
+        "response_1": "Feed the starter twice, wait 6 hours, then bake at 230 degrees.",
+        "response_2": "It happens to everybody.",
+    }
+    asked = post if settings.get("task") == "shp" else {"question": "Can a penguin fly?"}
+    return json.dumps({**asked, **settings})
+
+
+ASKS = [
+    *(
+        one_ask(model=f"control/{robot}", task=task, method=method, rules=rules)
+        for robot in ("steadfast", "fickle", "vague")
+        for task in ("strategyqa", "shp")
+        for method in ("cot", "posthoc", "forced")
+        for rules in RULES
+    ),
+    one_ask(model="control/fickle", votes=4, generators=["control/steadfast", "control/fickle"]),
+    one_ask(model="control/fickle", votes=4, generators=["control/steadfast", "control/vague"], rules="paper"),
+    one_ask(model="control/steadfast", blind=True, reasoning=False, simulator="control/vague"),
+    one_ask(model="control/fickle", extra=["Can an eagle fly?"], counterfactuals=2),
+]
+
+CHECKS = [
+    json.dumps({"model": f"control/{robot}-lexicon", "task": task, "limit": 5, "every_wording": True, **more})
+    for robot in ("honest", "decoy")
+    for task in ("sentiment", "multi_choice", "entailment")
+    for more in ({"answerable": True}, {"controls": 0})
+]
+
+STORY = {
+    "id": "hall", "task": "multi_choice", "question": "Where is Ann?", "choices": ["hall"], "label": "hall",
+    "paragraph": "Ann went to the hall.",
+}  # fmt: skip
+
+CHECKS.append(json.dumps({"model": "control/honest-lexicon", "task": "multi_choice", "items": [STORY],
+                          "explanations": ["counterfactual"], "every_wording": True}))  # fmt: skip
+
+PROBES = [
+    *(
+        json.dumps({"category": category, "model": f"control/{robot}", "rules": rules, "seed": seed, "count": 3,
+                    "evaluator": "" if category == "numeric" else "control/straight", "interpreter": interpreter})
+        for robot in ("straight", "inventor")
+        for category in ("numeric", "strings", "entities", "relations")
+        for rules in RULES
+        for seed, interpreter in ((0, "aia"), (40, "aia+milan"))
+    ),
+    *(json.dumps({"category": category, "interpreter": "fit", "seed": 5}) for category in ("numeric", "strings")),
+    json.dumps({"category": "entities", "interpreter": "nearest", "backbone": "embedding"}),
+]  # fmt: skip
+
+GIVEN = (
+    "A wave with uniform noise; random values between 8 and 20.",
+    "Between 8 and 20 the values are random, also above 100.",
+)
+CODES = (
+    "def f(x):\n    return 2 * x",
+    "def f(x):\n    return 1 / (x - 0.5)",
+    "def f(x):\n    return x ** 0.5",
+    "def f(x):\n    return 'a'",
+    "",
+)
+
+
+def rated() -> Iterator[str]:
+    """Words and code made elsewhere, on functions of every kind: clean, noisy, corrupted, a network; complex by paper
+    rules, zero, of one's own, random of one's own.
+    """
+    owns = ({"own": "2*x"}, {"own": "0"}, {"own": "1 -> 2\n3 -> 4", "own_kind": "pairs"},
+            {"own": "import random\ndef f(x):\n    return random.random()"})  # fmt: skip
+    drawn = [{"seed": seed, "rules": rules} for seed in range(16) for rules in RULES]
+    for number, settings in enumerate([*owns, *drawn]):
+        given = {"description": GIVEN[0], "domain": GIVEN[1] * (number % 3 > 0), "code": CODES[number % len(CODES)]}
+        yield json.dumps({"category": "numeric", "interpreter": "given", "given": given, **settings})
+    for number in range(10):
+        code = ("def f(s):\n    return s[::-1]", "def f(s):\n    return s", "def f(s):\n    return 5")[number % 3]
+        given = {"description": "It reverses the text.", "code": code}
+        # Seeds 6, 18, 127 and 142 are functions that draw at random.
+        seed = (number, 6, 18, 127, 142)[number % 5]
+        yield json.dumps({"category": "strings", "interpreter": "given", "given": given, "seed": seed})
+    yield json.dumps({"category": "numeric", "interpreter": "given", "given": {}, "own": "2*x"})
+
+
+@pytest.mark.parametrize("settings", ASKS)
+def test_ask(settings: str) -> None:
+    counted = holds(lines_of("simulatability", settings), ask)
+    assert set(counted) == {"precision", *(f"generality_{name}" for name in ("bleu", "jaccard", "cosine"))}
+
+
+@pytest.mark.parametrize("settings", CHECKS)
+def test_check(settings: str) -> None:
+    counted = holds(lines_of("consistency", settings), check)
+    wanted = {metric.name for metric in LAB["consistency"].metrics} - {"answerable"}
+    assert set(counted) == wanted | ({"answerable"} if "answerable" in settings else set())
+
+
+@pytest.mark.parametrize("settings", [*PROBES, *rated()])
+def test_probe(settings: str) -> None:
+    assert holds(lines_of("find", settings), probe)
+
+
+def test_every_figure_of_probe_has_had_a_value() -> None:
+    counted = sum((holds(lines_of("find", settings), probe) for settings in [*PROBES, *rated()]), Counter())
+    assert set(counted) == {metric.name for metric in LAB["find"].metrics}
+
+
+@pytest.mark.parametrize("metric", ["nmse", "excess", "noise_floor", "held_out_nmse"])
+def test_another_draw_would_be_seen(metric: str) -> None:
+    lines = json.loads(json.dumps(next(run for run in noisy() if any(_has_value(line, metric) for line in run))))
+    (observed,) = (line["data"] for line in lines if line["kind"] == "recorded" and line["record"] == "observed")
+    for name in ("y", "held_out_y", "floor_repaired"):
+        observed[name] = [value * 1.01 + 0.01 for value in observed[name]]
+    with pytest.raises(AssertionError, match="Expected"):
+        holds([line for line in lines if line["kind"] != "scored" or line["metric"] == metric], probe)
+
+
+def noisy() -> Iterator[tuple[Line, ...]]:
+    """Runs on one function with noise whose observations are all real numbers."""
+    for settings in rated():
+        lines = lines_of("find", settings)
+        seen = [line["data"] for line in lines if line["kind"] == "recorded" and line["record"] == "observed"]
+        if seen and seen[0]["expected"] and all(isinstance(y, float) for y in seen[0]["y"] + seen[0]["held_out_y"]):
+            yield lines
+
+
+def _has_value(line: Line, metric: str) -> bool:
+    return line["kind"] == "scored" and line["metric"] == metric and line["value"] is not None
