@@ -202,6 +202,8 @@ def test_the_published_set_loads(outside: Path) -> None:
         assert any(function.excepts(fact) for fact in relation.facts) == (place >= 25)
     triplets = published_triplets(outside / "find", "relations")
     assert triplets.keys() == published.keys()
+    undefined = [sum(test.options[test.correct][1] == "undefined" for test in tests) for tests in triplets.values()]
+    assert undefined == [0] * 25 + [2] * 50
 
 
 @pytest.mark.outside_data
