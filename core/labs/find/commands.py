@@ -15,12 +15,12 @@ import click
 
 from core.events import Event, Token
 from core.lab import ToolContext, Tools
-from core.labs.find import made_elsewhere
+from core.labs.find import fidelity, made_elsewhere
 from core.labs.find.functions import source
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.entities import concepts
-from core.labs.find.functions.relations import relations
+from core.labs.find.functions.relations import RelationFunction, relations
 from core.labs.find.functions.source import OwnKind
 from core.labs.find.functions.strings import STRING_ATOMS
 from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
@@ -91,6 +91,8 @@ def narrate(now: ProbeView) -> Iterator[tuple[str, str]]:
     """Each round with its calls, the conclusion, the truth."""
     if now.spec is None:
         return
+    if now.fidelity:
+        yield "fidelity", f"Box:     {' '.join(fidelity.sentences(now.fidelity))}"
     for number in sorted({*now.exchanges, *(probe.round for probe in now.probes)}):
         exchange = now.exchanges.get(number)
         made = now.of_round(number)
@@ -155,7 +157,19 @@ def _shipped(category: str) -> Iterable[tuple[str, str]]:
 def _published(category: Category, find_dir: str) -> Iterable[tuple[str, str]]:
     if category == "strings":
         return [(id, "") for id in source.published_strings(find_dir)]
-    return [(id, function.kind) for id, function in source.published(category, find_dir).items()]
+    functions = source.published(category, find_dir)
+    if category != "relations":
+        return [(id, function.kind) for id, function in functions.items()]
+    return [(id, f"{function.kind:<10} {_known(id, function, find_dir)}") for id, function in functions.items()]
+
+
+def _known(id: str, function: FindFunction, find_dir: str) -> str:
+    """How many of its published examples our facts answer."""
+    assert isinstance(function, RelationFunction)
+    spec = ProbeSpec(category="relations", function=id, find_dir=find_dir, backbone="table", interpreter="you")
+    found = asyncio.run(fidelity.measure(spec, function))
+    right, wrong = (found.count(reading, inside=True) for reading in ("right", "wrong"))
+    return f"our facts: {right} of {found.total(inside=True)} right, {wrong} wrong" if found.published else ""
 
 
 def _show(
@@ -183,6 +197,9 @@ def _show(
         print(f"{shown.id}: {shown.kind}\n{shown.describe()}")
         if shown.note:
             print(f"Note: {shown.note}")
+        if isinstance(shown, RelationFunction):
+            told = fidelity.sentences(asyncio.run(fidelity.measure(spec, shown)))
+            print(f"Carried out by our facts: {' '.join(told)}")
     return DONE
 
 

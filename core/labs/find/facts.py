@@ -140,9 +140,18 @@ class Facts:
         return round(self.passed * self.counted)
 
     @property
+    def distinct(self) -> int:
+        """How many different things the leading figure counts: a word may be tested more than once."""
+        return self._distinct(self.case.headline)
+
+    def _distinct(self, metric: str) -> int:
+        score = self.case.score(metric, self.rules)
+        return int(score.detail.get("distinct", score.n)) if score else 0
+
+    @property
     def reach(self) -> tuple[float, float]:
-        """The 95 % interval of the share (Wilson); everything where nothing counts."""
-        return wilson(self.passed, self.counted) if self.counted else (0.0, 1.0)
+        """The 95 % interval of the share (Wilson), for so many different things; everything where nothing counts."""
+        return wilson(self.passed, self.distinct) if self.counted else (0.0, 1.0)
 
     @property
     def may_be_guessed(self) -> bool:
@@ -161,7 +170,7 @@ class Facts:
         score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
         if score is None or score.value is None:
             return False
-        low, high = wilson(score.value, score.n)
+        low, high = wilson(score.value, self._distinct(f"{self.case.headline}_ceiling"))
         return low <= CHANCE <= high
 
     @property

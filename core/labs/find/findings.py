@@ -11,6 +11,7 @@ from core.labs.find.records import (
     Audit,
     Estimate,
     Exchange,
+    Fidelity,
     Interpretation,
     Prediction,
     Probe,
@@ -40,6 +41,7 @@ class Findings:
     predictions: dict[str, Prediction] = field(default_factory=dict)
     units: dict[str, UnitTest] = field(default_factory=dict)
     audit: Audit | None = None
+    fidelity: Fidelity | None = None
     truth: Truth | None = None
     wishes: dict[str, Wish] = field(default_factory=dict)
     submission: Submission | None = None
@@ -102,6 +104,7 @@ def fields_of(log: CaseLog) -> dict[str, Any]:
         "predictions": reader.all_of(Prediction, log),
         "units": reader.all_of(UnitTest, log),
         "audit": reader.one_of(Audit, log),
+        "fidelity": reader.one_of(Fidelity, log),
         "truth": reader.one_of(Truth, log),
         "wishes": reader.all_of(Wish, log),
         "submission": reader.one_of(Submission, log),

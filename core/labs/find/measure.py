@@ -7,17 +7,20 @@ from collections.abc import Sequence
 
 from core.events import CallFailed
 from core.lab import BadInput, Case
-from core.labs.find import parse, scoring
+from core.labs.find import fidelity, parse, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars
 from core.labs.find.functions.base import FindFunction, Value, as_number
+from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.own import PairsFunction
+from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.interpreters.agent import Conclusion, agent, milan
 from core.labs.find.interpreters.fit import fit_numeric
 from core.labs.find.interpreters.fit_strings import fit_string
 from core.labs.find.interpreters.nearest import BUDGET as NEAREST_PROBES
 from core.labs.find.interpreters.nearest import nearest
-from core.labs.find.records import Interpretation, Probe, Submission, Truth, Wish
+from core.labs.find.module_calls import ModuleCalls
+from core.labs.find.records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Run
 from core.runs.turns import beside
@@ -45,11 +48,30 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
             "on. What it holds can be looked at.",
             "Begin a new run.",
         )
+    await _check_box(one, run, function)
     interpretation = await _interpret(one, run, box, function)
     if interpretation is None:
         return
     run.record(interpretation, ITEM)
     await scoring.score(one, run, box, function, interpretation)
+
+
+async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+    """Measure what carries the function out against the function's own truth, once, before it is used. Raises
+    CallFailed where it gives nothing at all.
+    """
+    used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
+    if not used or run.recorded(Fidelity):
+        return
+    assert isinstance(function, EntityFunction | RelationFunction)
+    calls = ModuleCalls(run, spec.module, about="stated")
+    try:
+        found = await fidelity.measure(spec, function, calls.ask)
+    except NoEncoder as missing:
+        raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+    if calls.failure is not None and found.count("no value") == len(found.inputs):
+        raise calls.failure
+    run.record(found, "fidelity")
 
 
 def _is_done(spec: ProbeSpec, run: Run) -> bool:

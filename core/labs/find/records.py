@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from core.events import Frozen
+from core.labs.find.functions.keeping import LEAST, all_right
 
 
 class Probe(Frozen):
@@ -20,6 +21,50 @@ class Probe(Frozen):
     value: float | None = None
     problem: str = ""
     how: str = "function"
+
+
+FidelityReading = Literal["right", "wrong", "undefined", "no value"]
+
+
+class Fidelity(Frozen):
+    """What the box gave for inputs of which the function's own truth speaks, before it was used. `inside`: whether an
+    input belongs to the function; `published`: whether those that do are the published examples; `by` is the encoder
+    or language model. A fact that came out as `undefined` is apart from one that came out wrong.
+    """
+
+    category: str
+    backbone: str
+    by: str = ""
+    published: bool = False
+    inputs: tuple[str, ...]
+    inside: tuple[bool, ...]
+    expected: tuple[str, ...]
+    outputs: tuple[str, ...]
+    readings: tuple[FidelityReading, ...]
+
+    def count(self, reading: FidelityReading, inside: bool | None = None) -> int:
+        """How many inputs came out so: inside, outside, or all."""
+        pairs = zip(self.readings, self.inside, strict=True)
+        return sum(one == reading and inside in (None, place) for one, place in pairs)
+
+    def total(self, inside: bool) -> int:
+        """How many inputs inside or outside were asked."""
+        return self.inside.count(inside)
+
+    @property
+    def all_right(self) -> float | None:
+        """How often ten exemplars would all come out right; None where nothing inside or outside had a value.
+        What had none does not count.
+        """
+        own, others = (self.total(side) - self.count("no value", side) for side in (True, False))
+        if not own or not others:
+            return None
+        return all_right(self.count("right", True) / own, 1 - self.count("right", False) / others)
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether ten exemplars would more often than not mislead an interpreter."""
+        return self.all_right is not None and self.all_right < LEAST
 
 
 class Exchange(Frozen):

@@ -45,7 +45,7 @@ class ReliabilitySpec(Spec):
     backbone: Backbone = Field(default="table", title="Backbone", description="what carries the functions out")
     model: str = Field(default="", title="Model", description="the language model that carries the functions out")
     concepts: int = Field(default=16, ge=2, le=140, title="Concepts", description="how many of the 140 concepts")
-    words: int = Field(default=5, ge=1, le=10, title="Words", description="how many words of each concept")
+    words: int = Field(default=5, ge=1, le=20, title="Words", description="how many words of each concept")
     across: bool = Field(
         default=True,
         title="All words to all functions",

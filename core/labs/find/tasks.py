@@ -32,6 +32,9 @@ TRIPLETS = 20
 PAPER_TRIPLETS = 10
 """The paper's number (paper §3)."""
 
+MODULE_CHECKS = 10
+"""Inputs inside and outside that a language model is asked before it carries a function out."""
+
 OWN = "own"
 """The case's id where the function is the person's own."""
 
@@ -52,7 +55,7 @@ NAMES: dict[Interpreter, str] = {
 }
 
 FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
-"""What carries a function out unless someone chooses: ten listed words are too few for a subject to be found by, and
+"""What carries a function out unless someone chooses: twenty listed words are too few for a subject to be found by, and
 sentence embeddings know no facts."""
 
 CAN: dict[Interpreter, tuple[Category, ...]] = {
@@ -291,7 +294,8 @@ def calls(spec: ProbeSpec, cases: int) -> int:
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
     # The description, the same as paper rules read it where that differs, and the true one.
     tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
-    modules = spec.probes if spec.is_module and spec.backbone == "model" else 0
+    checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
+    modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
     return cases * (dialogue + tests + modules)
 
 

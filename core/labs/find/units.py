@@ -28,6 +28,7 @@ from core.labs.find.tasks import JUDGING, ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
 from core.score import undefined
+from core.statistics import wilson
 from core.text.embed import NoEncoder, encoder
 
 EMBEDDING = "embedding"
@@ -199,6 +200,9 @@ def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
             if not some:
                 score = undefined(of, "every call of the evaluator about it failed")
             if score.value is not None:
-                detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3)}
-                score = replace(score, detail=detail)
+                # An example that comes again says little that is new: the interval counts each once.
+                counted = {test.options[test.correct - 1] for test in some if getattr(test, rules) is not None}
+                low, high = wilson(score.value, len(counted))
+                detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
+                score = replace(score, low=low, high=high, detail=detail)
             run.score(metric, score, rules)

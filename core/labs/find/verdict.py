@@ -266,7 +266,8 @@ def _picked(f: Facts) -> str:
 
 def _reach(f: Facts) -> str:
     low, high = f.reach
-    return f"95% interval {low:.2f} to {high:.2f}"
+    again = f" for {f.distinct} different examples" if f.distinct < f.counted else ""
+    return f"95% interval{again} {low:.2f} to {high:.2f}"
 
 
 MODULES = (

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from core import policy
-from core.labs.find.functions.entities import concepts
+from core.labs.find import fidelity
+from core.labs.find.functions.entities import EntityFunction, concepts, keeps
+from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.source import CATEGORIES, difficulties
 from core.labs.find.lab import LAB
 from core.labs.find.reliability import LAB as RELIABILITY
-from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls
+from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls, cases
+from core.text.embed import NoEncoder
 from pages.parts import models
 from pages.parts.widgets import widget
 
@@ -125,7 +130,7 @@ def own_fields(category: str) -> dict[str, object]:
         "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
     }
     if kind == "concept":
-        known = [name for name, one in concepts().items() if not one.sensitive]
+        known = [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
         text = " or ".join(
             st.multiselect(
                 "One subject or two", known, key="own-concept", max_selections=2, accept_new_options=True,
@@ -235,4 +240,33 @@ def beside(spec: ProbeSpec | None) -> dict[str, str]:
         )
     if spec is not None and not (spec.own or spec.function or spec.is_several):
         link_to(spec)
+    if spec is not None and (told := trust(spec)):
+        st.caption(told)
     return {"hold": "1"} if hold else {}
+
+
+def trust(spec: ProbeSpec) -> str:
+    """How far what carries the function out keeps to its truth, where no call of a model tells that; else empty. Of
+    several functions only tables are asked.
+    """
+    if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
+        return ""
+    asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
+    with st.spinner("Measuring what carries the function out …"):
+        try:
+            return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
+        except (ValueError, NoEncoder):
+            # The run says it where it matters.
+            return ""
+
+
+@st.cache_data(ttl=3600, max_entries=200, show_spinner=False)
+def _trust(fields: str) -> str:
+    spec = ProbeSpec.model_validate({**json.loads(fields), "interpreter": "you"})
+    found = []
+    for case in cases(spec):
+        function = case.about.load()
+        if isinstance(function, EntityFunction | RelationFunction):
+            found.append(asyncio.run(fidelity.measure(case.about, function)))
+    told = " ".join(fidelity.sentences(fidelity.together(found)))
+    return f"Over {len(found)} functions: {told}" if len(found) > 1 else told

@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.lab import RULES
+from core.labs.find import fidelity
 from core.labs.find.agreement import ABSOLUTE, RELATIVE
 from core.labs.find.missed import missed
-from core.labs.find.records import UnitTest
+from core.labs.find.records import Fidelity, UnitTest
 from core.labs.find.verdict import judge, of_words, solved, verdict
 from core.labs.find.view import ProbeView
+from core.score import Score
 from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
 from pages.parts.calls import inspector
 from pages.parts.text import plain, visible
@@ -111,6 +113,8 @@ def _verdict(case: ProbeView) -> None:
         st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:
             st.caption(plain(truth.note))
+        if case.fidelity:
+            _box(case.fidelity)
         with st.container(horizontal=True, key="headline"):
             for metric in _MOST.get(case.spec.category, _MODULES):
                 if metric == case.headline or case.value(metric) is not None:
@@ -121,6 +125,28 @@ def _verdict(case: ProbeView) -> None:
         elif case.value(case.headline) is not None:
             nothing = "Nothing that our checks can see." if solved(case) else "Our checks cannot say: compare the two."
             st.markdown(f"**{missed_title}**  \n{nothing}")
+
+
+def _box(found: Fidelity) -> None:
+    """How far the box kept to its own truth, and each input that was asked."""
+    st.markdown(f"**The box**  \n{plain(' '.join(fidelity.sentences(found)))}")
+    with st.expander("The box against its own truth", icon=":material/rule:", key="fidelity"):
+        rows = zip(found.inputs, found.inside, found.expected, found.outputs, found.readings, strict=True)
+        st.dataframe(
+            [
+                {
+                    "Input": text,
+                    "Belongs to the function": inside,
+                    "Its truth": expected,
+                    "The box": output,
+                    "Came out": reading,
+                }
+                for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
+            ],
+            hide_index=True,
+            key="fidelity-table",
+            alt="Inputs with what the function's truth says and what the box gave",
+        )
 
 
 def _metric(case: ProbeView, metric: str) -> None:
@@ -156,10 +182,15 @@ def _figures(case: ProbeView) -> None:
                     "Repaired rules": shown["repaired"],
                     "Paper rules": shown["paper"],
                     "Counted": f"{score.n} of {score.of}",
-                    "Note": case.reason(metric) or case.reason(metric, "paper"),
+                    "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
                 }
             )
         st.dataframe(rows, hide_index=True, key="figures-table", alt="Every figure by both sets of rules")
+
+
+def _again(score: Score) -> str:
+    distinct = score.detail.get("distinct", score.n)
+    return f"interval for {distinct} different examples" if distinct < score.n else ""
 
 
 def _meaning(case: ProbeView) -> None:
@@ -185,6 +216,7 @@ def _meaning(case: ProbeView) -> None:
             "- A good fit is not understanding: code can be right where the words are not, or the other way round.\n"
             "- One function says little about an interpreter. Try several, or use the command line.\n"
             "- A language model that carries out a function (entities, relations) makes mistakes of its own; then even "
-            "a perfect interpreter cannot be right. The unit test on the true description shows that limit.\n"
+            "a perfect interpreter cannot be right. The box is measured against its own truth beforehand, and the unit "
+            "test on the true description shows that limit.\n"
             "- These boxes are small and made by us; what is hard here need not be what is hard in a real network."
         )

@@ -45,13 +45,13 @@ LEAST = 0.5
 DECIMALS = 4
 """Entity values are rounded as the benchmark prints them."""
 
-MIDPOINT, WIDTH = 0.38, 0.03
+MIDPOINT, WIDTH = 0.40, 0.03
 """Cosine similarity at which an entity function by embedding gives 0.5, and how fast it turns (`related`)."""
 
 MIDPOINT_OF_NAME = 0.29
 """The same for a concept of which only the name is known."""
 
-NAME_WEIGHT = 0.5
+NAME_WEIGHT = 0.3
 """How much a concept's name counts beside the mean of its words."""
 
 SAME_INPUT = 0.85
@@ -217,7 +217,7 @@ class EmbeddingModule:
 def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
     """How related each row of `vectors` (n × dimensions, normalised) is to the concept, 0…1, shape n.
 
-    A logistic curve over the cosine to the concept's direction: the mean of its ten words plus half its name. Its two
+    A logistic curve over the cosine to the concept's direction: the mean of its words plus 0.3 of its name. Its two
     constants were set on our words with MiniLM: 0.92 on average for a concept's own (0.81 where each word is left out
     of its concept's mean), 0.09 for the words of other concepts.
     """

@@ -6,7 +6,7 @@ Paper §2.3, table A2; docs/measuring.md §4.3.
 from __future__ import annotations
 
 import tomllib
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,8 +73,11 @@ class Relation(Frozen):
 
     def fact(self, text: str) -> Fact | None:
         """The fact about `text`, whatever its case and accents."""
-        wanted = normal(text)
-        return next((fact for fact in self.facts if wanted in map(normal, fact.inputs)), None)
+        return self._by_input.get(normal(text))
+
+    @cached_property
+    def _by_input(self) -> dict[str, Fact]:
+        return {normal(name): fact for fact in self.facts for name in fact.inputs}
 
 
 @lru_cache(maxsize=1)

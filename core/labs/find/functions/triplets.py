@@ -51,8 +51,8 @@ def published_triplets(find_dir: Path, category: Literal["entities", "relations"
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
-    """`n` triplets of our words, half for each concept where there are two. A concept has ten words: beyond that they
-    come again, beside other distractors.
+    """`n` triplets of our words, half for each concept where there are two. A concept has twenty words: beyond
+    that they come again, beside other distractors.
 
     Distractors are words of other concepts; sensitive ones only where the function is sensitive itself. Raises
     ValueError for a concept that is not one of the 140.

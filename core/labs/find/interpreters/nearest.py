@@ -34,7 +34,7 @@ DOUBT = 0.05
 """No hypothesis rules an answer out further than this: word lists and modules are both wrong at times."""
 
 SIMILAR = 0.7
-"""The most that is expected of a word which only resembles a concept; its ten words are expected to give 1 − DOUBT."""
+"""The most that is expected of a word which only resembles a concept; its own words are expected to give 1 − DOUBT."""
 
 NEGLIGIBLE = 1e-5
 """Hypotheses that hold less than this share of the likeliest one's probability have no say in what is asked next."""
