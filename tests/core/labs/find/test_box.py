@@ -12,7 +12,7 @@ from core.events import Event, Recorded
 from core.lab import Case
 from core.labs.find.box import AT_ONCE, LONGEST, Box
 from core.labs.find.lab import LAB
-from core.labs.find.tasks import ProbeSpec
+from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.runs.engine import execute
 from core.runs.run import Run
@@ -21,6 +21,9 @@ from tests.core.labs.find.playing import CONCLUSION, scripted, stub_catalog, stu
 from tests.stub_server import Fault, StubServer
 
 MODULE_ASKED = "Reply 1 for yes"
+
+CHECKS = 2 * MODULE_CHECKS
+"""Calls by which the box is measured before it is used."""
 
 
 def play(spec: ProbeSpec, server: StubServer | None = None, history: list[Event] | None = None) -> ProbeView:
@@ -60,7 +63,7 @@ def test_a_function_that_a_model_carries_out_keeps_to_its_budget(commands: tuple
     with StubServer(agent(*commands)) as server:
         view = play(module_spec(probes=3), server)
         assert [probe.input for probe in view.probes] == ["oak", "elm", "ash"]
-        assert module_calls(server) == 3
+        assert module_calls(server) == CHECKS + 3
         assert "fir" not in server.seen[-1].question.split("function.py")[-1]
         rest = [seen.question for seen in server.seen if MODULE_ASKED not in seen.question]
     assert len(rest) == len(commands) + 1, "with its budget spent it is asked to conclude"
@@ -134,7 +137,7 @@ def test_a_module_is_not_asked_for_an_input_that_is_known() -> None:
         without = [event for event in history if getattr(event, "call", None) not in module]
         asked = module_calls(server)
         view = play(spec, server, history=without)
-        assert len(module) == asked == module_calls(server) == 2
+        assert len(module) == asked == module_calls(server) == CHECKS + 2
     assert [probe.input for probe in view.probes] == ["oak", "elm"]
 
 
@@ -146,12 +149,12 @@ def test_a_run_that_goes_on_sees_a_call_fail_that_had_failed() -> None:
     def reply(body: dict[str, Any]) -> str:
         return "Paris" if "reply with the fact alone" in body["messages"][0]["content"] else replies(body)
 
-    with StubServer(reply, faults={2: Fault("filtered"), 6: Fault("server_error")}) as server:
+    with StubServer(reply, faults={CHECKS + 2: Fault("filtered"), CHECKS + 6: Fault("server_error")}) as server:
         before, events = playing.play(spec, stub_catalog(server, retries=0))
-        assert before.log.status == "failed" and server.count == 6
+        assert before.log.status == "failed" and server.count == CHECKS + 6
         assert sum(bool(probe.problem) for probe in before.probes) == 1
         after, _ = playing.play(spec, stub_catalog(server, retries=0), events)
-        assert server.count == 7, "only the interpreter's last message is asked for"
+        assert server.count == CHECKS + 7, "only the interpreter's last message is asked for"
     assert after.log.status == "completed" and after.probes == before.probes
 
 
@@ -223,7 +226,7 @@ def test_a_language_model_can_carry_the_function_out() -> None:
         ("eagle", 1.0, "logprobs"),
         ("stone", 0.0, "logprobs"),
     }
-    assert sum(event.kind == "asked" and event.role == "module" for event in events) == 2
+    assert sum(event.kind == "asked" and event.role == "module" for event in events) == CHECKS + 2
 
     with StubServer(reply) as server:
         playing.play(spec, stub_catalog(server), history=events[:-1])
@@ -244,11 +247,11 @@ def test_one_failing_input_is_an_observation_and_all_failing_stop_the_run() -> N
             return "Paris"
         return scripted("PYTHON(function.py France Spain)", "[DESCRIPTION]: capitals")(body)
 
-    with StubServer(reply, faults={2: Fault("filtered")}) as server:
+    with StubServer(reply, faults={CHECKS + 2: Fault("filtered")}) as server:
         view, _ = playing.play(spec, stub_catalog(server, retries=0))
     assert view.log.status == "completed"
     assert sorted(bool(probe.problem) for probe in view.probes) == [False, True]
-    with StubServer(reply, faults={2: Fault("filtered"), 3: Fault("filtered")}) as server:
+    with StubServer(reply, faults={CHECKS + 2: Fault("filtered"), CHECKS + 3: Fault("filtered")}) as server:
         view, _ = playing.play(spec, stub_catalog(server, retries=0))
     assert view.log.status == "failed" and view.probes == []
 

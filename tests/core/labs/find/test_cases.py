@@ -15,7 +15,7 @@ from core.labs.find import reliability
 from core.labs.find.lab import LAB
 from core.labs.find.missed import missed
 from core.labs.find.records import Submission, Wish
-from core.labs.find.tasks import ProbeSpec, calls, cases
+from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
 from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import scores
 from core.runs.engine import Addition
@@ -123,7 +123,7 @@ def test_calls_are_counted_for_all_cases() -> None:
     spec = stub_spec(own="", category="entities", evaluator="stub/stub-model")
     assert calls(spec, 1) == 4 + 1 + 60 and calls(spec, 7) == 7 * calls(spec, 1)
     by_model = spec.model_copy(update={"backbone": "model", "module": "m"})
-    assert calls(by_model, 1) == calls(spec, 1) + spec.probes
+    assert calls(by_model, 1) == calls(spec, 1) + spec.probes + 2 * MODULE_CHECKS
     assert calls(fit(), 5) == 0
 
 

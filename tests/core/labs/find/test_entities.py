@@ -19,11 +19,11 @@ RNG = np.random.default_rng(0)
 seeds = st.integers(0, 10**6)
 
 
-def test_140_concepts_with_ten_words_each_and_no_word_under_two() -> None:
+def test_140_concepts_with_twenty_words_each_and_no_word_under_two() -> None:
     assert len(concepts()) == 140
-    assert all(len(concept.words) == 10 for concept in concepts().values())
+    assert all(len(concept.words) == 20 for concept in concepts().values())
     words = [normal(word) for concept in concepts().values() for word in concept.words]
-    assert len(set(words)) == 1400
+    assert len(set(words)) == 2800
     assert all(words)
 
 

@@ -50,7 +50,7 @@ def knowing(body: dict[str, Any]) -> str:
     """A model that knows every list by heart."""
     prompt = body["messages"][-1]["content"]
     named = [name for name in concepts() if name in prompt]
-    return "1" if any(word in prompt for name in named for word in concepts()[name].words) else "0"
+    return "1" if any(f"Word: {word}\n" in prompt for name in named for word in concepts()[name].words) else "0"
 
 
 def test_tables_are_selective_by_nature() -> None:
@@ -162,7 +162,7 @@ def test_log_probabilities_that_are_refused_are_done_without() -> None:
         {"concepts": 1},
         {"concepts": 141},
         {"words": 0},
-        {"words": 11},
+        {"words": 21},
     ],
 )
 def test_what_cannot_be_tested_is_refused(fields: dict[str, Any]) -> None:
