@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -206,3 +207,20 @@ def test_a_reader_that_stops_reading_is_no_fault() -> None:
         shell=True, executable="/bin/bash", cwd=ROOT, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert lines.stdout.splitlines() == ["numeric:", "0"] and "Traceback" not in lines.stderr
+
+
+def test_the_box_of_words_and_facts_is_told_before_its_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["probe", "--category", "relations", "--seed", "5", "--model", "control/straight"]
+    assert main(line) == 0
+    printed = capsys.readouterr().out
+    assert "0 wrong and 0 undefined" in printed and "by construction" in printed
+    assert printed.index("Measured against its own truth") < printed.index("   1  ")
+
+
+def test_coverage_of_published_relations_is_listed(find_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ["--category", "relations", "--find-dir", str(find_dir)]
+    assert main(["find", "list", *folder]) == 0
+    listed = capsys.readouterr().out.splitlines()[1:]
+    assert listed and all(re.search(r"our facts: (10|\d) of 10 right, \d wrong", line) for line in listed)
+    assert main(["find", "show", *folder, "--function", listed[0].split()[0]]) == 0
+    assert "of 10 published examples" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import read
+from core.labs.find.functions.entities import concepts, keeps
 from core.labs.find.tasks import ProbeSpec
 from tests.pages.conftest import settled, until, words
 from tests.stub_server import StubServer
@@ -367,3 +368,26 @@ def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
     app.button(key="probe").click().run()
     told = words(settled(app, 90))
     assert "chess" in told and "poetry" in told and "tells as much as the truth" in told
+
+
+def test_how_far_the_box_can_be_trusted_stands_before_the_run_and_beside_the_truth(page: Page) -> None:
+    app = page("probe")
+    app.segmented_control(key="category").set_value("relations").run()
+    before = [caption.value for caption in app.caption if "Measured against its own truth" in caption.value]
+    assert len(before) == 1 and "0 wrong and 0 undefined" in before[0] and "by construction" in before[0]
+    app.selectbox(key="backbone-relations").set_value("model").run()
+    assert not any("Measured against" in caption.value for caption in app.caption), "a model's calls are not free"
+    app = page("probe", run=run_of(category="entities", seed=1, backbone="embedding"))
+    told = words(app)
+    assert "words of the subject and" in told and "Ten exemplars (2 that belong to the function" in told
+    table = next(one.value for one in app.dataframe if "Its truth" in one.value.columns)
+    assert len(table) > 140 and set(table["Came out"]) <= {"right", "wrong"}
+
+
+def test_subjects_whose_box_contradicts_its_truth_are_not_offered(page: Page) -> None:
+    app = page("probe")
+    app.segmented_control(key="category").set_value("entities").run()
+    app.segmented_control(key="source").set_value("own").run()
+    offered = app.multiselect(key="own-concept").options
+    assert "poetry" not in offered and "golf" not in offered and "insects and entomology" in offered
+    assert all(keeps(concepts()[name]) for name in offered)
