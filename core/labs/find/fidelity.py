@@ -102,6 +102,12 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     )
 
 
+def is_about(found: Fidelity, spec: ProbeSpec, function: ModuleFunction) -> bool:
+    """Whether all inputs that `found` holds as the function's own still are."""
+    own = {one.input for one in _published(spec) or _ours(function)}
+    return own.issuperset(text for text, inside in zip(found.inputs, found.inside, strict=True) if inside)
+
+
 def _evenly(truths: Sequence[Stated]) -> list[Stated]:
     places = np.linspace(0, len(truths), min(MODULE_CHECKS, len(truths)), endpoint=False).astype(int)
     return [truths[place] for place in places]

@@ -10,6 +10,7 @@ from core.lab import BadInput, Case
 from core.labs.find import fidelity, parse, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars
+from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value, as_number
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.own import PairsFunction
@@ -42,7 +43,7 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
-    if box.is_another():
+    if box.is_another() or _is_other_module(one, run, function):
         raise BadInput(
             "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
             "on. What it holds can be looked at.",
@@ -54,6 +55,18 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
         return
     run.record(interpretation, ITEM)
     await scoring.score(one, run, box, function, interpretation)
+
+
+def _is_other_module(spec: ProbeSpec, run: Run, function: FindFunction) -> bool:
+    """Whether the interpreter was shown another function than the one that the seed stands for now: the box was
+    measured by inputs that today's does not state, or was called before boxes were measured at all.
+    """
+    if not isinstance(function, EntityFunction | RelationFunction) or not run.recorded(Probe):
+        return False
+    measured = list(run.recorded(Fidelity).values())
+    if not measured:
+        return source.is_drawn(function.id)
+    return not fidelity.is_about(measured[0], spec, function)
 
 
 async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:

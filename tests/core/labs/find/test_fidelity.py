@@ -196,6 +196,25 @@ def test_a_model_that_does_not_answer_at_all_stops_the_run_before_it_begins() ->
     assert view.fidelity is None and failures(events) and not view.probes
 
 
+def test_a_run_does_not_go_on_where_its_seed_now_stands_for_another_subject() -> None:
+    spec = ProbeSpec(category="entities", seed=3, interpreter="nearest", backbone="table")
+    _, events = play(spec)
+    last = next(place for place, event in enumerate(events) if event.kind == "recorded" and event.record == "probe")
+    begun = events[: last + 1]
+    after, whole = play(spec, history=begun)
+    assert after.log.status == "completed" and not failures(whole), "the same subject goes on"
+    older = [event for event in begun if not (event.kind == "recorded" and event.record == "fidelity")]
+    other = [
+        event.model_copy(update={"data": {**event.data, "inputs": ["another", *event.data["inputs"][1:]]}})
+        if event.kind == "recorded" and event.record == "fidelity"
+        else event
+        for event in begun
+    ]
+    for history in (older, other):
+        after, whole = play(spec, history=history)
+        assert "another function for this seed" in str(failures(whole) or [drop.detail for drop in after.log.drops])
+
+
 def test_code_that_is_rated_uses_no_box() -> None:
     spec = ProbeSpec.model_validate(
         {"category": "relations", "seed": 1, "interpreter": "given", "given": {"description": "capitals"}}
