@@ -133,20 +133,32 @@ def test_score_rates_a_result_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["find", "show", "--function", "f00700", "--find-dir", str(find_dir), "--json"]) == 0
     capsys.readouterr()
     results = tmp_path / "gpt" / "numeric"
-    for name, code in (("f00700", "def f(x):\n    return 0.0"), ("f00701", "this is not python"), ("f00702", "")):
+    codes = {
+        "f00200": "import pandas\ndef f(x):\n    return x",
+        "f00700": "def f(x):\n    return 0.0",
+        "f00701": "this is not python",
+        "f00702": "",
+    }
+    for name, code in codes.items():
         (results / name).mkdir(parents=True)
         (results / name / "description.txt").write_text("It is zero.")
         (results / name / "code.py").write_text(code)
     assert main(["find", "score", str(results), "--find-dir", str(find_dir), "--json"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["name"] for line in lines] == ["f00700", "f00701", "f00702"]
+    lacking, *lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["name"] for line in (lacking, *lines)] == list(codes)
     assert lines[0]["scores"]["nmse"] == pytest.approx(1) and lines[0]["scores"]["nmse_success"] == 0
     assert lines[1]["scores"]["nmse"] is None and lines[1]["scores"]["nmse_success"] == 0
+    assert lacking["outcome"] == "not runnable here" and "pandas" in lacking["reasons"]["nmse"]
+    for line in (lacking, *lines):
+        assert line["scores"]["not_runnable"] == line["paper"]["not_runnable"] == (line is lacking)
+    assert lacking["scores"]["nmse_success"] is None and lacking["paper"]["nmse_success"] is None
     assert "no code" in lines[2]["reasons"]["nmse"] or "no function" in lines[2]["reasons"]["nmse"]
     assert main(["find", "score", str(results), "--find-dir", str(find_dir)]) == 0
     printed = capsys.readouterr().out
-    assert "numeric, 3 interpretations:" in printed and "mean nmse 1.000  (1 of 3)" in printed
-    assert "mean nmse_success 0.000  (3 of 3)" in printed
+    assert "numeric, 4 interpretations:" in printed and "mean nmse 1.000  (1 of 4)" in printed
+    assert "mean nmse_success 0.000  (3 of 4)" in printed
+    assert "f00200           nmse undefined (not runnable here: ModuleNotFoundError: No module named" in printed
+    assert "1 of 4 could not be run here" in printed
     assert not list(home.journals().glob("*.jsonl")), "rating leaves no runs behind"
 
 

@@ -16,6 +16,7 @@ import click
 from core.events import Event, Token
 from core.lab import ToolContext, Tools
 from core.labs.find import fidelity, made_elsewhere
+from core.labs.find.facts import Facts
 from core.labs.find.functions import source
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import Category, FindFunction
@@ -23,6 +24,7 @@ from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.relations import RelationFunction, relations
 from core.labs.find.functions.source import OwnKind
 from core.labs.find.functions.strings import STRING_ATOMS
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
 from core.labs.find.view import ProbeView, view
 from core.models.local import SHIPPED
@@ -268,6 +270,7 @@ def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | Non
 
 
 def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
+    now = view(state.case(state.only))
     if as_json:
         reasons = {
             score.metric: score.detail["reason"]
@@ -279,15 +282,18 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
             "category": spec.category,
             "scores": _scores(state),
             "paper": _scores(state, "paper"),
+            "outcome": now.outcome("repaired"),
             "reasons": reasons,
             "status": state.status,
         }
         print(json.dumps(line), flush=True)
         return
-    now = view(state.case(state.only))
-    value = now.value(now.headline)
-    reason = f" ({now.reason(now.headline)})" if value is None else ""
+    value, why = now.value(now.headline), now.reason(now.headline)
+    reason = f" ({why})" if value is None else ""
     shown = "undefined" if value is None else f"{value:.4g}"
+    number, of = Facts(now).not_run
+    if number and not not_runnable(why):
+        reason += f", {number} of {of} tests {NOT_RUNNABLE}"
     print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)
     for failure in state.failures:
         print(f"  {failure.message} {failure.hint}".rstrip(), file=sys.stderr)
@@ -304,6 +310,8 @@ def _print_means(rated: Sequence[Rated]) -> None:
             values = [value for one in scores if (value := one.get(metric)) is not None]
             mean = f"{sum(values) / len(values):.3f}" if values else "undefined"
             print(f"  mean {metric} {mean}  ({len(values)} of {len(scores)})")
+        if lacking := sum(bool(one.get("not_runnable")) for one in scores):
+            print(f"  {lacking} of {len(scores)} could not be run here, in whole or in part")
 
 
 TOOLS = Tools(

@@ -14,6 +14,7 @@ from core.labs.find.findings import Findings
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import PROBED
 from core.labs.find.records import Prediction
+from core.labs.find.sandbox_lacking import cause, not_runnable
 from core.statistics import wilson
 
 CHANCE = 1 / 3
@@ -89,6 +90,24 @@ class Facts:
     def is_numeric(self) -> bool:
         """Whether it is about a function of numbers."""
         return self.category == "numeric"
+
+    # Code
+
+    @property
+    def not_run(self) -> tuple[int, int]:
+        """At how many test points, or on how many test texts, the code could not be run here, and of how many."""
+        score = self.case.score("not_runnable", self.rules)
+        if score is None or not score.value:
+            return 0, self.test_points or len(self.tests)
+        if self.is_numeric:
+            return int(score.detail.get("points") or 0), self.test_points
+        return round(score.value * score.n), score.n
+
+    @property
+    def lacking(self) -> str:
+        """What the sandbox lacks, where the code could not be judged for want of it; else empty."""
+        reason = self.reason(self.case.headline)
+        return cause(reason) if not self.is_scored and not_runnable(reason) else ""
 
     # Words
 
@@ -292,4 +311,5 @@ class Facts:
     @property
     def unchanged(self) -> int:
         """Test texts that count and that the function gives back as they are."""
-        return sum(one.input == one.truth for one in self.tests[: self.counted])
+        ran = [one for one in self.tests if not not_runnable(one.failure(self.rules))]
+        return sum(one.input == one.truth for one in ran[: self.counted])

@@ -23,6 +23,14 @@ METRICS = (
         leads=True,
     ),
     Metric("nmse_success", "Success (NMSE below 0.1)", "Whether the error is below a tenth.", leads=True),
+    Metric(
+        "not_runnable",
+        "Not runnable here",
+        "Code that wants what Python has and our sandbox has not: whether it does (numbers), or on which share of the "
+        "test texts. It is neither right nor wrong, and no other figure counts it.",
+        better="",
+        leads=True,
+    ),
     Metric("exact_match", "Exact match", "The share of test texts on which the code gives the output.", leads=True),
     Metric(
         "exact_match_unchanged",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.functions.relations import UNDEFINED
+from core.labs.find.sandbox_lacking import not_runnable
 from core.labs.find.verdict import interval, solved
 
 _QUOTES = 3
@@ -126,7 +127,7 @@ def _told_apart(y: float, g: float) -> tuple[str, str]:
 def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
     """The first text on which the code is wrong: the text, what the function gives, what the code does."""
     for one in f.case.predictions.values() if f.concluded else ():
-        if one.repaired != one.truth:
+        if one.repaired != one.truth and not not_runnable(one.failure("repaired")):
             gave = f"fails ({one.error})" if one.repaired is None else f"gives {one.repaired!r}"
             return [(one.input, one.truth, gave)]
     return []

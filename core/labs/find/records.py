@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from core.events import Frozen
+from core.events import Frozen, Rules
 from core.labs.find.functions.keeping import LEAST, all_right
 
 
@@ -187,8 +187,16 @@ class Prediction(Frozen):
     paper: str | None = None
     repaired: str | None = None
     error: str = ""
+    error_paper: str = ""
+    """Why the code gives nothing, by either reading of it; older journals know the repaired one's alone."""
     right_paper: bool | None = None
     """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
+
+    def failure(self, rules: Rules) -> str:
+        """Why the code gives nothing; empty where it gives something."""
+        if getattr(self, rules) is not None:
+            return ""
+        return self.error_paper or self.error if rules == "paper" else self.error
 
 
 class UnitTest(Frozen):

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from core.events import Rules
 from core.labs.find import sandbox_process
 from core.labs.find.functions.base import Value
+from core.labs.find.sandbox_lacking import told
 from core.labs.find.sandbox_process import Outcome
 from core.labs.find.sandbox_rewriting import names_numbers
 from core.policy import child_environment
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     """What a program gave, input by input. `values[k]` is None exactly where `errors[k]` is not.
 
     `error` says why nothing could be evaluated at all, None otherwise; `function` is the name of the tested function.
+    Errors for want of what Python has and the sandbox has not are marked (`sandbox_lacking.not_runnable`).
     """
 
     values: tuple[Value | None, ...]
@@ -83,16 +85,6 @@ def tested_function(code: str, rules: Rules) -> str | None:
         return name if name.isidentifier() and not keyword.iskeyword(name) else None
     names = re.findall(r"^(?:def[ \t]+(?=\w+[ \t]*\()|(?=\w+[ \t]*=[ \t]*lambda\b))(\w+)", code, re.MULTILINE)
     return names[-1] if names else None
-
-
-_NOT_LENT = re.compile(r"ModuleNotFoundError|ImportError|NotImplementedError|AttributeError: 'module_lent_in_part'")
-
-
-def not_lent(error: str) -> bool:
-    """Whether a program ended with `error` for want of something that Python has and the sandbox has not. That says
-    nothing about the program.
-    """
-    return _NOT_LENT.match(error) is not None
 
 
 def evaluate(
@@ -140,8 +132,9 @@ def evaluate(
             ]
             outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
     if isinstance(outcomes, str):
-        return _failed(outcomes, inputs, name, start)
-    values, errors = zip(*outcomes, strict=True) if outcomes else ((), ())
+        return _failed(told(outcomes, code), inputs, name, start)
+    values, given = zip(*outcomes, strict=True) if outcomes else ((), ())
+    errors = tuple(error and told(error, code) for error in given)
     return Result(values, errors, None, name, time.monotonic() - start)
 
 

@@ -189,7 +189,7 @@ class ndarray:
 
     def reshape(self, *shape):
         if shape not in ((-1,), ((-1,),), (self.size,), ((self.size,),)):
-            raise TypeError('arrays have one dimension here')
+            raise NotImplementedError('arrays have one dimension here')
         return self.flatten()
 
     def fill(self, value):
@@ -201,6 +201,8 @@ class ndarray:
     def _places(self, at):
         if isinstance(at, tuple) and _lent_len(at) == 1:
             at = at[0]
+        if at is None or isinstance(at, tuple) and None in at:
+            raise NotImplementedError('arrays have one dimension here')
         if isinstance(at, slice):
             return list(range(self.size))[at]
         if at is Ellipsis:

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from core.labs.find.sandbox_rewriting import METHODS
 
+MODULES = (
+    *("string", "operator", "statistics", "heapq", "warnings", "numpy", "numpy_random", "numpy_polynomial"),
+    *("numpy_polynomial_polynomial", "scipy", "scipy_stats", "scipy_special", "scipy_signal", "scipy_constants"),
+)
+"""What stands for a module, or a part of one, is a class of its own: an error then names it."""
+
+_CLASSES = "".join(f"class lent_{name}:\n    pass\n" for name in MODULES)
+
 METHODS_TABLE = "_lent_methods = {" + "".join(f"'{m}': lambda o, *a, **k: o.{m}(*a, **k),\n" for m in METHODS) + "}\n"
 
 TEXTS = (
     METHODS_TABLE
-    + '''
+    + _CLASSES
+    + """
 import re as _lent_re
 import string as _lent_string_names
 import random as _lent_own_random
 import itertools as _lent_itertools
 import math as _lent_math
 
-class module_lent_in_part:
-    """A module of ours, or a part of one."""
-
-def _lent_module(names):
-    made = module_lent_in_part()
+def _lent_module(made, names):
     for name in names:
         setattr(made, name, names[name])
     return made
@@ -115,12 +120,12 @@ def _lent_itemgetter(*keys):
         return lambda value: value[keys[0]]
     return lambda value: tuple([value[key] for key in keys])
 
-_lent_string = _lent_module({
+_lent_string = _lent_module(lent_string(), {
     'capwords': _lent_capwords,
     **{name: getattr(_lent_string_names, name) for name in ('ascii_letters', 'ascii_lowercase', 'ascii_uppercase',
        'digits', 'hexdigits', 'octdigits', 'punctuation', 'printable', 'whitespace')},
 })
-_lent_operator = _lent_module({
+_lent_operator = _lent_module(lent_operator(), {
     'add': lambda a, b: a + b, 'sub': lambda a, b: a - b, 'mul': lambda a, b: a * b, 'truediv': lambda a, b: a / b,
     'floordiv': lambda a, b: a // b, 'mod': lambda a, b: a % b, 'pow': lambda a, b: a ** b, 'neg': lambda a: -a,
     'xor': lambda a, b: a ^ b, 'and_': lambda a, b: a & b, 'or_': lambda a, b: a | b, 'eq': lambda a, b: a == b,
@@ -155,19 +160,19 @@ def _lent_mode(values):
         counts[value] = counts.get(value, 0) + 1
     return max(counts, key=lambda value: counts[value])
 
-_lent_statistics = _lent_module({
+_lent_statistics = _lent_module(lent_statistics(), {
     'mean': _lent_mean, 'fmean': _lent_mean, 'median': _lent_middle, 'mode': _lent_mode,
     'variance': lambda values: _lent_spread(values, 1), 'pvariance': lambda values: _lent_spread(values, 0),
     'stdev': lambda values: _lent_spread(values, 1) ** 0.5, 'pstdev': lambda values: _lent_spread(values, 0) ** 0.5,
 })
-_lent_heapq = _lent_module({
+_lent_heapq = _lent_module(lent_heapq(), {
     'nsmallest': lambda n, values, key=None: sorted(values, key=key)[:max(n, 0)],
     'nlargest': lambda n, values, key=None: sorted(values, key=key, reverse=True)[:max(n, 0)],
 })
-_lent_warnings = _lent_module({
+_lent_warnings = _lent_module(lent_warnings(), {
     'filterwarnings': lambda *args, **named: None, 'simplefilter': lambda *args, **named: None,
     'warn': lambda *args, **named: None,
 })
-'''
+"""
 )
 """For every program."""

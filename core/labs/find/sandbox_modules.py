@@ -8,6 +8,7 @@ inside the sandbox; what calls a program's own functions is there too. `sandbox_
 from __future__ import annotations
 
 import cmath
+import inspect
 import string
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -148,6 +149,14 @@ MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "g
 PLAINLY = ("diff", "unique", "gradient", "polyder", "polyint", "sort", "argsort")
 """Those that take nothing but numbers. Some would do their work over and over, as often as they are told."""
 
+OF_ANYTHING = (
+    *("array", "asarray", "where", "unique", "sort", "argsort", "isin", "append", "concatenate", "full", "full_like"),
+    *("atleast_1d", "flip", "roll", "ravel", "copy", "array_equal", "equal", "not_equal", "count_nonzero", "size"),
+)
+"""Those that numpy lets work on texts too."""
+
+UFUNC_KEYWORDS = {"out", "where", "casting", "order", "dtype", "subok", "signature", "axis", "axes", "keepdims"}
+
 KINDS = {"float64", "float32", "int64", "bool", "complex128"}
 """Types of numbers that an array may be asked to have."""
 
@@ -213,7 +222,9 @@ STRING_CONSTANTS = [
 
 
 def safe_argument(value: Any) -> Any:
-    """`value` where it is a number, a truth value or a short list of them. Raises TypeError or OverflowError."""
+    """`value` where it is a number, a truth value or a short list of them. Raises TypeError or OverflowError, and
+    NotImplementedError for what numpy itself would take.
+    """
     value = of_array(value)
     if isinstance(value, bool | float | complex):
         return value
@@ -222,7 +233,7 @@ def safe_argument(value: Any) -> Any:
         return value if abs(value) < 2**53 else float(value)
     if isinstance(value, list | tuple):
         if len(value) > LONGEST_LIST:
-            raise TypeError(f"lists may have {LONGEST_LIST:,} numbers at most")
+            raise NotImplementedError(f"lists may have {LONGEST_LIST:,} numbers at most")
         return [_number(item) for item in value]
     raise TypeError(f"numbers or lists of numbers only, not {type(value).__name__}")
 
@@ -237,7 +248,7 @@ def of_array(value: Any) -> Any:
 def _number(value: Any) -> Any:
     """An item of a list: lists do not nest."""
     if isinstance(of_array(value), list | tuple):
-        raise TypeError("lists of numbers may not hold lists")
+        raise NotImplementedError("lists of numbers may not hold lists")
     return safe_argument(value)
 
 
@@ -248,33 +259,38 @@ def _checked(name: str) -> Callable[..., Any]:
         if name in ("round", "around"):
             decimals = [*args[1:], *named.values()]
             if not all(isinstance(number, int) and abs(number) <= MOST_DECIMALS for number in decimals):
-                raise TypeError(f"numpy.{name} takes {MOST_DECIMALS} decimals at most")
+                raise NotImplementedError(f"numpy.{name} takes {MOST_DECIMALS} decimals at most")
         kind = {"dtype": _kind(named.pop("dtype"))} if "dtype" in named else {}
-        given = [safe_argument(value) for value in args]
+        try:
+            given = [safe_argument(value) for value in args]
+        except TypeError as refused:
+            if name in OF_ANYTHING:
+                raise NotImplementedError(f"numpy.{name} takes {refused}") from None
+            raise
         options = _named(name, named)
         if name in MAKERS and not _length(name, given, options) <= LONGEST_LIST:
-            raise TypeError(f"arrays may have {LONGEST_LIST:,} numbers at most")
+            raise NotImplementedError(f"arrays may have {LONGEST_LIST:,} numbers at most")
         if name in PLAINLY and (len(given) != 1 or options):
-            raise TypeError(f"numpy.{name} takes one list of numbers here")
+            raise NotImplementedError(f"numpy.{name} takes one list of numbers here")
         if name == "polyfit" and not all(
             isinstance(n, int) and n <= MOST_TERMS for n in [*given[2:], *options.values()]
         ):
-            raise TypeError(f"numpy.polyfit takes a degree of {MOST_TERMS} at most")
+            raise NotImplementedError(f"numpy.polyfit takes a degree of {MOST_TERMS} at most")
         with np.errstate(all="ignore"):
             result = np.asarray(function(*given, **options, **kind))
         if result.size > LONGEST_LIST or result.dtype.kind not in "biufc" or result.ndim > 1:
-            raise TypeError(f"numpy.{name} cannot be used like this here")
+            raise NotImplementedError(f"numpy.{name} cannot be used like this here")
         return result.tolist()
 
     return call
 
 
 def _length(name: str, given: Sequence[Any], options: dict[str, Any]) -> float:
-    """How many numbers the array would have that is asked for. Raises TypeError where that cannot be said."""
+    """How many numbers the array would have that is asked for. Raises NotImplementedError where that cannot be said."""
     if name == "arange":
         ends = [*given, *options.values()]
         if options or not all(isinstance(end, int | float) for end in ends) or not 1 <= len(ends) <= 3:
-            raise TypeError("numpy.arange takes one to three numbers here")
+            raise NotImplementedError("numpy.arange takes one to three numbers here")
         start, stop, step = (0, ends[0], 1) if len(ends) == 1 else (*ends[:2], *(ends[2:] or [1]))
         return (stop - start) / step if step else 0.0
     if name in ("zeros", "ones", "empty", "full"):
@@ -283,21 +299,33 @@ def _length(name: str, given: Sequence[Any], options: dict[str, Any]) -> float:
     else:
         wanted = options.get("num", given[2] if len(given) > 2 else 50)
     if not isinstance(wanted, int):
-        raise TypeError(f"numpy.{name} makes rows of a whole number of numbers here")
+        raise NotImplementedError(f"numpy.{name} makes rows of a whole number of numbers here")
     return wanted
 
 
 def _kind(wanted: Any) -> str:
     if not (isinstance(wanted, str) and wanted in KINDS):
-        raise TypeError("arrays hold float, int, bool or complex here")
+        raise NotImplementedError("arrays hold float, int, bool or complex here")
     return wanted
 
 
 def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
     refused = sorted(set(named) - KEYWORDS)
     if refused:
-        raise TypeError(f"numpy.{name} takes no argument {refused[0]!r} here")
+        unknown = NotImplementedError if _takes(name, refused[0]) else TypeError
+        raise unknown(f"numpy.{name} takes no argument {refused[0]!r} here")
     return {key: _side(value) if key == "side" else safe_argument(value) for key, value in named.items()}
+
+
+def _takes(name: str, argument: str) -> bool:
+    """Whether numpy's own function takes the argument, as far as can be known."""
+    function = getattr(np, name, None)
+    if isinstance(function, np.ufunc):
+        return argument in UFUNC_KEYWORDS
+    try:
+        return function is None or argument in inspect.signature(function).parameters
+    except ValueError:
+        return True
 
 
 def _side(value: Any) -> str:
@@ -319,9 +347,11 @@ class _Draws:
         self._own = np.random.default_rng([seed, 1])
 
     def generator(self, seed: Any = None) -> int:
-        """The number of a new generator. Raises TypeError where there are too many, or `seed` is no whole number."""
+        """The number of a new generator. Raises NotImplementedError where there are too many, TypeError where `seed` is
+        no whole number.
+        """
         if len(self._generators) >= MOST_GENERATORS:
-            raise TypeError(f"a program may make {MOST_GENERATORS:,} generators at most")
+            raise NotImplementedError(f"a program may make {MOST_GENERATORS:,} generators at most")
         self._generators.append(self._seeded(seed))
         return len(self._generators) - 1
 
@@ -337,14 +367,14 @@ class _Draws:
         return np.random.default_rng(seed)
 
     def draw(self, number: Any, name: Any, *args: Any, **named: Any) -> Any:
-        """One number, or a list of `size`. Raises TypeError for what is not lent."""
+        """One number, or a list of `size`. Raises TypeError or NotImplementedError for what is not lent."""
         if not (isinstance(number, int) and 0 <= number < len(self._generators) and name in DRAWS):
             raise TypeError("that cannot be drawn here")
         size = of_array(named.pop("size", None))
         if isinstance(size, list | tuple) and len(size) == 1:
             size = size[0]
         if size is not None and not (isinstance(size, int) and 0 <= size <= LONGEST_LIST):
-            raise TypeError(f"draws come one by one, or up to {LONGEST_LIST:,} in a row")
+            raise NotImplementedError(f"draws come one by one, or up to {LONGEST_LIST:,} in a row")
         rng = self._generators[number]
         given = [safe_argument(value) for value in args]
         options = _named(name, named)

@@ -122,14 +122,14 @@ class _lent_Polynomial:
     def __call__(self, x):
         return _lent_asked('polyval', self.coef[::-1], x)
 
-class _lent_Generator:
+class lent_numpy_random:
     """numpy's generators; each is a number here, behind which the lent module keeps its state."""
 
     def __init__(self, number):
         self.number = number
 
 def _lent_draws(number):
-    made = _lent_Generator(number)
+    made = lent_numpy_random(number)
     for name in _lent_host.random_numbers.names:
         setattr(made, name, _lent_drawing(number, name))
     return made
@@ -142,7 +142,7 @@ def _lent_drawing(number, name):
 class _lent_nothing:
     """A type that no value has."""
 
-_lent_numpy = _lent_module({name: _lent_asking(name) for name in _lent_host.names})
+_lent_numpy = _lent_module(lent_numpy(), {name: _lent_asking(name) for name in _lent_host.names})
 for _lent_name in _lent_host.constants:
     setattr(_lent_numpy, _lent_name, getattr(_lent_host, _lent_name))
 _lent_numpy.ndarray = ndarray
@@ -151,9 +151,9 @@ _lent_numpy.select = _lent_select
 _lent_numpy.vectorize = _lent_vectorize
 _lent_numpy.frompyfunc = lambda function, inputs, outputs: _lent_vectorize(function)
 _lent_numpy.poly1d = _lent_poly1d
-_lent_numpy.polynomial = _lent_module({'Polynomial': _lent_Polynomial})
-_lent_numpy.polynomial.polynomial = _lent_module({'Polynomial': _lent_Polynomial,
-    'polyval': lambda x, c: _lent_Polynomial(c)(x)})
+_lent_numpy.polynomial = _lent_module(lent_numpy_polynomial(), {'Polynomial': _lent_Polynomial})
+_lent_numpy.polynomial.polynomial = _lent_module(lent_numpy_polynomial_polynomial(), {
+    'Polynomial': _lent_Polynomial, 'polyval': lambda x, c: _lent_Polynomial(c)(x)})
 _lent_numpy.newaxis = None
 _lent_numpy.number = _lent_numpy.integer = _lent_numpy.floating = _lent_numpy.generic = _lent_nothing
 _lent_numpy.seterr = lambda *args, **named: {}
@@ -167,28 +167,28 @@ def _lent_scipy_asking(path, name):
     part = getattr(_lent_host_scipy, path)
     return lambda *args, **named: _lent_wrapped(part.call(name, *[_lent_plain(one) for one in args], **named))
 
+_lent_whats = ('pdf', 'pmf', 'cdf', 'sf')
+
 def _lent_distribution(name):
-    made = _lent_module({what: _lent_scipy_asking('stats', name + '.' + what) for what in ('pdf', 'pmf', 'cdf', 'sf')})
-    return _lent_Distribution(name, made)
+    made = {what: _lent_scipy_asking('stats', name + '.' + what) for what in _lent_whats}
+    return _lent_module(_lent_Distribution(), made)
 
 class _lent_Distribution:
-    def __init__(self, name, functions):
-        self.pdf = functions.pdf
-        self.pmf = functions.pmf
-        self.cdf = functions.cdf
-        self.sf = functions.sf
 
     def __call__(self, *given, **named):
         """Frozen: with its parameters in place."""
         def frozen(function):
             return lambda x: function(x, *given, **named)
-        return _lent_module({what: frozen(getattr(self, what)) for what in ('pdf', 'pmf', 'cdf', 'sf')})
+        return _lent_module(_lent_Distribution(), {what: frozen(getattr(self, what)) for what in _lent_whats})
 
-_lent_scipy = _lent_module({
-    'stats': _lent_module({name: _lent_distribution(name) for name in _lent_host_scipy.stats.names}),
-    'special': _lent_module({name: _lent_scipy_asking('special', name) for name in _lent_host_scipy.special.names}),
-    'signal': _lent_module({name: _lent_scipy_asking('signal', name) for name in _lent_host_scipy.signal.names}),
-    'constants': _lent_module({'pi': _lent_math.pi}),
+def _lent_part(made, path):
+    return _lent_module(made, {name: _lent_scipy_asking(path, name) for name in getattr(_lent_host_scipy, path).names})
+
+_lent_scipy = _lent_module(lent_scipy(), {
+    'stats': _lent_module(lent_scipy_stats(), {one: _lent_distribution(one) for one in _lent_host_scipy.stats.names}),
+    'special': _lent_part(lent_scipy_special(), 'special'),
+    'signal': _lent_part(lent_scipy_signal(), 'signal'),
+    'constants': _lent_module(lent_scipy_constants(), {'pi': _lent_math.pi}),
 })
 '''
 )

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import queue
+import re
 import signal
 import sys
 import threading
@@ -112,7 +113,7 @@ def _checked(outcome: Any, lists: bool) -> Outcome:
     if row is not value:
         value = row[0] if isinstance(row, list) and len(row) == 1 else row
     if error is not None:
-        return None, str(error)[:LONGEST_MESSAGE] if isinstance(error, str) else "the program gave no value"
+        return None, _plainly(error) if isinstance(error, str) else "the program gave no value"
     if isinstance(value, str):
         return (value, None) if len(value) <= LONGEST_TEXT else (None, "the text returned is too long")
     if isinstance(value, complex):
@@ -131,7 +132,13 @@ def _words_for(error: Exception) -> str:
     """ "ZeroDivisionError: division by zero": the last line of what the sandbox says, shortened."""
     lines = str(error).strip().splitlines()
     text = lines[-1] if lines else ""
-    return (text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")[:LONGEST_MESSAGE]
+    return _plainly(text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")
+
+
+def _plainly(error: str) -> str:
+    """The error, shortened; modules that are lent under their own names."""
+    names = re.compile(r"'lent_(\w+)' object")
+    return names.sub(lambda match: f"module '{match[1].replace('_', '.')}'", error[:LONGEST_MESSAGE])
 
 
 def written(outcomes: list[Outcome] | str) -> bytes:

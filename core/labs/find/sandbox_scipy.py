@@ -95,13 +95,13 @@ _SHAPES = {"t": ("df",), "gamma": ("a",), "poisson": ("mu",), "binom": ("n", "p"
 
 def caller(part: str, safe: Callable[[Any], Any]) -> Callable[..., Any]:
     """A function that takes the name of one of `NAMES[part]` (of stats with what is asked, "norm.pdf") and arguments,
-    each made `safe` first. Raises TypeError for anything that is not lent.
+    each made `safe` first. Raises NotImplementedError for what is not lent, TypeError for what scipy has not either.
     """
 
     def call(name: Any, *args: Any, **named: Any) -> Any:
         base, _, what = str(name).partition(".")
         if base not in NAMES[part]:
-            raise TypeError(f"scipy.{part} does not lend {base!r} here")
+            raise NotImplementedError(f"scipy.{part} does not lend {base!r} here")
         given = [np.asarray(safe(value), dtype=float) for value in args]
         options = {key: np.asarray(safe(value), dtype=float) for key, value in named.items()}
         with np.errstate(all="ignore"):
@@ -111,17 +111,19 @@ def caller(part: str, safe: Callable[[Any], Any]) -> Callable[..., Any]:
                 result = _wave(base, *given, **options)
             else:
                 if options:
-                    raise TypeError(f"scipy.special.{base} takes no argument {min(options)!r} here")
+                    raise NotImplementedError(f"scipy.special.{base} takes no argument {min(options)!r} here")
                 result = np.asarray(_special(base)(*given))
         if result.size > LONGEST_LIST or result.ndim > 1 or result.dtype.kind not in "biufc":
-            raise TypeError(f"scipy.{part}.{base} cannot be used like this here")
+            raise NotImplementedError(f"scipy.{part}.{base} cannot be used like this here")
         return result.tolist()
 
     return call
 
 
 def _of_distribution(name: str, what: str, given: list[Row], options: dict[str, Row]) -> Row:
-    """`what` (pdf, pmf, cdf, sf) of the distribution at the first of `given`. Raises TypeError."""
+    """`what` (pdf, pmf, cdf, sf) of the distribution at the first of `given`. Raises TypeError, and
+    NotImplementedError for what is not lent.
+    """
     distribution = DISTRIBUTIONS[name]
     parameters = ["x", *_SHAPES.get(name, ()), "loc", *(() if distribution.discrete else ("scale",))]
     if distribution.discrete and "k" in options:
@@ -130,7 +132,7 @@ def _of_distribution(name: str, what: str, given: list[Row], options: dict[str, 
     if len(given) > len(parameters) or set(values) - set(parameters) or "x" not in values:
         raise TypeError(f"scipy.stats.{name}.{what} takes {', '.join(parameters)} here")
     if what not in ("pmf" if distribution.discrete else "pdf", "cdf", "sf"):
-        raise TypeError(f"scipy.stats.{name} has no {what!r} here")
+        raise NotImplementedError(f"scipy.stats.{name} has no {what!r} here")
     if missing := [shape for shape in parameters[1 : 1 + distribution.shapes] if shape not in values]:
         raise TypeError(f"scipy.stats.{name}.{what} lacks {missing[0]}")
     shapes = [values[shape] for shape in parameters[1 : 1 + distribution.shapes]]

@@ -6,7 +6,7 @@ are computed here and not in the view, for they rest on the function, which only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ from core.labs.find.records import (
     Redrawn,
     Truth,
 )
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE, cause, not_runnable
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
@@ -106,8 +107,8 @@ async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
             case Entry():
                 run.record(one.record, one.item, trial=trial_of(one.item))
             case NoCode():
-                reason = "not runnable here" if sandbox.not_lent(one.why) else "code cannot be run"
-                run.drop("estimate", reason, one.why, trial=trial_of("estimate"))
+                reason = NOT_RUNNABLE if not_runnable(one.why) else "code cannot be run"
+                run.drop("estimate", reason, cause(one.why), trial=trial_of("estimate"))
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
@@ -167,9 +168,21 @@ def _numeric(
         observed[f"held_out_{rules}"] = given[len(points) :]
         if given[: len(points)] != estimates[rules]:
             observed[rules] = given[: len(points)]
-        known = np.isfinite(evaluate.numbers([*true, *apart_true], rules))
-        errors = [error for error, counts in zip(result.errors, known, strict=True) if error and counts]
-        troubles[rules] = result.error or next(iter(errors), "")
+        of_points, of_apart = (
+            _trouble(result.errors[start:][: len(some)], np.isfinite(evaluate.numbers(some, rules)))
+            for start, some in ((0, true), (len(points), apart_true))
+        )
+        troubles[rules] = of_points or of_apart
+        lacking = not_runnable(of_points)
+        unrun = sum(map(not_runnable, result.errors[: len(points)])) if lacking else 0
+        detail = {"reason": of_points, "points": unrun} if lacking else {}
+        yield Figure("not_runnable", rules, Score(float(lacking), 1, 1, detail=detail))
+        if lacking:
+            for metric, of in _figures_of_code(function, len(points), len(apart)).items():
+                yield Figure(metric, rules, undefined(of, of_points))
+            if isinstance(function, NumericFunction):
+                yield from _claims(function, read, rules)
+            continue
         error = evaluate.nmse(true, guesses[: len(points)], rules)
         why = f"{error.reason}: {troubles[rules]}" if troubles[rules] else error.reason
         if error.value is None:
@@ -183,7 +196,8 @@ def _numeric(
             expected = function.expected(np.asarray(points)).tolist()
             observed["expected"] = _numbers(expected)
             yield Figure("excess", rules, evaluate.excess(true, expected, guesses[: len(points)], rules))
-        yield Figure("held_out_nmse", rules, evaluate.nmse(apart_true, guesses[len(points) :], rules))
+        elsewhere = evaluate.nmse(apart_true, guesses[len(points) :], rules)
+        yield Figure("held_out_nmse", rules, undefined(len(apart), of_apart) if not_runnable(of_apart) else elsewhere)
         if isinstance(function, NumericFunction):
             yield from _claims(function, read, rules)
     if is_judged(read, "repaired") and troubles["repaired"] and all(value is None for value in estimates["repaired"]):
@@ -200,11 +214,27 @@ def _numeric(
     yield Entry("observed", Observed.model_validate(observed))
 
 
+def _trouble(errors: Sequence[str | None], counts: Iterable[bool]) -> str:
+    """What spoils the figures of the code, of all that went wrong where it counts: an error of its own before what the
+    sandbox lacks, for it fails either way then. Empty where nothing does.
+    """
+    met = [error for error, counted in zip(errors, counts, strict=True) if error and counted]
+    return min(met, key=not_runnable, default="")
+
+
+def _figures_of_code(function: FindFunction, points: int, apart: int) -> dict[str, int]:
+    """The figures that rest on what the code gives, with the number of things that each should count."""
+    counted = {"nmse": points, "nmse_success": 1, "held_out_nmse": apart}
+    if isinstance(function, NumericFunction) and function.is_stochastic:
+        counted["excess"] = points
+    return counted
+
+
 def _unjudged(function: FindFunction, points: int, apart: int) -> Iterator[Figure]:
     """No figure by repaired rules, and no zero either."""
-    counted = {"nmse": points, "nmse_success": 1, "held_out_nmse": apart}
+    counted = {**_figures_of_code(function, points, apart), "not_runnable": 1}
     if isinstance(function, NumericFunction):
-        counted |= {"interval_iou": 1, "noise_identified": 1} | ({"excess": points} if function.is_stochastic else {})
+        counted |= {"interval_iou": 1, "noise_identified": 1}
     for metric, of in counted.items():
         yield Figure(metric, "repaired", undefined(of, NOTHING))
 
@@ -258,22 +288,35 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
                 "paper": _text(results["paper"].values[place]),
                 "repaired": _text(results["repaired"].values[place]),
                 "error": results["repaired"].errors[place] or "" if is_judged(read, "repaired") else NOTHING,
+                "error_paper": results["paper"].errors[place] or "",
                 "right_paper": results["paper"].values[place] == true,
             }
         )
         yield Entry(f"{kind.replace(' ', '-')}-{number:02}", prediction)
     for rules in RULES:
-        guesses = [_text(value) if rules == "repaired" else value for value in results[rules].values]
-        for metric, some, chosen in (
-            ("exact_match", tests, guesses[: len(tests)]),
-            ("held_out_match", apart, guesses[len(tests) :]),
-        ):
-            matched = evaluate.exact_match([x for x, _ in some], [y for _, y in some], chosen, rules)
+        result = results[rules]
+        ran = [not not_runnable(error) for error in result.errors]
+        guesses = [_text(value) if rules == "repaired" else value for value in result.values]
+        for metric, first, some in (("exact_match", 0, tests), ("held_out_match", len(tests), apart)):
+            places = [place for place in range(first, first + len(some)) if ran[place]]
+            matched = evaluate.exact_match(
+                [pairs[place][0] for place in places],
+                [pairs[place][1] for place in places],
+                [guesses[place] for place in places],
+                rules,
+            ).over(len(some))
             if not is_judged(read, rules):
                 matched = undefined(len(some), NOTHING)
-            elif results[rules].error and not matched.reason:
-                matched = replace(matched, detail={**matched.detail, "reason": results[rules].error})
+            elif some and not places:
+                matched = undefined(len(some), str(result.errors[first]))
+            elif result.error and not matched.reason:
+                matched = replace(matched, detail={**matched.detail, "reason": result.error})
             yield Figure(metric, rules, matched)
+        if is_judged(read, rules) and tests:
+            lacking = [str(error) for error in result.errors[: len(tests)] if not_runnable(error)]
+            detail = {"reason": lacking[0]} if lacking else {}
+            share = len(lacking) / len(tests)
+            yield Figure("not_runnable", rules, Score(share, len(tests), len(tests), detail=detail))
         inputs = [text for text, _ in tests]
         unchanged = evaluate.exact_match(inputs, [true for _, true in tests], inputs, rules)
         yield Figure("exact_match_unchanged", rules, unchanged)

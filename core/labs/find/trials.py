@@ -10,6 +10,7 @@ from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.records import Prediction, UnitTest
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 
 GRID = "grid"
 """The one trial of a numeric function. Each of its 256 points would be a line of the journal that says nothing by
@@ -48,13 +49,16 @@ def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
 
     def reading(rules: Rules) -> Reading:
         score, success = case.score("nmse", rules), case.value("nmse_success", rules)
-        outcome = "not tested" if success is None else "right" if success else "wrong"
+        trouble = getattr(case.estimate, f"trouble_{rules}")
+        outcome = "right" if success else "wrong"
+        if success is None:
+            outcome = NOT_RUNNABLE if not_runnable(trouble) else "not tested"
         return Reading(
             expected=_range(getattr(case.estimate, rules)),
             observed=_range(truth),
             outcome=outcome,
             counts=success is not None,
-            reason=(score.reason if score else "") or getattr(case.estimate, f"trouble_{rules}"),
+            reason=(score.reason if score else "") or trouble,
         )
 
     points = len(case.truth.x)
@@ -71,9 +75,12 @@ def _range(values: list[float] | tuple[float | None, ...]) -> str:
 def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
     for kind in ("test", "held out"):
         some = {item: one for item, one in case.predictions.items() if one.kind == kind}
-        stopped = evaluate.paper_stop([one.input for one in some.values()], [one.paper for one in some.values()])
-        for place, (item, one) in enumerate(some.items()):
+        ran = {item: one for item, one in some.items() if not not_runnable(one.failure("paper"))}
+        stopped = evaluate.paper_stop([one.input for one in ran.values()], [one.paper for one in ran.values()])
+        places = {item: place for place, item in enumerate(ran)}
+        for item, one in some.items():
             paper = _text(one, "paper")
+            place = places.get(item, -1)
             if stopped is not None and place >= stopped:
                 # The text at which the paper's test gives up counts as wrong, those after it not at all.
                 gone = {"outcome": "wrong", "reason": "the paper's test gives up here"}
@@ -88,6 +95,9 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
 
 def _text(one: Prediction, rules: Rules) -> Reading:
     guess: str | None = getattr(one, rules)
+    error = one.failure(rules)
+    if not_runnable(error):
+        return Reading(observed=one.truth, outcome=NOT_RUNNABLE, counts=False, reason=error)
     right = guess == one.truth
     if rules == "paper" and one.right_paper is not None:
         right = one.right_paper
@@ -96,7 +106,7 @@ def _text(one: Prediction, rules: Rules) -> Reading:
         observed=one.truth,
         outcome="right" if right else "wrong",
         counts=True,
-        reason=one.error if guess is None else "",
+        reason=error,
     )
 
 

@@ -14,9 +14,20 @@ from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
 
-Outcome = Literal["found", "within the noise", "close", "missed", "not answered", "not tested", "failed", "waiting"]
+Outcome = Literal[
+    "found",
+    "within the noise",
+    "close",
+    "missed",
+    "not answered",
+    "not runnable here",
+    "not tested",
+    "failed",
+    "waiting",
+]
 """found: right wherever it was tested; within the noise: as good as can be had; close: right in part; not answered:
-there is no conclusion; not tested: it could not be held against the truth.
+there is no conclusion; not runnable here: the code wants what Python has and the sandbox has not; not tested: it could
+not be held against the truth.
 """
 
 
@@ -41,9 +52,9 @@ def judge(case: Findings, rules: Rules = "repaired") -> Judgement:
     claims: tuple[Claim, ...] = UNFINISHED
     if case.spec is not None and case.score(case.headline, rules) is not None:
         by_category = {"numeric": NUMERIC, "strings": STRINGS}
-        claims = (*NO_CONCLUSION, *by_category.get(case.spec.category, MODULES))
+        claims = (*NO_CONCLUSION, *NOT_RUN, *by_category.get(case.spec.category, MODULES))
     claim = next(claim for claim in claims if claim.holds(facts))
-    return Judgement(claim.outcome, claim.words(facts))
+    return Judgement(claim.outcome, f"{claim.words(facts)}{_left_out(facts)}")
 
 
 def verdict(case: Findings, rules: Rules = "repaired") -> str:
@@ -82,6 +93,26 @@ def _no_conclusion(f: Facts) -> str:
 
 
 NO_CONCLUSION = (Claim("not answered", lambda f: not f.concluded, _no_conclusion),)
+
+
+def _wanted(f: Facts) -> str:
+    number, of = f.not_run
+    where = f"at {number} of {of} test points" if f.is_numeric else f"on {number} of {of} test texts"
+    return (
+        f"{f.whose} code could not be run here {where}: it wants what Python has and our sandbox has not "
+        f"({f.lacking}). Whether it is right is not known."
+    )
+
+
+NOT_RUN = (Claim("not runnable here", lambda f: bool(f.lacking), _wanted),)
+
+
+def _left_out(f: Facts) -> str:
+    """Of test texts on which the code could not be run, where others count."""
+    number, of = f.not_run
+    if f.is_numeric or f.lacking or not number or not f.is_scored:
+        return ""
+    return f" On {number} of {of} test texts it could not be run here; they do not count."
 
 
 # Numbers
@@ -207,6 +238,10 @@ def _drawn_again(f: Facts) -> str:
     )
 
 
+def _where_run(f: Facts) -> str:
+    return " on which it could be run" if f.not_run[0] else ""
+
+
 def _is_random(f: Facts) -> bool:
     return f.ceiling is not None and f.ceiling < 1
 
@@ -226,14 +261,16 @@ STRINGS = (
         "not tested",
         lambda f: f.unchanged == f.counted,
         lambda f: (
-            f"The function changes none of the {f.counted} test texts, so they cannot tell it from doing nothing. "
-            f"{f.whose} code is right on {f.hits}."
+            f"The function changes none of the {f.counted} test texts{_where_run(f)}, so they cannot tell it from "
+            f"doing nothing. {f.whose} code is right on {f.hits}."
         ),
     ),
     Claim(
         "found",
         lambda f: f.hits == f.counted,
-        lambda f: f"{f.who} found the function: the code gives its output on all {f.counted} test texts.",
+        lambda f: (
+            f"{f.who} found the function: the code gives its output on all {f.counted} test texts{_where_run(f)}."
+        ),
     ),
     Claim("missed", lambda f: _is_random(f) and f.hits == 0, _drawn_again),
     Claim("found", lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling, _drawn_again),
@@ -242,7 +279,7 @@ STRINGS = (
     Claim(
         "missed",
         lambda f: f.hits == 0,
-        lambda f: f"{f.who} did not find the function: the code is wrong on all {f.counted} test texts.",
+        lambda f: f"{f.who} did not find the function: the code is wrong on all {f.counted} test texts{_where_run(f)}.",
     ),
     Claim(
         "missed",

@@ -32,7 +32,9 @@ def draw() -> None:
         "**AIA + MILAN** begins with them. Two baselines use no language model: *fit* tries curves and short "
         "compositions, *nearest* compares words. And you can try.\n"
         "3. It **concludes** with a description, a domain and code. The code runs in a sandbox without files, network "
-        "or modules; what cannot be run is told to the agent, and counts as a failure.\n"
+        "or modules; code that fails is told to the agent, and counts as a failure. Code that wants what Python or a "
+        "package of it has and the sandbox has not is **not runnable here**: neither right nor wrong, and counted "
+        "apart.\n"
         "4. Both are held against the **truth**, which stays hidden until then."
     )
     st.markdown(

@@ -7,8 +7,10 @@ import streamlit as st
 from core.lab import RULES
 from core.labs.find import fidelity
 from core.labs.find.agreement import ABSOLUTE, RELATIVE
+from core.labs.find.facts import Facts
 from core.labs.find.missed import missed
-from core.labs.find.records import Fidelity, UnitTest
+from core.labs.find.records import Fidelity, Prediction, UnitTest
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.find.verdict import judge, of_words, solved, verdict
 from core.labs.find.view import ProbeView
 from core.score import Score
@@ -17,8 +19,8 @@ from pages.parts.calls import inspector
 from pages.parts.text import plain, visible
 
 _MOST = {
-    "numeric": ("excess", "noise_floor", "nmse", "nmse_success"),
-    "strings": ("exact_match", "exact_match_unchanged", "unit_test", "held_out_match"),
+    "numeric": ("not_runnable", "excess", "noise_floor", "nmse", "nmse_success"),
+    "strings": ("not_runnable", "exact_match", "exact_match_unchanged", "unit_test", "held_out_match"),
 }
 """The figures that stand first, by category; where the noise is known, what the code adds to it leads."""
 _SMALL = ("excess", "noise_floor")
@@ -53,7 +55,7 @@ def _tests(case: ProbeView) -> None:
             st.dataframe(
                 [
                     {
-                        "": "✓" if one.repaired == one.truth else "✗" if answered else "–",
+                        "": _mark(one, answered),
                         "Input": visible(one.input),
                         "The function": visible(one.truth),
                         "The code": one.error if one.repaired is None else visible(one.repaired),
@@ -75,6 +77,12 @@ def _tests(case: ProbeView) -> None:
             units = {item: test for item, test in case.units.items() if test.about == about}
             if units:
                 _units(case, words, about, units)
+
+
+def _mark(one: Prediction, answered: bool) -> str:
+    if one.repaired == one.truth:
+        return "✓"
+    return "✗" if answered and not not_runnable(one.failure("repaired")) else "–"
 
 
 def _units(case: ProbeView, words: str, about: str, units: dict[str, UnitTest]) -> None:
@@ -117,7 +125,8 @@ def _verdict(case: ProbeView) -> None:
             _box(case.fidelity)
         with st.container(horizontal=True, key="headline"):
             for metric in _MOST.get(case.spec.category, _MODULES):
-                if metric == case.headline or case.value(metric) is not None:
+                value = case.value(metric)
+                if metric == case.headline or (value if metric == "not_runnable" else value is not None):
                     _metric(case, metric)
         missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
         if sentences := missed(case):
@@ -155,10 +164,14 @@ def _metric(case: ProbeView, metric: str) -> None:
     reason = case.reason(metric) or MEANINGS[metric]
     if metric == "nmse_success" and value is not None:
         shown = "yes" if value else "no"
+    elif metric == "not_runnable":
+        number_of, of = Facts(case).not_run
+        shown = f"{number_of} of {of}"
     elif metric in _SMALL and value is not None:
         shown = f"{value:.2g}"
     else:
-        shown = number(value) if value is not None else "–" if judge(case).outcome == "not answered" else "undefined"
+        unknown = judge(case).outcome in ("not answered", NOT_RUNNABLE)
+        shown = number(value) if value is not None else "–" if unknown else "undefined"
     score = case.score(metric)
     if score is not None and value is not None and score.low is not None and score.high is not None:
         shown += f" ({score.low:.2f} to {score.high:.2f})"
@@ -209,6 +222,8 @@ def _meaning(case: ProbeView) -> None:
             f"{RELATIVE:.3%} of it, or {ABSOLUTE:g} near zero (of a function below 1, that share of its largest "
             "value). A small error does not say that. The words have a verdict of their own: which parts of the "
             "function they name.\n"
+            f"- **{NOT_RUNNABLE.capitalize()}** is said of code that wants something that Python or a package of it "
+            "has and our sandbox has not. It is neither right nor wrong, and no figure counts it.\n"
             "- **What it missed** compares the words with the calls that were really made."
         )
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.labs.find.functions.own import as_code, trouble
 from core.labs.find.records import Submission, Wish
+from core.labs.find.sandbox_lacking import cause
 from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
 from core.text.templates import load
@@ -114,7 +115,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
             return
         if code.strip() and (why := trouble(spec.category, code)):
             st.warning(
-                f"This code cannot be run: {plain(why)}  \nMend it, or leave it out and conclude in words.",
+                f"This code cannot be run: {plain(cause(why))}  \nMend it, or leave it out and conclude in words.",
                 icon=":material/code_off:",
             )
             return

@@ -18,6 +18,7 @@ from core.lab import RULES
 from core.labs.find import parse, prompts, sandbox
 from core.labs.find.box import Box
 from core.labs.find.records import Exchange, Probe
+from core.labs.find.sandbox_lacking import cause
 from core.labs.find.tasks import EXPLORING, MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.runs.run import Run
@@ -247,7 +248,7 @@ def _of_code(spec: ProbeSpec, text: str) -> str:
     result = sandbox.evaluate(code, TESTED[spec.category])
     if any(value is not None for value in result.values):
         return ""
-    return result.error or str(result.errors[0])
+    return cause(result.error or str(result.errors[0]))
 
 
 async def _as_published(dialogue: _Dialogue) -> Conclusion:

@@ -9,10 +9,11 @@ import pytest
 
 from core.labs.find.functions.source import by_id, drawn
 from core.labs.find.missed import missed
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.units import shown, triplets
 from core.labs.find.verdict import of_words, verdict
-from core.labs.find.view import ProbeView
+from core.labs.find.view import ProbeView, scores
 from core.statistics import wilson
 from tests.core.labs.find.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
@@ -345,3 +346,62 @@ def test_code_that_wants_what_is_not_lent_is_dropped_by_another_reason(code: str
         view, _ = play(stub_spec(own="", seed=1, interpreter="given", given=given, model=""), stub_catalog(server))
     [dropped] = [one for one in view.log.drops if one.item == "estimate"]
     assert dropped.reason == reason
+
+
+PANDAS = "import pandas\ndef f(x):\n    return x"
+
+
+def _rated(code: str, **fields: object) -> ProbeView:
+    given = {"description": "a line", "code": code}
+    return play(ProbeSpec.model_validate({"interpreter": "given", "given": given, **fields}))[0]
+
+
+@pytest.mark.parametrize("fields", [{"seed": 1}, {"category": "strings", "seed": 3}])
+def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, object]) -> None:
+    view = _rated(PANDAS, **fields)
+    for rules in BOTH:
+        assert view.outcome(rules) == NOT_RUNNABLE
+        assert view.value("not_runnable", rules) == 1
+        for metric in ("nmse", "nmse_success", "held_out_nmse", "exact_match", "held_out_match"):
+            if score := view.score(metric, rules):
+                assert score.value is None and score.of > 0 and "pandas" in score.reason, metric
+        trials = [getattr(trial, rules) for trial in view.trials.values()]
+        assert trials and all((one.outcome, one.counts) == (NOT_RUNNABLE, False) for one in trials)
+    assert "could not be run here" in verdict(view) and "pandas" in verdict(view)
+    assert not any("the code" in sentence for sentence in missed(view))
+
+
+@pytest.mark.parametrize("fields", [{"seed": 1}, {"category": "strings", "seed": 3}])
+def test_a_module_that_exists_nowhere_is_the_codes_own_mistake(fields: dict[str, object]) -> None:
+    view = _rated(PANDAS.replace("pandas", "pandaz"), **fields)
+    assert view.value("not_runnable") == 0 and view.outcome("repaired") != NOT_RUNNABLE
+    headline = view.score("nmse_success") or view.score("exact_match")
+    assert headline is not None and headline.value == 0
+
+
+def test_an_error_of_its_own_is_wrong_whatever_the_sandbox_lacks_elsewhere() -> None:
+    code = "def f(x):\n    return 1 / 0 if x == 0.5 else 2 * x if x > 0 else bytearray(1)[0]"
+    view = _rated(code, own="2*x")
+    assert view.value("nmse_success") == 0 and view.value("not_runnable") == 0
+    assert view.outcome("paper") == view.outcome("repaired") == "missed"
+
+
+@pytest.mark.parametrize("right", ["x.upper()", "x"])
+def test_texts_on_which_it_cannot_be_run_count_neither_way(right: str) -> None:
+    code = f"def f(x):\n    return {right} if len(x) > 5 else bytearray(1)"
+    view = _rated(code, category="strings", own="x.upper()")
+    tests = [one for one in view.predictions.values() if one.kind == "test"]
+    ran = [one for one in tests if len(one.input) > 5]
+    assert 0 < len(ran) < len(tests)
+    score = view.score("exact_match")
+    assert score is not None and (score.n, score.of) == (len(ran), len(tests))
+    assert score.value == pytest.approx(sum(one.repaired == one.truth for one in ran) / len(ran))
+    assert view.value("not_runnable") == pytest.approx(1 - len(ran) / len(tests))
+    assert f"On {len(tests) - len(ran)} of {len(tests)} test texts it could not be run here" in verdict(view)
+
+
+def test_of_several_functions_those_that_cannot_be_run_stay_in_the_denominator() -> None:
+    views = [_rated(PANDAS, seed=1), _rated("def f(x):\n    return 0", seed=1)]
+    figures = {(one.metric, one.rules): one.score for one in scores(views)}
+    assert (figures["nmse", "repaired"].n, figures["nmse", "repaired"].of) == (1, 2)
+    assert figures["not_runnable", "paper"].value == 0.5

@@ -8,6 +8,7 @@ import pytest
 from core.events import Rules
 from core.labs.find import sandbox
 from core.labs.find.sandbox import evaluate
+from core.labs.find.sandbox_lacking import not_runnable, told
 from tests.core.labs.find.hostile import HOSTILE, LENT
 
 
@@ -144,6 +145,32 @@ def test_a_list_of_one_is_its_element_by_repaired_rules_and_an_array_by_both(
     ("code", "lacking"),
     [
         ("import pandas\ndef f(x):\n    return x", True),
+        ("import pandaz\ndef f(x):\n    return x", False),
+        ("import textwrap\ndef f(x):\n    return x", True),
+        ("def f(x):\n    import enum\n    return x", True),
+        ("from collections import ChainMop\ndef f(x):\n    return x", False),
+        ("import collections\ndef f(x):\n    return collections.ChainMap({})", True),
+        ("def f(x):\n    return math.sinn(x)", False),
+        ("def f(x):\n    return np.sinn(x)", False),
+        ("def f(x):\n    return np.sum([x], axis=0)", True),
+        ("def f(x):\n    return np.sum([x], axes=0)", False),
+        ("def f(x):\n    return np.array([[x, x], [x, x]])[0][0]", True),
+        ("def f(x):\n    return np.array(['a', 'b'])[0]", True),
+        ("def f(x):\n    return np.sin('a')", False),
+        ("def f(x):\n    return np.array([x, x]).T[0]", True),
+        ("def f(x):\n    return np.array([x, x]).t[0]", False),
+        ("def f(x):\n    return np.random.weibull(1)", True),
+        ("def f(x):\n    return np.trapz([x, x])", True),
+        ("from scipy.stats import weibull_mix\ndef f(x):\n    return 1", False),
+        ("from scipy.stats import norm\ndef f(x):\n    return norm.ppf(0.5)", True),
+        ("from scipy.interpolate import interp1d\ndef f(x):\n    return 1", True),
+        ("def f(x):\n    return bytearray(b'a')[0]", True),
+        ("def f(x):\n    return bytearay(b'a')[0]", False),
+        ("def f(x):\n    return '{a}'.format_map({'a': 'b'})", True),
+        ("def f(x):\n    return float.fromhex('1')", True),
+        ("def f(x):\n    return open('a').read()", True),
+        ("def f(x):\n    raise NotImplementedError('to be done')", False),
+        ("def f(x):\n    raise ValueError('not runnable here: no')", False),
         ("from collections import ChainMap\ndef f(x):\n    return x", True),
         ("def f(x):\n    return np.fft.fft([x])", True),
         ("from scipy.stats import weibull_min\ndef f(x):\n    return 1", True),
@@ -157,7 +184,18 @@ def test_a_list_of_one_is_its_element_by_repaired_rules_and_an_array_by_both(
 )
 def test_what_is_not_lent_is_told_from_what_is_wrong(code: str, lacking: bool) -> None:
     [error] = evaluate(code, [1.0]).errors
-    assert error and sandbox.not_lent(error) is lacking
+    assert error and not_runnable(error) is lacking
+
+
+def test_a_program_cannot_say_of_itself_that_it_is_not_runnable() -> None:
+    code = (
+        "class T:\n    __name__ = 'not runnable here'\ndef type(x):\n    return T()\n"
+        "def f(x):\n    raise ValueError('no')"
+    )
+    [error] = evaluate(code, [1.0]).errors
+    assert error == "ValueError: no" or not not_runnable(error)
+    assert not not_runnable(told("not runnable here: not runnable here: ValueError: no", code))
+    assert told("not runnable here: ValueError: no", code) == "ValueError: no"
 
 
 def test_an_empty_list_of_inputs_is_no_error():

@@ -14,7 +14,7 @@ from core.events import Rules
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.missed import REMARKS, missed
 from core.labs.find.tasks import ProbeSpec
-from core.labs.find.verdict import MODULES, NO_CONCLUSION, NUMERIC, STRINGS, WORDS, judge, of_words
+from core.labs.find.verdict import MODULES, NO_CONCLUSION, NOT_RUN, NUMERIC, STRINGS, WORDS, judge, of_words
 from core.labs.find.view import ProbeView
 from tests.core.labs.find.playing import BOTH, play, stub_catalog, stub_spec
 from tests.stub_server import StubServer
@@ -37,16 +37,18 @@ def _numeric_code(function: Any, kind: str, rng: np.random.Generator) -> str:
         "huge": "1e300 * (x + 1)",
         "some": f"{formula} if x > {rng.uniform(-100, 100)} else None",
         "fails": "1 / 0",
+        "lacks": "bytearray(1)[0]",
+        "lacks here": f"{formula} if x > {rng.uniform(-100, 100)} else bytearray(1)[0]",
     }
     return f"from math import sin, cos\ndef f(x):\n    return {wrong[kind]}" if kind != "empty" else ""
 
 
-KINDS = ("right", "near", "off", "far", "huge", "some", "fails", "empty")
+KINDS = ("right", "near", "off", "far", "huge", "some", "fails", "empty", "lacks", "lacks here")
 OWN = ("3*x^2+sin(x)", "0*x", "x^0.5", "0.00002*x", "1/(x-0.5)", "2*x + 1")
 
 
 def numeric_views() -> Iterator[ProbeView]:
-    for seed in range(48):
+    for seed in range(60):
         rng = np.random.default_rng([seed, 77])
         kind = KINDS[seed % len(KINDS)]
         fields: dict[str, Any] = {"seed": seed, "difficulty": ("easy", "medium", "medium", "hard")[seed // 2 % 4]}
@@ -73,13 +75,15 @@ def string_views() -> Iterator[ProbeView]:
         "return 1 / 0",
         "return x + 'a' if len(x) > 5 else x",
         "",
+        "return bytearray(1)",
+        "return x.upper() if len(x) > 5 else bytearray(1)",
     )
-    for seed in range(12):
+    for seed in range(16):
         code = codes[seed % len(codes)]
         said = {"description": "It writes the text backwards.", "code": f"def f(x):\n    {code}" if code else ""}
         fields: dict[str, Any] = {"category": "strings", "seed": seed}
         if seed % 4 == 3:
-            fields["own"] = ("x.upper()", "x", "x[::-1]")[seed // 4]
+            fields["own"] = ("x.upper()", "x", "x[::-1]", "x.upper()")[seed // 4]
         yield play(ProbeSpec.model_validate({**fields, "interpreter": "given", "given": said}))[0]
         yield play(ProbeSpec.model_validate({**fields, "interpreter": "fit", "probes": 20}))[0]
     yield play(ProbeSpec(category="strings", seed=5, model="control/inventor"))[0]
@@ -119,6 +123,7 @@ class Counted:
         truth, estimate = view.truth, view.estimate
         given = getattr(estimate, rules) if estimate else ()
         x, y = (truth.x, truth.y) if truth else ((), ())
+        self.given = given
         self.points = [(x[k], y[k], given[k] if k < len(given) else None) for k in range(len(x)) if y[k] is not None]
         self.step = 1e-4 * min(1.0, max((abs(y) for _, y, _ in self.points), default=0.0))
         self.scores = {one.metric: one for one in view.log.scores if one.rules == rules}
@@ -150,8 +155,15 @@ class Counted:
 
     @property
     def left_alone(self) -> int:
-        counted = self.tests[: self.scores["exact_match"].n]
-        return sum(one.input == one.truth for one in counted)
+        ran = [one for one in self.tests if getattr(one, self.rules) is not None or "bytearray" not in one.error]
+        return sum(one.input == one.truth for one in ran[: self.scores["exact_match"].n])
+
+    @property
+    def lacking(self) -> int:
+        """Test points, or texts, that the code could not be run on."""
+        if self.view.truth and self.view.truth.x:
+            return sum(g is None for g in self.given)
+        return sum(getattr(one, self.rules) is None and "bytearray" in one.error for one in self.tests)
 
     def picked(self, about: str = "interpretation") -> tuple[int, int]:
         some = [one for one in self.view.units.values() if one.about == about]
@@ -221,6 +233,13 @@ def _exact(c: Counted, a: str) -> list[str]:
 
 
 CODE: dict[str, Check] = {
+    r"Its code could not be run here (?:at|on) (\d+) of (\d+) test (?:points|texts): .*bytearray.* is not known\.": (
+        lambda c, m: (
+            c.scores[c.view.headline].value is None
+            and int(m[2]) == len(c.given or c.tests)
+            and 0 < int(m[1]) <= c.lacking
+        )
+    ),
     r"It found the function: the code gives its value at all (\d+) test points(?: where it has any)?, to within "
     r"0\.001% of its value(?:, or (\S+) near zero)?\.": lambda c, m: c.agreed == len(c.points) == int(m[1]) > 0,
     r"Its code is as good as the noise allows: .* error of (\S+), and the code adds (\S+) to it\.(.*)": lambda c, m: (
@@ -309,6 +328,8 @@ CODE: dict[str, Check] = {
     ),
 }
 
+LEFT_OUT = re.compile(r"(.*) On (\d+) of (\d+) test texts it could not be run here; they do not count\.")
+
 SAID: dict[str, Check] = {
     r"Its words: there are none, only code\.": lambda c, m: not c.view.interpretation.description_repaired,  # type: ignore[union-attr]
     r"Its words: our checks cannot say .*": lambda c, m: (
@@ -363,6 +384,9 @@ NOTED: dict[str, Check] = {
 
 def held(sentence: str, checks: dict[str, Check], counted: Counted) -> str:
     """The pattern that the sentence is of; fails where it is of none, or is not true."""
+    if left_out := LEFT_OUT.fullmatch(sentence):
+        assert (int(left_out[2]), int(left_out[3])) == (counted.lacking, len(counted.tests))
+        sentence = left_out[1].replace(" on which it could be run", "")
     found = [(pattern, match) for pattern in checks if (match := re.fullmatch(pattern, sentence, re.S))]
     assert found, f"nobody holds this sentence against the run: {sentence!r}"
     for pattern, match in found:
@@ -379,12 +403,14 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
         if words := of_words(view):
             seen.add(held(words, SAID, counted))
         seen.update(held(sentence, NOTED, counted) for sentence in missed(view))
-    assert len(seen) >= 30, "the drawn runs say little"
+    assert len(seen) >= 31, "the drawn runs say little"
+    assert any("could not be run here" in pattern for pattern in seen)
+    assert any(LEFT_OUT.fullmatch(judge(view, rules).sentence) for view in views for rules in BOTH)
 
 
 def test_what_is_said_is_what_holds(views: list[ProbeView]) -> None:
     """Every table has its conditions, and no run is without a sentence."""
-    for table in (NUMERIC, STRINGS, MODULES, NO_CONCLUSION):
+    for table in (NUMERIC, STRINGS, MODULES, NO_CONCLUSION, NOT_RUN):
         assert all(callable(claim.holds) and callable(claim.words) for claim in table)
     assert len(WORDS) == len(SAID) and len(REMARKS) >= len(NOTED) - 1
     assert all(judge(view, rules).sentence.endswith(".") for view in views for rules in BOTH)
