@@ -5,9 +5,10 @@ Page, command line, store, Browse and replay read the declaration; none of them 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic.fields import FieldInfo
 
@@ -16,6 +17,8 @@ from core.runs.transcript import CaseLog, Transcript
 from core.score import Figure
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
+
+Number = TypeVar("Number", int, float)
 
 MOST_CASES = 1_000
 """Cases in one run. What needs more is a study of several runs."""
@@ -273,19 +276,19 @@ def is_offered(name: str, field: FieldInfo) -> bool:
     return bool(field.title) or name == "seed"
 
 
-def bounds(field: FieldInfo) -> tuple[int | None, int | None]:
-    """The smallest and the largest whole number that the field takes; None where there is no bound."""
-    low: int | None = None
-    high: int | None = None
+def bounds(field: FieldInfo, kind: type[Number]) -> tuple[Number | None, Number | None]:
+    """The smallest and the largest number of the `kind` that the field takes; None where there is no bound."""
+    low: Number | None = None
+    high: Number | None = None
     for rule in field.metadata:
         if (least := getattr(rule, "ge", None)) is not None:
-            low = int(least)
+            low = kind(least)
         if (above := getattr(rule, "gt", None)) is not None:
-            low = int(above) + 1
+            low = kind(above + 1 if kind is int else math.nextafter(above, math.inf))
         if (most := getattr(rule, "le", None)) is not None:
-            high = int(most)
+            high = kind(most)
         if (below := getattr(rule, "lt", None)) is not None:
-            high = int(below) - 1
+            high = kind(below - 1 if kind is int else math.nextafter(below, -math.inf))
     return low, high
 
 

@@ -56,12 +56,13 @@ def _option(name: str, field: FieldInfo) -> click.Option:
             return click.Option([f"--no-{flag.removeprefix('--')}", name], is_flag=True, flag_value=False, default=None,
                                 type=bool, help=f"not: {help}")  # fmt: skip
         return click.Option([flag, name], is_flag=True, default=False, help=help)
-    low, high = bounds(field)
     type_: Any = kind
     if get_origin(kind) is Literal:
         type_ = click.Choice([str(choice) for choice in get_args(kind)])
-    elif kind is int and (low, high) != (None, None):
-        type_ = click.IntRange(low, high)
+    elif kind is int and (whole := bounds(field, int)) != (None, None):
+        type_ = click.IntRange(*whole)
+    elif kind is float and (wide := bounds(field, float)) != (None, None):
+        type_ = click.FloatRange(*wide)
     choice = type_
     if several and isinstance(choice, click.Choice):
         # "--arms none,swapped" is as good as giving the option twice.
@@ -71,7 +72,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         shown = f"[{'|'.join(choice.choices)}]"
         return click.Option([flag, name], multiple=True, callback=parts, metavar=shown, help=help)
     default = SHIPPED_MODEL if _is_model(name, field) else field.default
-    if isinstance(default, int | str) and default != "":
+    if isinstance(default, int | float | str) and default != "":
         help += f" (default: {default})"
     return click.Option([flag, name], type=type_, multiple=several, help=help)
 

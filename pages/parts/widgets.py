@@ -17,6 +17,9 @@ LONG_TEXT = 1_000
 FEW = 50
 """A range of so many numbers gets a slider, a wider one a field."""
 
+STEP = 0.1
+"""What one click adds to a number with a fraction."""
+
 
 def offered(lab: Lab, drawn: frozenset[str]) -> dict[str, FieldInfo]:
     """The fields that are drawn from the specification."""
@@ -52,11 +55,15 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     if kind is bool:
         return st.toggle(title, value=bool(field.default), key=key, help=help, persist_state="session")
     if kind is int:
-        low, high = bounds(field)
+        low, high = bounds(field, int)
         default = field.default if isinstance(field.default, int) else None
         if low is not None and high is not None and high - low <= FEW and default is not None:
             return st.slider(title, low, high, default, key=key, help=help, persist_state="session")
         return st.number_input(title, low, high, default, step=1, key=key, help=help, persist_state="session")
+    if kind is float:
+        least, most = bounds(field, float)
+        value = float(field.default) if isinstance(field.default, int | float) else None
+        return st.number_input(title, least, most, value, step=STEP, key=key, help=help, persist_state="session")
     if several:
         first = "\n".join(map(str, field.default or ()))
         lines = st.text_area(title, first, key=key, help=help, persist_state="session", height=80)

@@ -267,6 +267,12 @@ class SlowEchoSpec(EchoSpec):
     pause: int = Field(3, ge=2, le=12, title="Pause", description="seconds between two words")
 
 
+class LoudEchoSpec(EchoSpec):
+    """The same with a number that need not be whole."""
+
+    volume: float = Field(default=0.5, ge=0, le=1.5, title="Volume", description="how loud")
+
+
 def _scores(views: Sequence[EchoView]) -> Iterator[Figure]:
     yield from small_lab.scores(views)
     for rules in ("paper", "repaired"):
@@ -304,6 +310,29 @@ def test_a_field_more_is_a_widget_and_an_option_with_the_same_bounds(
         assert "2<=x<=12" in capsys.readouterr().err
     assert main(["echo", "--pause", "2", "--words", "a", "--json"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["spec"]["pause"] == 2
+
+
+def test_a_field_with_a_fraction_is_a_widget_and_an_option_too(
+    page: Page, register: Register, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(replace(LAB, spec=LoudEchoSpec))
+    app = page("echo")
+    volume = app.number_input(key="echo-volume")
+    assert (volume.label, volume.min, volume.max, volume.value, volume.step) == ("Volume", 0, 1.5, 0.5, 0.1)
+    volume.set_value(1.25)
+    app.button(key="echo").click().run()
+    settled(app)
+    started = entry.jobs().events(run_named(app))[0]
+    assert started.kind == "started" and started.spec["volume"] == 1.25
+
+    assert main(["echo", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "how loud (default: 0.5)" in told and "0.0<=x<=1.5" in told
+    for wrong in ("-0.1", "1.6", "loud"):
+        assert main(["echo", "--volume", wrong]) == 2
+        capsys.readouterr()
+    assert main(["echo", "--volume", "0.75", "--words", "a", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["spec"]["volume"] == 0.75
 
 
 def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(

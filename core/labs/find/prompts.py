@@ -31,16 +31,34 @@ UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "uni
 MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relation-corrupted")}
 
 
-def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False) -> Prompt:
+def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False, network: bool = False) -> Prompt:
     """The task, with the outputs on the exemplars where the interpreter is given any.
 
-    `tools`: it is to ask by tool calls, not by the text protocol.
+    `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out.
     """
+    task = load(f"find/{_task(spec, network)}")
     if spec.interpreter == "milan":
-        return load(f"find/milan-{spec.category}").render(pairs=pairs(probes))
+        return task.render(pairs=pairs(probes))
     how, begin = (load(f"find/{name}").user for name in _manner(spec, tools))
     slots = {"pairs": pairs(probes), "inputs": FIRST_INPUTS[spec.category]}
-    return load(f"find/agent-{spec.category}").render(how=how, begin=fill(begin, slots))
+    return task.render(how=how, begin=fill(begin, slots))
+
+
+def parts(spec: ProbeSpec) -> str:
+    """The tags that a conclusion has. The authors ask for no domain of texts (prompts/strings.txt)."""
+    if spec.category == "strings" and spec.rules == "paper":
+        return "[DESCRIPTION] and [CODE]"
+    return PARTS[spec.category]
+
+
+def _task(spec: ProbeSpec, network: bool) -> str:
+    """The template of the task. By paper rules as the authors': the interpreter is told of a network
+    (collect_interpretations.py:315-319), and asked for no domain of texts.
+    """
+    name = f"{'milan' if spec.interpreter == 'milan' else 'agent'}-{spec.category}"
+    if spec.rules == "paper":
+        name += {"numeric": "-network" if network else "", "strings": "-paper"}.get(spec.category, "")
+    return name
 
 
 def _manner(spec: ProbeSpec, tools: bool) -> tuple[str, str]:
@@ -100,10 +118,11 @@ def _unit(category: str) -> Template:
 def hashes(spec: ProbeSpec) -> dict[str, str]:
     """The hash of every template this run may send, by the template's id."""
     names: list[str] = []
+    tasks = dict.fromkeys(_task(spec, network) for network in (False, True))
     if spec.interpreter == "milan":
-        names += [f"milan-{spec.category}", "told-mend"]
+        names += [*tasks, "told-mend"]
     elif spec.interpreter in BY_MODEL:
-        names += [f"agent-{spec.category}", *_manner(spec, tools=False), *FOLLOW_UPS]
+        names += [*tasks, *_manner(spec, tools=False), *FOLLOW_UPS]
         if spec.tools:
             names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
     if spec.evaluator and spec.category in UNITS:

@@ -137,6 +137,16 @@ class ProbeSpec(Spec):
     probes: int = Field(
         default=PROBES, ge=1, le=2_000, title="Calls of the function", description="calls of each function"
     )
+    temperature: float = Field(
+        default=0.0,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="of the interpreter's messages (the paper's Vicuna: 0, its Llama 2: 0.7, its GPT: the endpoint's)",
+    )
+    tokens: int = Field(
+        default=700, ge=16, le=16_384, title="Tokens of a message", description="most tokens of a message"
+    )
     rules: Rules = Field(
         default="repaired",
         title="Rules of the dialogue",
@@ -233,6 +243,11 @@ class ProbeSpec(Spec):
         return self.triplets or (PAPER_TRIPLETS if self.rules == "paper" else TRIPLETS)
 
     @property
+    def exploring(self) -> Sampling:
+        """How the interpreter draws its messages."""
+        return Sampling(temperature=self.temperature, max_tokens=self.tokens)
+
+    @property
     def models(self) -> set[str]:
         asked = {self.evaluator}
         if self.interpreter in BY_MODEL:
@@ -321,8 +336,5 @@ def _title(fields: dict[str, Any]) -> str:
     return f"{'An' if kind == 'entity' else 'A'} {kind} function (seed {seed}{difficulty})"
 
 
-# Sampling. The paper's own interpreters ran at their endpoints' default temperature, Vicuna at 0
-# (docs/measuring.md §4.4).
-
-EXPLORING = Sampling(temperature=0, max_tokens=700)
 JUDGING = Sampling(temperature=0, max_tokens=60)
+"""How an evaluator answers (docs/measuring.md §4.9)."""

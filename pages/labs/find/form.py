@@ -155,6 +155,8 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     there = {
         "rounds": agent or interpreter == "you",
         "probes": interpreter != "milan",
+        "temperature": interpreter in BY_MODEL,
+        "tokens": interpreter in BY_MODEL,
         "rules": True,
         "tools": agent,
     }

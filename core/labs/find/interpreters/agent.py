@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from core.events import Answered, Message
+from core.events import Answered, Message, Prompt
 from core.lab import RULES
 from core.labs.find import parse, prompts, sandbox
 from core.labs.find.box import Box
+from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.records import Exchange, Probe
 from core.labs.find.sandbox_lacking import cause
-from core.labs.find.tasks import EXPLORING, MENDS, ProbeSpec
+from core.labs.find.tasks import MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.runs.run import Run
 from core.runs.turns import beside
@@ -53,12 +54,17 @@ class _Dialogue:
     def __init__(self, spec: ProbeSpec, run: Run, box: Box) -> None:
         self.spec, self.run, self.box = spec, run, box
         self.tools = spec.tools and spec.interpreter != "milan"
-        self.opening = prompts.opening(spec, box.probes, self.tools)
+        self.opening = self._begin(box.probes)
         self.turns: list[Message] = []
         self.round = 0
         self.resets = 0
         self.idle = 0
         self.trouble = ""
+
+    def _begin(self, probes: Sequence[Probe]) -> Prompt:
+        function = self.box.function
+        network = isinstance(function, NumericFunction) and function.mlp is not None
+        return prompts.opening(self.spec, probes, self.tools, network)
 
     @property
     def is_last_word(self) -> bool:
@@ -77,7 +83,7 @@ class _Dialogue:
                 "interpreter",
                 prompts.going_on(self.opening, self.turns, slots),
                 self.spec.model,
-                sampling=EXPLORING,
+                sampling=self.spec.exploring,
                 item=_item(self.round),
                 repeat=self.resets,
                 tools=tools,
@@ -96,7 +102,7 @@ class _Dialogue:
         """The same dialogue by the text protocol: the model takes no tools."""
         self.tools = False
         self.round -= 1
-        self.opening = prompts.opening(self.spec, [probe for probe in self.box.probes if probe.round == 0])
+        self.opening = self._begin([probe for probe in self.box.probes if probe.round == 0])
         self.turns = _as_text(self.turns)
 
     def tell(self, answered: Answered, *replies: str, **fields: object) -> None:
@@ -237,7 +243,7 @@ def _last_word(dialogue: _Dialogue, reply: str) -> str:
     """`reply`, and where nothing more can be run the order to conclude."""
     if not dialogue.is_last_word:
         return reply
-    return prompts.follow_up("told-conclude", told=reply, parts=prompts.PARTS[dialogue.spec.category])
+    return prompts.follow_up("told-conclude", told=reply, parts=prompts.parts(dialogue.spec))
 
 
 def _of_code(spec: ProbeSpec, text: str) -> str:
@@ -283,7 +289,7 @@ async def _as_published(dialogue: _Dialogue) -> Conclusion:
 async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     """The dialogue no longer fits into the model's context: all that was seen in one message, and a conclusion."""
     seen = prompts.follow_up("told-outputs", pairs=prompts.pairs(dialogue.box.probes), **dialogue.left())
-    last = prompts.follow_up("told-conclude", told=seen, parts=prompts.PARTS[dialogue.spec.category])
+    last = prompts.follow_up("told-conclude", told=seen, parts=prompts.parts(dialogue.spec))
     dialogue.tools = False
     *first, task = dialogue.opening.messages
     whole = Message(role="user", content=f"{task.content}\n\n{last}")

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from core.events import Rules, Sampling
+from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.functions.source import drawn
 from core.labs.find.missed import missed
+from core.labs.find.tasks import ProbeSpec
 from core.labs.find.verdict import verdict
 from tests.core.labs.find.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
@@ -167,3 +170,42 @@ def test_faults_end_the_run_in_words_and_it_goes_on() -> None:
         assert server.count == 2, "the first answer is not asked for again"
     assert again.log.status == "completed"
     assert again.probes[:2] == view.probes, "what was observed stays, though the function is random"
+
+
+def _question(**fields: object) -> str:
+    with StubServer(CONCLUSION) as server:
+        play(stub_spec(rounds=1, **fields), stub_catalog(server))
+    return server.seen[0].question
+
+
+@pytest.mark.parametrize("interpreter", ["aia", "milan"])
+@pytest.mark.parametrize("rules", ["paper", "repaired"])
+def test_by_paper_rules_the_task_is_put_as_the_authors_put_it(interpreter: str, rules: Rules) -> None:
+    """They say that a network carries a function out, and ask for no domain of texts."""
+    seeds = {
+        isinstance(one, NumericFunction) and one.mlp is not None: seed
+        for seed in range(40)
+        if (one := drawn("numeric", seed, "hard", rules))
+    }
+    for network, seed in seeds.items():
+        question = _question(own="", seed=seed, difficulty="hard", interpreter=interpreter, rules=rules)
+        assert ("neural network" in question) == (network and rules == "paper") and "[DOMAIN]" in question
+    assert len(seeds) == 2
+    question = _question(own="", category="strings", seed=3, interpreter=interpreter, rules=rules)
+    assert ("[DOMAIN]" in question) == (rules == "repaired") and "[CODE]" in question
+
+
+def test_temperature_and_tokens_are_those_of_the_specification() -> None:
+    chosen = {"temperature": 0.7, "tokens": 300}
+    for given, sent in (({}, (0, 700)), (chosen, (0.7, 300))):
+        with StubServer(CONCLUSION) as server:
+            _, events = play(stub_spec(rounds=1, **given), stub_catalog(server))
+        [asked] = [event for event in events if event.kind == "asked"]
+        assert (asked.sampling.temperature, asked.sampling.max_tokens) == sent
+        body = server.seen[0].body
+        assert (body["temperature"], body["max_tokens"]) == sent
+
+
+def test_a_journal_without_temperature_and_tokens_means_what_it_meant() -> None:
+    older = stub_spec().model_dump(mode="json", exclude={"temperature", "tokens"})
+    assert ProbeSpec.model_validate(older).exploring == Sampling(temperature=0, max_tokens=700)

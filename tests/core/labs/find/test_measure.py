@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from core.labs.find.functions.source import drawn
-from core.labs.find.interpreters import agent
 from core.labs.find.lab import LAB
 from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
@@ -174,11 +173,10 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
 
 
 @pytest.mark.local_model
-def test_the_real_local_model_ends_properly_however_badly_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
     # It rambles to the limit, whatever that is.
-    monkeypatch.setattr(agent, "EXPLORING", agent.EXPLORING.model_copy(update={"max_tokens": 100}))
     try:
-        spec = ProbeSpec(seed=1, difficulty="easy", model="local/smollm2-135m", rounds=1, probes=40)
+        spec = ProbeSpec(seed=1, difficulty="easy", model="local/smollm2-135m", rounds=1, probes=40, tokens=100)
         view, _ = play(spec)
         assert view.log.status == "completed"
         assert view.truth is not None and view.interpretation is not None
