@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.labs.find.agreement import absolute_bound
 
@@ -27,7 +27,48 @@ _LEFT = 64
 """Pixels left of the axis: pictures that stand above each other have their x in line."""
 
 _FAR = 3.0
-"""The picture reaches this many times the truth's spread beyond it; an estimate that leaves it is cut off."""
+"""The picture reaches this many times the truth's spread beyond it; what leaves it is cut off."""
+
+_FAR_OF_FEW = 1e6
+"""The same where there are fewer than twenty values: powers of ten are then no outliers."""
+
+_APART = 10.0
+"""Differences are drawn up to so many times the height of the picture of the curves."""
+
+_LARGEST = 1e300
+"""Nothing beyond is reckoned with: sums and differences stay finite."""
+
+
+class Cut(NamedTuple):
+    """What the picture of the curves leaves out: probes `outside` of the range of x, probes `beyond` its ends `low` and
+    `high` (both of columns x, y, round, number), and at how many points truth and estimate lie beyond them.
+    """
+
+    outside: DataFrame
+    beyond: DataFrame
+    low: float | None
+    high: float | None
+    truth: int
+    estimate: int
+
+
+def cut(
+    probes: DataFrame,
+    truth: Sequence[Number] = (),
+    estimate: Sequence[Number] = (),
+    within: tuple[float, float] | None = None,
+) -> Cut:
+    """What `curves` of the same leaves out."""
+    seen = probes.dropna(subset=["y"]) if len(probes) else probes
+    inside = seen if within is None or not len(seen) else seen[seen["x"].between(*within)]
+    low, high = _range(truth, inside["y"].tolist() if len(inside) else []) or (None, None)
+
+    def far(values: Sequence[Number]) -> int:
+        return sum(y is not None and low is not None and high is not None and not low <= y <= high for y in values)
+
+    beyond = inside if low is None or not len(inside) else inside[~inside["y"].between(low, high)]
+    outside = seen.drop(inside.index)
+    return Cut(outside, beyond if low is not None else inside.head(0), low, high, far(truth), far(estimate))
 
 
 def curves(
@@ -37,16 +78,19 @@ def curves(
     estimate: Sequence[Number] = (),
     corrupted: tuple[Number, Number] | None = None,
     claimed: Sequence[tuple[Number, Number]] = (),
+    within: tuple[float, float] | None = None,
 ) -> Figure:
     """Truth, estimate and probes on one picture, as the paper's figure 3. All but the probes may be missing.
 
     `probes` has columns x, y, round, number (y null where there was no output). `corrupted` is shaded; an interval that
-    was `claimed` is marked by dotted lines; None is an open end.
+    was `claimed` is marked by dotted lines; None is an open end. Probes that do not lie `within` the range of x are not
+    drawn, nor those beyond the ends of the axis (see `cut`).
     """
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    low, high = (min(x), max(x)) if len(x) else (-128.0, 128.0)
+    low, high = within or ((min(x), max(x)) if len(x) else (-128.0, 128.0))
+    left_out = cut(probes, truth, estimate, within)
     if corrupted is not None:
         figure.add_vrect(
             x0=corrupted[0] if corrupted[0] is not None else low,
@@ -62,7 +106,8 @@ def curves(
             if end is not None:
                 figure.add_vline(x=end, line={"color": ESTIMATE, "dash": "dot", "width": 1})
     # First, so that they lie behind the curves.
-    seen = probes.dropna(subset=["y"]) if len(probes) else probes
+    heard = probes.dropna(subset=["y"]) if len(probes) else probes
+    seen = heard.drop([*left_out.outside.index, *left_out.beyond.index])
     if len(seen):
         few = len(seen) <= _FEW
         figure.add_scatter(
@@ -77,20 +122,32 @@ def curves(
         )
     if any(y is not None for y in truth):
         figure.add_scatter(
-            x=list(x), y=list(truth), mode="lines", name="the function", line={"color": TRUTH, "width": 4}, opacity=0.75
+            x=list(x),
+            y=_near(truth, left_out),
+            text=_said(truth),
+            hovertemplate="%{text}",
+            mode="lines",
+            name="the function",
+            line={"color": TRUTH, "width": 4},
+            opacity=0.75,
         )
     if any(y is not None for y in estimate):
         figure.add_scatter(
             x=list(x),
-            y=list(estimate),
+            y=_near(estimate, left_out),
+            text=_said(estimate),
+            hovertemplate="%{text}",
             mode="lines",
             name="its code",
             line={"color": ESTIMATE, "width": 2, "dash": "dash"},
         )
-    lost = len(probes) - len(seen)
+    lost = len(probes) - len(heard)
+    ends = {} if left_out.low is None else {"range": [left_out.low, left_out.high]}
+    room = 0.02 * (high - low)
+    sideways = {"range": [low - room, high + room]} if within or len(x) > 1 else {}
     figure.update_layout(
-        xaxis={"title": f"x ({lost} calls gave no number)" if lost else "x", "zeroline": False},
-        yaxis={"title": "f(x)", "zeroline": False, **_range(truth, seen["y"].tolist() if len(seen) else [])},
+        xaxis={"title": f"x ({lost} calls gave no number)" if lost else "x", "zeroline": False, **sideways},
+        yaxis={"title": "f(x)", "zeroline": False, **ends},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         margin={"l": _LEFT, "r": 10, "t": 40, "b": 40},
         height=380,
@@ -102,22 +159,26 @@ def curves(
 def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Number]) -> Figure:
     """What the code gives less what the function gives, over x; nothing where either has no value.
 
-    Differences within the bounds of `agreement` look as small as they are.
+    Differences within the bounds of `agreement` look as small as they are; larger ones are drawn as far as `reach`.
     """
     import plotly.graph_objects as go
 
-    off = [
-        None if y is None or g is None or not math.isfinite(g - y) else g - y
-        for y, g in zip(truth, estimate, strict=True)
-    ]
+    off, most = differences(truth, estimate), reach(truth, estimate)
+    drawn = [None if one is None else max(-2 * most, min(2 * most, one)) for one in off]
     figure = go.Figure()
     figure.add_hline(y=0, line={"color": TRUTH, "width": 2})
-    figure.add_scatter(x=list(x), y=off, mode="lines", name="difference", line={"color": ESTIMATE, "width": 2})
-    largest = max((abs(one) for one in off if one is not None), default=0.0)
-    reach = max(1.1 * largest, absolute_bound(truth)) or 1.0
+    figure.add_scatter(
+        x=list(x),
+        y=drawn,
+        text=_said(off),
+        hovertemplate="%{text}",
+        mode="lines",
+        name="difference",
+        line={"color": ESTIMATE, "width": 2},
+    )
     figure.update_layout(
         xaxis={"title": "x", "zeroline": False, **({"range": [min(x), max(x)]} if len(x) > 1 else {})},
-        yaxis={"title": "code − function", "zeroline": False, "range": [-reach, reach], "nticks": 5},
+        yaxis={"title": "code − function", "zeroline": False, "range": [-most, most], "nticks": 5},
         margin={"l": _LEFT, "r": 10, "t": 10, "b": 40},
         height=190,
         showlegend=False,
@@ -125,15 +186,46 @@ def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Nu
     return figure
 
 
-def _range(truth: Sequence[Number], seen: Sequence[float]) -> dict[str, list[float]]:
-    """The axis' range: what is true and seen, with some room; nothing where that is not known. A pole is cut."""
-    known = sorted(y for y in (*truth, *seen) if y is not None and math.isfinite(y))
+def differences(truth: Sequence[Number], estimate: Sequence[Number]) -> list[Number]:
+    """What the code gives less what the function gives, None where either has no value or it is not finite."""
+    both = zip(truth, estimate, strict=True)
+    return [None if y is None or g is None or not math.isfinite(g - y) else g - y for y, g in both]
+
+
+def reach(truth: Sequence[Number], estimate: Sequence[Number]) -> float:
+    """The largest difference that `residuals` draws."""
+    largest = max((abs(one) for one in differences(truth, estimate) if one is not None), default=0.0)
+    low, high = _range(truth, []) or (0.0, _LARGEST / _APART)
+    return max(min(1.1 * largest, _APART * (high - low)), absolute_bound(truth)) or 1.0
+
+
+def _said(values: Sequence[Number]) -> list[str]:
+    """Values in words for who points at a curve: what is cut off keeps its own."""
+    return ["" if y is None else f"{y:.6g}" for y in values]
+
+
+def _near(values: Sequence[Number], left_out: Cut) -> list[Number]:
+    """A curve that leaves the picture goes on for another picture's height, and no farther."""
+    if left_out.low is None or left_out.high is None:
+        return list(values)
+    height = left_out.high - left_out.low
+    return [None if y is None else max(left_out.low - height, min(left_out.high + height, y)) for y in values]
+
+
+def _range(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
+    """The axis' ends: what is true and seen, with some room; None where that is not known. Outliers are cut."""
+    known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if y is not None and math.isfinite(y))
     if len(known) < 2:
-        return {}
-    middle = known[len(known) // 20 : len(known) - len(known) // 20]
+        return None
+    is_few = len(known) < 20
+    edge = (1 if len(known) > 2 else 0) if is_few else len(known) // 20
+    middle = known[edge : len(known) - edge]
     low, high = middle[0], middle[-1]
     room = (high - low) or abs(high) or 1.0
-    return {"range": [max(known[0] - 0.08 * room, low - _FAR * room), min(known[-1] + 0.08 * room, high + _FAR * room)]}
+    far = min((_FAR_OF_FEW if is_few else _FAR) * room, _LARGEST)
+    # Where nothing is far off, the room is a share of all that is seen.
+    some = 0.08 * (min(known[-1], high + far) - max(known[0], low - far) or room)
+    return max(known[0] - some, low - far), min(known[-1] + some, high + far)
 
 
 def bars(probes: DataFrame, most: int = 60) -> Figure:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import pandas as pd
 import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.functions.base import as_number
+from core.labs.find.functions.numeric import PROBED
 from core.labs.find.metrics import METRICS
 from core.labs.find.records import Probe
 from core.labs.find.view import ProbeView
 from pages.parts.pictures import PLAIN
+from pages.parts.text import plain
 
 TITLES = {metric.name: metric.title for metric in METRICS}
 """What each figure is called."""
 
 MEANINGS = {metric.name: metric.help for metric in METRICS}
 """What each figure says."""
+
+LISTED = 6
+"""So many calls that are not drawn are listed below the picture; all stand in the rounds."""
 
 
 def number(value: float) -> str:
@@ -32,22 +39,56 @@ def picture(case: ProbeView) -> None:
     """Truth, estimate and probes together, and below how far they are apart; without the truth, the probes alone."""
     truth, estimate = case.truth, case.estimate
     points = pd.DataFrame([_point(probe) for probe in case.probes], columns=["x", "y", "round", "number"])
+    points = points.dropna(subset=["x"])
+    # Of typed pairs every input is one that is tested.
+    within = None if case.spec and case.spec.own and case.spec.own_kind == "pairs" else PROBED
+    true: Sequence[float | None] = truth.y if truth else ()
+    given: Sequence[float | None] = estimate.repaired if truth and estimate else ()
     figure = charts.curves(
-        points.dropna(subset=["x"]),
+        points,
         x=truth.x if truth else (),
-        truth=truth.y if truth else (),
-        estimate=estimate.repaired if truth and estimate else (),
+        truth=true,
+        estimate=given,
+        within=within,
         corrupted=truth.corrupted if truth else None,
         claimed=case.audit.claimed if truth and case.audit else (),
     )
     st.plotly_chart(
         figure, key="curves", config=PLAIN, alt="The function, the interpreter's code and its probes over x"
     )
-    if truth and estimate and len(estimate.repaired) == len(truth.y) and any(y is not None for y in estimate.repaired):
-        apart = charts.residuals(truth.x, truth.y, estimate.repaired)
+    for sentence in not_drawn(charts.cut(points, true, given, within), len(points), within):
+        st.caption(plain(sentence))
+    if truth and len(given) == len(truth.y) and any(y is not None for y in given):
+        apart = charts.residuals(truth.x, truth.y, given)
         st.plotly_chart(
             apart, key="residuals", config=PLAIN, alt="What the code gives less what the function gives, over x"
         )
+        most = charts.reach(truth.y, given)
+        if farther := sum(one is not None and abs(one) > most for one in charts.differences(truth.y, given)):
+            st.caption(plain(f"At {farther} of {len(truth.x)} test points the difference is larger than {most:.4g}."))
+
+
+def not_drawn(cut: charts.Cut, calls: int, within: tuple[float, float] | None) -> Iterator[str]:
+    """What the picture leaves out, a sentence each, of so many `calls`."""
+    if (number := len(cut.outside)) and within:
+        yield (
+            f"{number} of {calls} calls {'lies' if number == 1 else 'lie'} outside of the tested range from "
+            f"{within[0]:g} to {within[1]:g} and {'is' if number == 1 else 'are'} not drawn: {_listed(cut.outside)}."
+        )
+    if cut.low is None or cut.high is None:
+        return
+    ends = f"the picture, which ends at {cut.low:.4g} and {cut.high:.4g}"
+    if number := len(cut.beyond):
+        yield f"{number} of {calls} calls gave a value beyond {ends}: {_listed(cut.beyond)}."
+    for curve, points in (("function", cut.truth), ("code", cut.estimate)):
+        if points:
+            yield f"The {curve} goes beyond {ends}, at {points} test point{'s' if points > 1 else ''}."
+
+
+def _listed(probes: pd.DataFrame) -> str:
+    shown = [f"f({x:g}) = {y:.6g}" for x, y in zip(probes["x"], probes["y"], strict=True)][:LISTED]
+    more = len(probes) - len(shown)
+    return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
 def _point(probe: Probe) -> dict[str, float | int | None]:

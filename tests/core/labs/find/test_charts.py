@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
+import pytest
 
 from core.labs.find import charts
 
@@ -61,6 +64,48 @@ def test_a_pole_does_not_flatten_the_picture() -> None:
     y = [1e9 if k == 0 else 1.0 + k % 3 for k in range(-50, 50)]
     low, high = charts.curves(probes(), x, y).layout.yaxis.range
     assert low < 1 and high < 100
+
+
+def test_calls_outside_of_the_tested_range_are_listed_and_not_drawn() -> None:
+    made = probes((1e9, 5.0), (-100, 1.0), (0, 2.0), (128, 3.0), (-128.5, 1e12), (7, None))
+    figure = charts.curves(made, within=(-128.0, 128.0))
+    assert list(figure.data[0].x) == [-100, 0, 128]
+    low, high = figure.layout.xaxis.range
+    assert -140 < low < -128 and 128 < high < 140, "the tested range rules"
+    assert figure.layout.yaxis.range[1] < 4, "nor do they stretch the other axis"
+    assert "1 calls gave no number" in figure.layout.xaxis.title.text
+    left_out = charts.cut(made, within=(-128.0, 128.0))
+    assert left_out.outside["x"].tolist() == [1e9, -128.5] and not len(left_out.beyond)
+
+
+@pytest.mark.parametrize("many", [4, 10, 60])
+@pytest.mark.parametrize("huge", [1e300, -1e300, 1.7e308])
+def test_a_huge_value_within_the_range_leaves_the_axis_readable(many: int, huge: float) -> None:
+    made = probes((3.5, huge), *((float(k), float(k)) for k in range(many)))
+    figure, left_out = charts.curves(made), charts.cut(made)
+    low, high = figure.layout.yaxis.range
+    assert max(abs(low), abs(high)) < 1e9 and (left_out.low, left_out.high) == (low, high)
+    assert left_out.beyond["y"].tolist() == [huge] and 3.5 not in figure.data[0].x
+    truth = [1.0, 2.0, 3.0] * 20
+    code = [1.0, 2.0, huge] * 20
+    curve = charts.curves(probes(), range(60), truth, code).data[1]
+    assert max(abs(y) for y in curve.y) < 100 and curve.text[2] == f"{huge:.6g}", "the value itself is still told"
+    assert charts.cut(probes(), truth, code).estimate == 20
+    apart = charts.residuals(range(60), truth, code)
+    assert max(map(abs, apart.layout.yaxis.range)) < 100 and math.isfinite(charts.reach(truth, code))
+
+
+@pytest.mark.parametrize("power", [1, 2, 3, 5])
+def test_powers_of_ten_are_no_outliers(power: int) -> None:
+    made = probes(*((x, x**power) for x in (-100.0, -10.0, -1.0, 0.0, 1.0, 10.0, 100.0)))
+    left_out = charts.cut(made, within=(-128.0, 128.0))
+    assert not len(left_out.beyond) and not len(left_out.outside)
+    assert len(charts.curves(made).data[0].x) == 7
+
+
+def test_where_all_is_huge_the_axis_is_finite() -> None:
+    made = probes(*((float(k), (-1) ** k * 1.7e308) for k in range(9)))
+    assert all(map(math.isfinite, charts.curves(made).layout.yaxis.range))
 
 
 def test_bars_show_each_word_once_the_highest_first() -> None:
