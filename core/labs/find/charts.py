@@ -142,12 +142,12 @@ def curves(
             line={"color": ESTIMATE, "width": 2, "dash": "dash"},
         )
     lost = len(probes) - len(heard)
-    ends = {} if left_out.low is None else {"range": [left_out.low, left_out.high]}
+    upright = {} if left_out.low is None else {"range": [left_out.low, left_out.high]}
     room = 0.02 * (high - low)
     sideways = {"range": [low - room, high + room]} if within or len(x) > 1 else {}
     figure.update_layout(
         xaxis={"title": f"x ({lost} calls gave no number)" if lost else "x", "zeroline": False, **sideways},
-        yaxis={"title": "f(x)", "zeroline": False, **ends},
+        yaxis={"title": "f(x)", "zeroline": False, **upright},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         margin={"l": _LEFT, "r": 10, "t": 40, "b": 40},
         height=380,
