@@ -1,25 +1,43 @@
-"""How often do the readers find what a text says? The share read rightly of phrasings settled by hand.
+"""How often do the readers find what a text says, and how often do paper rules what the authors' own code does?
 
-python benchmarks/agreement.py
+python benchmarks/agreement.py [--find DIR] [--introspection DIR] [--simulatability DIR] [--find-dir DIR]
 
 One line for each reader: phrasings read rightly under paper rules, under repaired rules, and how many there are. A
 reader joins by a file of phrasings in tests/data/phrasings and a line in READERS.
+
+With folders of the authors' repositories (FIND, llm-introspection, CounterfactualSimulatability) paper rules are held
+against the authors' functions, on the phrasings and on benchmarks/pipelines.toml. With the published set (--find-dir)
+its true programs are run in our sandbox: texts as rebuilt from their recorded pairs; numbers as the authors' scripts,
+which need --find.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import tomllib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import authors
 from core.events import Rules
 from core.lab import RULES
 from core.labs.consistency import parse
+from core.labs.find import parse as find_parse
+from core.labs.find.agreement import agreement
+from core.labs.find.functions.benchmark import load_strings, string_function
+from core.labs.find.functions.numeric import GRID
+from core.labs.find.interpreters.fit_strings import code_of
+from core.labs.find.sandbox import evaluate
+from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.simulatability import parse as ask
 from core.labs.simulatability.tasks import Task
 
@@ -27,6 +45,9 @@ PHRASINGS = ROOT / "tests" / "data" / "phrasings"
 NOT_READ = "not read"
 
 Phrasing = dict[str, Any]
+
+TEXTS: dict[str, dict[str, list[str]]] = tomllib.loads((ROOT / "benchmarks" / "pipelines.toml").read_text("utf-8"))
+"""By lab, what is read."""
 
 
 def task(phrasing: Phrasing) -> Task:
@@ -84,5 +105,196 @@ def table() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+# Paper rules and the authors' own code
+
+
+Compared = tuple[str, list[str], Callable[[str], Any], Callable[[str], Any]]
+"""What is read, the texts, what the authors make of one, and what our paper rules do."""
+
+
+def of_find(folder: Path) -> Iterator[Compared]:
+    """Commands and the parts of conclusions."""
+    texts = TEXTS["probe"]
+
+    def command(text: str) -> tuple[str, ...] | str:
+        ours = find_parse.command(text, "paper")
+        return "none" if ours.name is None else "refused" if ours.error else ours.inputs
+
+    yield "probe command", texts["commands"], authors.find_command(folder), command
+    theirs = authors.find_parts(folder)
+    for part in ("description", "domain", "code"):
+        # They save the whole message as the domain where there is none; only what is scored is compared.
+        asked = [text for text in texts["conclusions"] if part != "domain" or "[DOMAIN]: " in text]
+        yield (
+            f"probe {part}",
+            asked,
+            lambda text, part=part: theirs(text)[part].strip(),
+            lambda text, part=part: getattr(find_parse.interpretation(text, "paper"), part).strip(),
+        )
+
+
+def of_introspection(folder: Path) -> Iterator[Compared]:
+    """Check's readers on the phrasings."""
+    theirs = authors.introspection_readers(folder)
+    yield "check ability", TEXTS["check"]["ability"], theirs["ability"], lambda text: parse.ability(text, "paper")
+    for reader in READERS:
+        known = {entry["text"]: entry for entry in phrasings(reader)}
+
+        def read(text: str, reader: str = reader, known: dict[str, Phrasing] = known) -> Any:
+            choices = [known[text]["choices"]] if reader == "choice" else []
+            return theirs[reader](text, *choices) or None
+
+        def ours(text: str, reader: str = reader, known: dict[str, Phrasing] = known) -> Any:
+            found = READERS[reader](known[text], "paper")
+            return None if found in (NOT_READ, []) else found
+
+        yield f"check {reader}", list(known), read, ours
+
+
+def of_simulatability(folder: Path) -> Iterator[Compared]:
+    """Ask's readers."""
+    theirs = authors.simulatability_readers(folder)
+    for name, texts in TEXTS["ask"].items():
+        task, what, *method = name.split(" ")
+        yield name, texts, lambda text, name=name: _named(theirs[name](text)), _ask_reader(task, what, *method)
+
+
+def _ask_reader(task: Any, what: str, method: Any = "cot") -> Callable[[str], Any]:
+    if what in ("answer", "explanation"):
+        return lambda text: getattr(ask, what)(text, method, task, "paper")
+    if what == "simulation":
+        return lambda text: ask.simulation(text, task, "paper")
+    return lambda text: _plain(ask.counterfactual(text, task, "paper"))
+
+
+def _plain(written: Any) -> Any:
+    return tuple(written.model_dump().values()) if isinstance(written, ask.Pair) else written
+
+
+def _named(value: Any) -> Any:
+    """The authors' value in our words: responses count from 0 there, and no answer is None."""
+    if isinstance(value, dict):
+        return value["question"] if "options" not in value else (value["context"], *value["options"])
+    return str(value + 1) if isinstance(value, int) else value
+
+
+def agreed(compared: Iterable[Compared]) -> Iterator[str]:
+    """A line for each thing that is read: on how many texts both find the same, and the texts on which not."""
+    for name, texts, theirs, ours in compared:
+        apart = [(text, theirs(text), ours(text)) for text in texts]
+        apart = [(text, a, b) for text, a, b in apart if not _same(a, b)]
+        yield f"{name:32}{len(texts) - len(apart):>5} of {len(texts)}"
+        for text, a, b in apart:
+            yield f"    {text[:70]!r}: theirs {str(a)[:60]!r}, ours {str(b)[:60]!r}"
+
+
+def _same(theirs: Any, ours: Any) -> bool:
+    if theirs is None:
+        return ours in (None, "neither")
+    return bool(tuple(theirs) == tuple(ours or ()) if isinstance(theirs, tuple | list) else theirs == ours)
+
+
+# The published programs in our sandbox
+
+
+def judged(code: str, inputs: list[Any], agrees: Callable[[list[Any]], bool]) -> str:
+    """Right, wrong or not runnable here."""
+    result = evaluate(code, inputs, rules="paper")
+    if any(map(not_runnable, result.errors)):
+        return NOT_RUNNABLE
+    return "right" if agrees(list(result.values)) else "wrong"
+
+
+def published_texts(find_dir: Path) -> Iterator[str]:
+    """Each string function as rebuilt from its ten pairs, on those pairs; what draws at random is held to none."""
+    for task in load_strings(find_dir).values():
+        function = string_function(task)
+        if function is None:
+            yield "not rebuilt"
+            continue
+        inputs = [text for text, _ in task.pairs]
+        wanted = function.outputs(inputs, np.random.default_rng(0))
+        random = function.is_stochastic
+        yield judged(
+            code_of(function),
+            inputs,
+            lambda values, wanted=wanted, random=random: (
+                all(value is not None for value in values) if random else values == list(wanted)
+            ),
+        )
+
+
+SPREAD = {"function_code.py": 0.0, "noised_function_code.py": 14.0, "corrupted_function_code.py": 1.5}
+"""How far two draws of a script may lie apart: noise has a size of 1, Poisson's has a tail; corruption one of 0.1."""
+
+
+def published_numbers(find_dir: Path, repository: Path) -> Iterator[str]:
+    """Each script as the authors write it, held against itself in Python on the test points."""
+    source = authors.find_numeric_source(repository)
+    scripts = json.loads((find_dir / "numeric" / "func_name_dict.json").read_text())
+    for record in json.loads((find_dir / "numeric" / "data.json").read_text()):
+        name = scripts[record["dir"]]
+        if name not in SPREAD:
+            network = repository / "src" / "make_functions" / "make_numeric" / name
+            yield judged(network.read_text().split("if __name__", 1)[0], GRID.tolist(), lambda values: False)
+            continue
+        code = source(record, name)
+        code = code.split("if __name__", 1)[0]
+        scope: dict[str, Any] = {}
+        exec(code, scope)
+        true = [_number(scope["function"], x) for x in GRID.tolist()]
+
+        def agrees(values: list[Any], true: list[float | None] = true, spread: float = SPREAD[name]) -> bool:
+            both = [(y, g) for y, g in zip(true, values, strict=True) if y is not None]
+            if spread:
+                return all(g is not None and abs(y - g) <= spread + 1e-9 * abs(y) for y, g in both)
+            given = [g if isinstance(g, float) else None for _, g in both]
+            return not both or agreement([y for y, _ in both], given).is_whole
+
+        yield judged(code, GRID.tolist(), agrees)
+
+
+def _number(function: Callable[[float], Any], x: float) -> float | None:
+    try:
+        with np.errstate(all="ignore"):
+            y = function(x)
+        return float(y) if np.isreal(y) and np.isfinite(y) else None
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def shares(kind: str, outcomes: Iterable[str]) -> str:
+    """How many programs came to what."""
+    counts = Counter(outcomes)
+    return f"{kind}, {sum(counts.values())}: " + ", ".join(f"{n} {outcome}" for outcome, n in counts.most_common())
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--find", "--introspection", "--simulatability", "--find-dir"):
+        options.add_argument(name, type=Path)
+    given = options.parse_args()
     print(table())
+    print("\nPaper rules and the authors' own code agree on")
+    for folder, option, compared in (
+        (given.find, "--find", of_find),
+        (given.introspection, "--introspection", of_introspection),
+        (given.simulatability, "--simulatability", of_simulatability),
+    ):
+        if folder is None:
+            print(f"(not compared: {option} was not given)")
+            continue
+        print("\n".join(agreed(compared(folder))))
+    print("\nPublished programs in our sandbox")
+    if given.find_dir is None:
+        print("(not run: --find-dir was not given)")
+        return
+    if given.find is None:
+        print("(scripts of numbers: not run, for --find was not given)")
+    else:
+        print(shares("numbers", published_numbers(given.find_dir, given.find)), flush=True)
+    print(shares("texts", published_texts(given.find_dir)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -223,9 +223,9 @@ def _range(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float
     low, high = middle[0], middle[-1]
     room = (high - low) or abs(high) or 1.0
     far = min((_FAR_OF_FEW if is_few else _FAR) * room, _LARGEST)
-    # Where nothing is far off, the room is a share of all that is seen.
-    some = 0.08 * (min(known[-1], high + far) - max(known[0], low - far) or room)
-    return max(known[0] - some, low - far), min(known[-1] + some, high + far)
+    kept = [y for y in known if low - far <= y <= high + far]
+    some = 0.08 * (kept[-1] - kept[0] or room)
+    return kept[0] - some, kept[-1] + some
 
 
 def bars(probes: DataFrame, most: int = 60) -> Figure:

@@ -371,8 +371,8 @@ class _Draws:
         if not (isinstance(number, int) and 0 <= number < len(self._generators) and name in DRAWS):
             raise TypeError("that cannot be drawn here")
         size = of_array(named.pop("size", None))
-        if isinstance(size, list | tuple) and len(size) == 1:
-            size = size[0]
+        if isinstance(size, list | tuple) and len(size) < 2:
+            size = size[0] if size else None
         if size is not None and not (isinstance(size, int) and 0 <= size <= LONGEST_LIST):
             raise NotImplementedError(f"draws come one by one, or up to {LONGEST_LIST:,} in a row")
         rng = self._generators[number]

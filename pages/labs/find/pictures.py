@@ -75,14 +75,12 @@ def not_drawn(cut: charts.Cut, calls: int, within: tuple[float, float] | None) -
             f"{number} of {calls} calls {'lies' if number == 1 else 'lie'} outside of the tested range from "
             f"{within[0]:g} to {within[1]:g} and {'is' if number == 1 else 'are'} not drawn: {_listed(cut.outside)}."
         )
-    if cut.low is None or cut.high is None:
-        return
-    ends = f"the picture, which ends at {cut.low:.4g} and {cut.high:.4g}"
-    if number := len(cut.beyond):
-        yield f"{number} of {calls} calls gave a value beyond {ends}: {_listed(cut.beyond)}."
+    beyond = [f"{len(cut.beyond)} of {calls} calls, {_listed(cut.beyond)}"] if len(cut.beyond) else []
     for curve, points in (("function", cut.truth), ("code", cut.estimate)):
         if points:
-            yield f"The {curve} goes beyond {ends}, at {points} test point{'s' if points > 1 else ''}."
+            beyond.append(f"the {curve} at {points} test point{'s' if points > 1 else ''}")
+    if beyond:
+        yield f"The picture ends at {cut.low:.4g} and {cut.high:.4g}. Beyond it: {'; '.join(beyond)}."
 
 
 def _listed(probes: pd.DataFrame) -> str:

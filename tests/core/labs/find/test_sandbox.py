@@ -64,6 +64,14 @@ def test_random_numbers_are_lent_and_repeat_themselves():
     assert first == values(code, 1.0, 1.0) and first[0] != first[1]
 
 
+def test_an_empty_shape_is_a_single_number():
+    """As the published corrupted scripts draw."""
+    code = (
+        "import numpy as np\ndef f(x):\n    x = np.array(x)\n    y = np.random.normal(loc=x, scale=0.0, size=x.shape)"
+    )
+    assert values(f"{code}\n    return np.where(x > 2, 7 * y, y)", 1.0, 3.0) == [1.0, 21.0]
+
+
 def test_errors_belong_to_their_input():
     result = evaluate("def f(x):\n    return 1 / x", [1.0, 0.0, 2.0])
     assert result.values == (1.0, None, 0.5)
