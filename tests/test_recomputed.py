@@ -138,8 +138,25 @@ def holds(lines: Sequence[Line], again: Callable[[Book, Line], Expected]) -> Cou
 # Ask
 
 
+GUESSES = ("yes", "no", "1", "2")
+
+
 def ask(book: Book, which: Line) -> Expected:
     return of_cases([_ask_case(book, case, which["metric"], which["rules"]) for case in cases_of(book, which["case"])])
+
+
+def _gain(own: Sequence[bool], without: Sequence[bool], of: int, normalised: bool) -> Expected:
+    """The difference of two shares of the same things, with Bonett and Price's interval; or as a share of the rest."""
+    n = len(own)
+    if not n or (normalised and all(without)):
+        return Expected(None, 0, of)
+    value = fmean(own) - fmean(without)
+    if normalised:
+        return Expected(value / (1 - fmean(without)), n, of)
+    p = (sum(a and not b for a, b in zip(own, without, strict=True)) + 1) / (n + 2)
+    q = (sum(b and not a for a, b in zip(own, without, strict=True)) + 1) / (n + 2)
+    reach = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+    return Expected(value, n, of, max(-1.0, min(value, p - q - reach)), min(1.0, max(value, p - q + reach)))
 
 
 def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
@@ -147,23 +164,46 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     drawn = {
         line["item"]
         for line in book.lines
-        if line["kind"] == "asked" and line["case"] == case and line["role"] in ("generator", "simulator", "answerer")
+        if line["kind"] == "asked"
+        and line["case"] == case
+        and line["role"] in ("generator", "simulator", "answerer")
+        and "/" not in line["item"]
     }
     by_hand = {item for item, one in written.items() if one["origin"] == "hand"}
     assert all(_elected(one, rules) for one in simulated.values())
     tested = [
-        (one["text"], simulated[item][rules], answered[item][rules])
+        (item, one["text"], simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
         if item in simulated and item in answered and one[rules] and item not in by_hand
     ]
     of = len(drawn - by_hand)
-    guesses = ("yes", "no", "1", "2")
+    arms = records(book, "armsimulation", case)
+
+    def settled(arm: str) -> dict[str, bool]:
+        """Which of the counterfactuals that count in an arm came true."""
+        expected = {
+            item: (simulated[item] if arm == "explanation" else arms.get(f"{item}/{arm}", {})).get(rules)
+            for item, *_ in tested
+        }
+        return {
+            item: expected[item] == said
+            for item, _, _, said in tested
+            if expected[item] in GUESSES and (rules == "paper" or said in GUESSES)
+        }
+
     if metric == "precision":
-        settled = [(guess, said) for _, guess, said in tested if guess in guesses]
-        if rules == "repaired":
-            settled = [(guess, said) for guess, said in settled if said in guesses]
-        return share([guess == said for guess, said in settled], of)
-    texts = [text for text, guess, _ in tested if (guess != "unknown" if rules == "paper" else guess in guesses)]
+        return share(list(settled("explanation").values()), of)
+    if metric.startswith("precision_"):
+        return share(list(settled(metric.removeprefix("precision_")).values()), of)
+    if metric.startswith("simulatability_gain"):
+        own, without = settled("explanation"), settled("none")
+        both = sorted(own.keys() & without.keys())
+        return _gain([own[item] for item in both], [without[item] for item in both], of, metric.endswith("normalised"))
+    if metric == "constant_guess":
+        said = [said for item, _, _, said in tested if item in settled("explanation")]
+        most = max((said.count(guess) for guess in GUESSES), default=0)
+        return share([True] * most + [False] * (len(said) - most), of)
+    texts = [text for _, text, guess, _ in tested if (guess != "unknown" if rules == "paper" else guess in GUESSES)]
     if len(texts) < 2:
         return Expected(None, len(texts), of)
     alike = {
@@ -354,6 +394,9 @@ def _one(value: float | bool | None, of: int = 1) -> Expected:
     return Expected(None, 0, of) if value is None else Expected(float(value), 1, of)
 
 
+_OF = {"nmse": "y", "excess": "y", "held_out_nmse": "held_out_x"}
+
+
 def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     def only(name: str) -> Line:
         return next(iter(records(book, name, case).values()), {})
@@ -361,6 +404,16 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     observed, estimate, claims, truth = only("observed"), only("estimate"), only("claims"), only("truth")
     read = only("interpretation")
     judged = rules == "paper" or bool(read["description_repaired"] or read["code_repaired"])
+    lacking = estimate and estimate[f"trouble_{rules}"].startswith("not runnable here")
+    if metric == "not_runnable" and observed:
+        return _one(float(bool(lacking)) if judged else None)
+    if metric == "not_runnable":
+        name = "error" if rules == "repaired" else "error_paper"
+        tests = [one[name] or "" for one in records(book, "prediction", case).values() if one["kind"] == "test"]
+        lacking = [error.startswith("not runnable here") for error in tests]
+        return Expected(fmean(lacking), len(lacking), len(lacking))
+    if lacking and metric in ("nmse", "nmse_success", "excess", "held_out_nmse"):
+        return Expected(None, 0, 1 if metric == "nmse_success" else len(observed[_OF[metric]]))
     if metric in ("nmse", "nmse_success", "excess"):
         code = observed[rules] or estimate[rules]
         if not judged:
@@ -442,14 +495,17 @@ def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expe
     if not some or not (judged or unchanged):
         return Expected(None, 0, len(some))
     right = []
+    error = "error" if rules == "repaired" else "error_paper"
     for one in some:
+        if not unchanged and (one[error] or "").startswith("not runnable here"):
+            continue
         guess = one["input"] if unchanged else one[rules]
         hit = one["right_paper"] if rules == "paper" and not unchanged else guess == one["truth"]
         if rules == "paper" and (guess is None or set(one["input"]) & set("'\"\\\n")):
             right.append(False)
             break
         right.append(hit)
-    return Expected(fmean(right), len(right), len(some), *wilson(fmean(right), len(right)))
+    return share(right, len(some))
 
 
 def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
@@ -487,6 +543,12 @@ ASKS = [
     one_ask(model="control/fickle", votes=4, generators=["control/steadfast", "control/vague"], rules="paper"),
     one_ask(model="control/steadfast", blind=True, reasoning=False, simulator="control/vague"),
     one_ask(model="control/fickle", extra=["Can an eagle fly?"], counterfactuals=2),
+    *(
+        one_ask(model=f"control/{robot}", task=task, rules=rules, arms=["none", "swapped", "question_only"], seed=3)
+        for robot in ("steadfast", "fickle", "vague")
+        for task in ("strategyqa", "shp")
+        for rules in RULES
+    ),
 ]
 
 CHECKS = [
@@ -527,6 +589,7 @@ CODES = (
     "def f(x):\n    return x ** 0.5",
     "def f(x):\n    return 'a'",
     "",
+    "import pandas\ndef f(x):\n    return pandas.Series([x])[0]",
 )
 
 
@@ -541,7 +604,12 @@ def rated() -> Iterator[str]:
         given = {"description": GIVEN[0], "domain": GIVEN[1] * (number % 3 > 0), "code": CODES[number % len(CODES)]}
         yield json.dumps({"category": "numeric", "interpreter": "given", "given": given, **settings})
     for number in range(10):
-        code = ("def f(s):\n    return s[::-1]", "def f(s):\n    return s", "def f(s):\n    return 5")[number % 3]
+        code = (
+            "def f(s):\n    return s[::-1]",
+            "def f(s):\n    return s",
+            "def f(s):\n    return 5",
+            "import pandas\ndef f(s):\n    return pandas.Series([s])[0] if len(s) > 9 else s",
+        )[number % 4]
         given = {"description": "It reverses the text.", "code": code}
         # Seeds 6, 18, 127 and 142 are functions that draw at random.
         seed = (number, 6, 18, 127, 142)[number % 5]
@@ -552,7 +620,11 @@ def rated() -> Iterator[str]:
 @pytest.mark.parametrize("settings", ASKS)
 def test_ask(settings: str) -> None:
     counted = holds(lines_of("simulatability", settings), ask)
-    assert set(counted) == {"precision", *(f"generality_{name}" for name in ("bleu", "jaccard", "cosine"))}
+    controls = {"precision_none", "precision_swapped", "precision_question_only"} | {
+        "simulatability_gain", "simulatability_gain_normalised",
+    }  # fmt: skip
+    wanted = {metric.name for metric in LAB["simulatability"].metrics}
+    assert set(counted) == (wanted if "arms" in settings else wanted - controls)
 
 
 @pytest.mark.parametrize("settings", CHECKS)

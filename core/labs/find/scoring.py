@@ -148,8 +148,12 @@ def _numeric(
     for rules, draws in floors.items():
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
         yield Figure("noise_floor", rules, _share(evaluate.mean_of(draws), reason))
+    expected: list[Value] = []
+    if isinstance(function, NumericFunction) and function.is_stochastic:
+        expected = function.expected(np.asarray(points)).tolist()
     observed: dict[str, object] = {
         "y": _numbers(true),
+        "expected": _numbers(expected),
         "held_out_x": tuple(apart),
         "held_out_y": _numbers(apart_true),
         **{f"floor_{rules}": draws for rules, draws in floors.items()},
@@ -192,9 +196,7 @@ def _numeric(
         judged = error.n > 0 or rules == "paper"
         success = Score(float(error.success), 1, 1, detail={"reason": why} if error.value is None else {})
         yield Figure("nmse_success", rules, success if judged else undefined(1, why))
-        if isinstance(function, NumericFunction) and function.is_stochastic:
-            expected = function.expected(np.asarray(points)).tolist()
-            observed["expected"] = _numbers(expected)
+        if expected:
             yield Figure("excess", rules, evaluate.excess(true, expected, guesses[: len(points)], rules))
         elsewhere = evaluate.nmse(apart_true, guesses[len(points) :], rules)
         yield Figure("held_out_nmse", rules, undefined(len(apart), of_apart) if not_runnable(of_apart) else elsewhere)
