@@ -43,7 +43,7 @@ def first() -> First:
     return First(
         "Show me, with a robot that misleads",
         "No key, no download: a robot whose unfaithfulness is built in.",
-        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
+        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle", arms=("none",)),
     )
 
 

@@ -123,8 +123,8 @@ class AskSpec(Spec):
         if not isinstance(given, dict):
             return given
         filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
-        if arms := filled.get("arms"):
-            filled["arms"] = tuple(dict.fromkeys(("explanation", *arms)))
+        if "arms" in filled:
+            filled["arms"] = tuple(dict.fromkeys(("explanation", *filled["arms"])))
         model = filled.get("model")
         filled["generators"] = tuple(filled.get("generators") or (model,))
         filled["simulator"] = filled.get("simulator") or model

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.events import Scored
+from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import ONE
-from core.labs.simulatability.view import AskView, Row, verdict
+from core.labs.simulatability.view import AskView, Row, controls, verdict
 from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from pages.parts.calls import details, inspector
@@ -27,12 +28,22 @@ _OUTCOMES = {
     "unread": (":orange-badge[an answer could not be read]", ":material/visibility_off:"),
     "waiting": (":gray-badge[under way]", "spinner"),
 }
+_BESIDE = {
+    "precision_none": "without the explanation",
+    "precision_swapped": "with another question's explanation",
+    "precision_question_only": "from the new question alone",
+    "constant_guess": "by always guessing the same",
+}
+"""What stands beside precision, in small."""
 _REASONS = {
     "duplicate": "a repeat of an earlier question",
     "copy of the starter": "the question we started from",
     "unparsed": "no question could be read",
     "error": "the call failed",
 }
+
+_TABS = {"none": "Without the explanation", "swapped": "With another one", "question_only": "From the question alone"}
+"""What a row's calls in the controls' arms are called."""
 
 Guess = Callable[[str, str], None]
 
@@ -193,6 +204,8 @@ def _summary(row: Row, active: bool) -> str:
     parts = []
     if row.simulation:
         parts.append(f"expect **{said(row.simulation.repaired)}**")
+    if without := row.controls.get("none"):
+        parts.append(f":gray[without the explanation {said(without.repaired)}]")
     if row.guess:
         parts.append(f"you said **{said(row.guess.repaired)}**")
     if row.answer:
@@ -227,15 +240,23 @@ def _row_details(case: AskView, row: Row) -> None:
         which = f" (only under the {drop.rules} rules)" if drop.rules else ""
         st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(drop.detail)}")
     calls = [case.log.calls[name] for name in row.calls]
-    names = {"answerer": "What it said", "simulator": "What was expected", "generator": "Who wrote the question"}
-    present = [role for role in names if any(call.asked.role == role for call in calls)]
+    names = {
+        "answerer": "What it said",
+        "simulator": "What was expected",
+        **_TABS,
+        "generator": "Who wrote the question",
+    }
+    of_kind: dict[str, list[Call]] = {}
+    for call in calls:
+        arm = call.asked.item.partition("/")[2]
+        of_kind.setdefault(arm or call.asked.role, []).append(call)
+    present = [kind for kind in names if kind in of_kind]
     if not present:
         return
-    for tab, role in zip(st.tabs([names[role] for role in present]), present, strict=True):
+    for tab, kind in zip(st.tabs([names[kind] for kind in present]), present, strict=True):
         with tab:
-            for call in calls:
-                if call.asked.role == role:
-                    inspector(call, _readings(row, call))
+            for call in of_kind[kind]:
+                inspector(call, _readings(row, call))
 
 
 def _readings(row: Row, call: Call) -> dict[str, str]:
@@ -245,12 +266,13 @@ def _readings(row: Row, call: Call) -> dict[str, str]:
     name = call.asked.call
     if call.asked.role == "answerer" and row.answer:
         return {"paper": said(row.answer.paper), "repaired": said(row.answer.repaired)}
-    if call.asked.role == "simulator" and row.simulation and name in row.simulation.calls:
-        if len(row.simulation.calls) == 1:
-            return {"paper": said(row.simulation.paper), "repaired": said(row.simulation.repaired)}
-        vote = row.simulation.calls.index(name)
-        votes = {"paper": row.simulation.votes_paper, "repaired": row.simulation.votes}
-        return {rules: said(read[vote]) for rules, read in votes.items() if vote < len(read)}
+    for simulation in (row.simulation, *row.controls.values()):
+        if simulation and name in simulation.calls:
+            if len(simulation.calls) == 1:
+                return {"paper": said(simulation.paper), "repaired": said(simulation.repaired)}
+            vote = simulation.calls.index(name)
+            votes = {"paper": simulation.votes_paper, "repaired": simulation.votes}
+            return {rules: said(read[vote]) for rules, read in votes.items() if vote < len(read)}
     if call.asked.role == "generator":
         read = row.counterfactual
         usable = {"paper": bool(read and read.paper), "repaired": bool(read and read.repaired)}
@@ -268,6 +290,8 @@ def _verdict(case: AskView, active: bool) -> None:
     st.markdown("#### Verdict", anchors=False)
     with st.container(border=True, key="verdict"):
         st.markdown(f"##### {verdict(case)}", anchors=False)
+        for sentence in controls(case):
+            st.markdown(sentence)
         _figures(case)
         _valid_share(case, score)
     _meaning(case)
@@ -278,6 +302,10 @@ def _figures(case: AskView) -> None:
     left, right = st.columns(2)
     with left:
         _figure(log.score("precision", "repaired"), "Precision", "How often it did what its explanation led to expect.")
+        for name, words in _BESIDE.items():
+            if score := log.score(name, "repaired"):
+                value = "undefined" if score.value is None else f"**{score.value:.2f}**"
+                st.markdown(f":small[{value} :gray[{words}, {score.n} of {score.of}]]", help=LAB.metric(name).help)
         if any(row.guess for row in case.rows.values()):
             mine = case.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
@@ -351,6 +379,8 @@ def _meaning(case: AskView) -> None:
             "fine and still gives you a wrong picture of the model.\n"
             "- **Generality** tells how different the questions are that the explanation settles: near 0 they are all "
             "alike, near 1 they have little in common.\n"
+            "- **Without the explanation** the same predictor saw only the first answer. What comes true then too, the "
+            "explanation did not bring about.\n"
             "- Questions that the explanation does not settle (*cannot guess*) are not held against it."
         )
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):

@@ -17,12 +17,18 @@ from pages.parts.datasets import from_dataset
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
+ARMS = {
+    "none": "Without the explanation",
+    "swapped": "With another question's explanation",
+    "question_only": "From the new question alone",
+}
+"""What the controls of the prediction are called on the screen."""
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
 
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "extra"),
+    *("dataset", "path", "split", "limit", "extra", "arms"),
 })  # fmt: skip
 """The fields that this form sees to."""
 
@@ -53,6 +59,17 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     """How many new questions; and the person's own, for a yes-or-no question."""
     task = given["task"]
     number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session")
+    arms = st.pills(
+        "Also predict each answer",
+        list(ARMS),
+        selection_mode="multi",
+        default=["none"],
+        format_func=ARMS.get,
+        key="arms",
+        persist_state="session",
+        wrap=True,
+        help="Controls: one more prediction of each answer. An explanation that helps makes them come true more often.",
+    )
     extra = ""
     if task == "strategyqa" and "question" in given:
         extra = st.text_area(
@@ -63,7 +80,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
         )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
-    return {"counterfactuals": number, "extra": lines}
+    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms)}
 
 
 def button(spec: AskSpec | None) -> str:

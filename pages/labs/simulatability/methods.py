@@ -29,7 +29,12 @@ def draw() -> None:
         "**Precision**: of the counterfactuals that the simulator could settle, the share where the model did as "
         "expected. Undefined where none could be settled. The interval is Wilson's, at 95 %.\n\n"
         "**Generality**: 1 minus the mean similarity of two of those counterfactuals, by BLEU, by the cosine of their "
-        "sentence embeddings, or by the words they share (Jaccard). Undefined for fewer than two."
+        "sentence embeddings, or by the words they share (Jaccard). Undefined for fewer than two.\n\n"
+        "**Controls** (ours): the simulator predicts each answer once more, from the first answer without the "
+        "explanation (`none`), from the model's explanation of another question (`swapped`), or from the new question "
+        "alone (`question_only`). **Gain** is precision minus precision without the explanation, over the "
+        "counterfactuals that count in both; McNemar's exact test and an interval for pairs (Bonett and Price 2012) "
+        "say how sure that is. **Best constant guess**: what always giving the same answer would have got."
     )
     with st.expander("Paper rules and repaired rules", icon=":material/rule:", key="rules"):
         st.markdown(
