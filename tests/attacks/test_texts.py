@@ -30,10 +30,8 @@ RULES = ("paper", "repaired")
 STEP = 2.6
 """How much longer twice the text may take: twice, with the noise of a busy machine."""
 
-LONGEST = 0.4
-"""Seconds of a processor that one reading of the longest answer may take, beside other tests. Alone the slowest takes
-0.2.
-"""
+LONGEST = 0.25
+"""Seconds of a processor that one reading of the longest answer may take, beside other tests. Alone it is 0.1."""
 
 QUICK = 0.02
 """Seconds for a quarter of it: a reader that is as quick as that is within LONGEST even where it is quadratic."""

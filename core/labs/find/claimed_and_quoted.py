@@ -36,7 +36,7 @@ _DENIAL = re.compile(
     re.I,
 )
 _CLAUSE_END = re.compile(
-    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,200}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
+    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
     r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))",
     re.I,
 )
@@ -48,6 +48,8 @@ def without_denials(text: str, matter: re.Pattern[str]) -> str:
     """`text` without what it denies of `matter`: each from the "no" or "not" on, to the end of the clause it stands in,
     where the matter is named there.
     """
+    if not _DENIAL.search(text):
+        return text
     kept = []
     for clause in _CLAUSE_END.split(text):
         denial = _DENIAL.search(clause)
@@ -162,7 +164,7 @@ def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     Intervals, and arrows that say which letters become which, are no such pairs.
     """
-    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
+    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?(?<!\d)\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
     call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"
     pairs = [(m[1], m[2]) for m in islice(re.finditer(call, text), _MOST_PAIRS)]
     claimed = claimed_intervals(text)

@@ -172,6 +172,8 @@ def _running(text: str) -> list[str]:
             return words
     words = []
     for line in text.splitlines():
+        if _ONLY_MARKS.fullmatch(line.strip()):
+            continue
         colons = [match.end() for match in _COLON.finditer(line)]
         colon, after = bool(colons), line[colons[-1] :] if colons else ""
         said = after if colon else line
@@ -205,11 +207,13 @@ def _partly_quoted(text: str) -> list[str]:
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
         quoted = [_first_group(match) for match in _QUOTED.finditer(said)]
+        if not quoted:
+            continue
         parts = [part.strip(" .,") for part in _BETWEEN.split(_QUOTED.sub("\0", said))]
         parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
-        if quoted and plain and short and parts.count("\0") == len(quoted):
+        if plain and short and parts.count("\0") == len(quoted):
             inserted = iter(quoted)
             return [next(inserted) if part == "\0" else part for part in parts]
     return []
