@@ -135,7 +135,10 @@ def view(log: CaseLog) -> ExamView:
     """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
     reader = Reader()
     spec = log.spec_as(ExamSpec)
-    guesses = reader.all_of(ExamGuess, log)
+    found = reader.all_of(ExamGuess, log)
+    # In the exam's order, not in that of the answers.
+    known = [one.id for one in spec.questions] if spec else []
+    guesses = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
     return ExamView(log, spec, guesses, reader.unread + (spec is None))
 
 

@@ -311,7 +311,7 @@ def _exam(case: AskView) -> None:
     if not case.exam.run:
         st.caption(f"Who predicted: {plain(case.exam.simulator)}, by its rules {known}.")
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="exam"):
+    with st.container(horizontal=True, vertical_alignment="center", key="that-exam"):
         st.caption(f"Who predicted: {plain(case.exam.simulator)}, {known}.")
         st.page_link(
             PAGES / "results/case.py", label="That exam", icon=":material/school:", query_params={"run": case.exam.run}
