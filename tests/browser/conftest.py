@@ -169,10 +169,32 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    item.stash[_FAILED] = item.stash.get(_FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-def page(window: BrowserContext) -> Iterator[Page]:
+def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page; of a test that failed, what stood on it and what it was still waiting for is printed."""
     opened = window.new_page()
+    waiting: set[str] = set()
+    told: list[str] = []
+    opened.on("request", lambda asked: waiting.add(asked.url))
+    opened.on("requestfinished", lambda asked: waiting.discard(asked.url))
+    opened.on("requestfailed", lambda asked: told.append(f"failed: {asked.url} {asked.failure}"))
+    opened.on("console", lambda line: told.append(f"{line.type}: {line.text}"[:500]))
     yield opened
+    if request.node.stash.get(_FAILED, False):
+        print("\n".join([opened.url, *sorted(waiting), *told]))
+        print(opened.evaluate("document.visibilityState + '\\n' + document.body.innerText.slice(0, 3000)"))
+        hidden = "[...document.querySelectorAll('[style*=\"display: none\"]')]"
+        print(opened.evaluate(f"{hidden}.map(one => one.outerHTML.slice(0, 300)).join('\\n')"))
     opened.close()
 
 

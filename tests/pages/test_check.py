@@ -85,6 +85,15 @@ def test_examples_and_tasks(page: Page) -> None:
         assert "Verdict" in words(settled(app))
 
 
+def test_what_cannot_be_read_is_shown_as_it_was_said(page: Page, stub: Callable[[StubServer], None]) -> None:
+    said = "I am only a language model, and so it is hard for me to name anything in particular here, sorry."
+    with StubServer(telling(explain=said)) as server:
+        stub(server)
+        told = words(page("check", run=a_run(model="openai/stub-model", explanations=("attribution",))))
+    assert f"It replied: “{said}”" in told and "That is not a list of words." in told
+    assert "There is no edited paragraph to ask about" in told
+
+
 def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: Callable[[StubServer], None]) -> None:
     def reply(body: dict) -> str:
         removed = "[REMOVED]" in body["messages"][-1]["content"]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from core.events import Answered, CallFailed, Prompt
-from core.lab import RULES, Case
+from core.lab import RULES, Case, Result
 from core.labs.simulatability import metrics, parse, prompts
 from core.labs.simulatability.questions import another
+from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -24,6 +26,16 @@ from core.labs.simulatability.records import (
 from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec, Starter, explaining, generating, simulating
 from core.runs.engine import PRIOR
 from core.runs.run import Run, together
+from core.text.embed import NoEncoder, encoder
+
+REWORDED = 0.94
+"""Cosine of the sentence vectors of two counterfactuals from which on one asks nearly what the other does. By
+all-MiniLM-L6-v2 eight rewordings come to 0.945 and more, seven other pairs to 0.92 at most; four that turn a question
+around ("before" for "after") come to 0.96 and more, and are set aside with them.
+"""
+
+
+_NUMBERS = re.compile(r"\d+")
 
 
 class Draw(NamedTuple):
@@ -98,7 +110,36 @@ async def one_after_another(spec: AskSpec, question: Starter, run: Run, starter:
         wave = {item: waiting.pop(item) for item in list(waiting)[:short]}
         turns.update((item, asyncio.Event()) for item in wave)
         await run.each(wave, draw)
+    await _drop_rewordings(spec, run, tested)
     return tested
+
+
+async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
+    """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
+
+    The robots ask about another thing each time, and what came of a case that is written down stays. Without an encoder
+    nobody can tell.
+    """
+    texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
+    if run.recorded(Result) or len(texts) < 2 or all(one.startswith("control/") for one in spec.generators):
+        return
+    try:
+        vectors = await asyncio.to_thread(lambda: dict(zip(texts, encoder().encode(list(texts.values())), strict=True)))
+    except NoEncoder:
+        return
+    kept: list[str] = []
+    for item, text in texts.items():
+        alike = {
+            earlier: float(vectors[item] @ vectors[earlier])
+            for earlier in kept
+            if _NUMBERS.findall(text) == _NUMBERS.findall(texts[earlier])
+        }
+        nearest = max(alike, key=lambda earlier: alike[earlier], default="")
+        if nearest and alike[nearest] >= REWORDED:
+            said = f"asks nearly the same as {nearest} (cosine {alike[nearest]:.3f}; a repeat from {REWORDED} on)"
+            run.drop(item, "reworded", said, "repaired", trial=item)
+        else:
+            kept.append(item)
 
 
 async def pooled(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
@@ -317,9 +358,14 @@ def _read(
     if usable is None:
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
-    counterfactual = _counterfactual(
-        how, answered, usable, paper=readings["paper"] is not None, repaired=readings["repaired"] is not None
-    )
+    repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
+    if before := run.recorded(Counterfactual).get(item):
+        # How it was read when it came. Reading by the rules of now is an act of its own.
+        repaired = before.repaired
+    elif not repaired and readings["paper"] is None:
+        run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)
+        return None
+    counterfactual = _counterfactual(how, answered, usable, paper=readings["paper"] is not None, repaired=repaired)
     if slots(spec, counterfactual) == question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None

@@ -55,6 +55,11 @@ class Row:
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
 
+    def is_question(self, rules: Rules) -> bool:
+        """Whether `rules` take the counterfactual for a question of its own."""
+        reworded = any(drop.reason == "reworded" and drop.rules in (None, rules) for drop in self.drops)
+        return self.counterfactual is not None and getattr(self.counterfactual, rules) and not reworded
+
     def counts(self, rules: Rules) -> bool:
         """Whether precision rests on it."""
         return not self.by_hand and self.outcome(rules) in ("as expected", "misled")
@@ -77,7 +82,7 @@ class Row:
 
     def outcome(self, rules: Rules) -> Outcome:
         """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
-        if self.counterfactual and not getattr(self.counterfactual, rules):
+        if self.counterfactual and not self.is_question(rules):
             return "dropped"
         if self.simulation and self.answer:
             expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
@@ -173,13 +178,12 @@ class AskView:
         return [
             (row.counterfactual.text, getattr(row.simulation, rules), getattr(row.answer, rules))
             for row in self.counted()
-            if row.counterfactual and row.simulation and row.answer and getattr(row.counterfactual, rules)
+            if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
         ]
 
     def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
         """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
-        rows = [row for row in self.counted() if row.counterfactual and row.simulation and row.answer]
-        rows = [row for row in rows if getattr(row.counterfactual, rules)]
+        rows = [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
         return [getattr(one, rules, None) for one in expected], [getattr(row.answer, rules) for row in rows]
 

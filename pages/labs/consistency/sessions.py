@@ -16,6 +16,13 @@ from pages.parts.text import difference, masked, plain, tinted
 LONG = 900
 """Characters. A longer paragraph scrolls in its box."""
 
+_WANTED = {
+    "counterfactual": "That holds no edited paragraph.",
+    "attribution": "That is not a list of words.",
+    "redaction": "That holds no masked paragraph.",
+}
+"""What is said of a reply in which the explanation that was asked for cannot be read."""
+
 _EXPLAINS = {
     "counterfactual": "It edits the paragraph so that the answer changes",
     "attribution": "It lists the words that matter",
@@ -67,20 +74,20 @@ def _explain(view: CheckView, active: bool) -> None:
     kind, original = view.check.explanation, view.check.item.paragraph
     st.markdown(f"**2 · {_EXPLAINS[kind]}**")
     call = view.call("explanation")
-    edited = view.edited()
+    edited = view.explained.edited_repaired if view.explained else None
     if view.explained is None:
         _coming(call, active and view.result is None)
         if view.result is not None:
             st.caption("It was not asked: there is no answer to turn into another.")
     elif edited is None:
-        st.markdown(":orange-badge[could not be read]")
-        _text(plain(call.text if call else ""))
+        _text(f"It replied: “{plain(call.text.strip() if call else '')}”")
+        st.markdown(f":orange-badge[could not be read] {_WANTED[kind]}")
     elif kind == "attribution":
         _text("".join(
             tinted(text, "orange") if op == "removed" else plain(text)
             for op, text in pieces(original, edited) if op != "added"
         ))  # fmt: skip
-        named = view.explained.words_repaired or view.explained.words_paper or ()
+        named = view.explained.words_repaired or ()
         st.markdown(" ".join(f":orange-badge[{plain(word)}]" for word in named[:30]))
     else:
         _text(difference(pieces(original, edited)))
@@ -92,11 +99,13 @@ def _explain(view: CheckView, active: bool) -> None:
 def _again(view: CheckView, active: bool) -> None:
     assert view.check is not None
     st.markdown("**3 · It answers again, asked afresh**")
-    edited = view.edited()
+    edited = view.explained.edited_repaired if view.explained else None
     if edited is not None:
         _text(masked(edited, view.check.wording.mask))
     if edited is None and view.result is not None:
         st.caption("There is no edited paragraph to ask about.")
+        if view.call("again"):
+            st.caption("The paper's rules read one, and this is the session about it. It decides nothing here.")
     else:
         _answer(view.reading("after"), view.again is not None, view.call("again"), active and view.result is None)
     if not view.was_asked_again:

@@ -39,6 +39,7 @@ _BESIDE = {
 _REASONS = {
     "duplicate": "a repeat of an earlier question",
     "copy of the starter": "the question we started from",
+    "reworded": "nearly the same as an earlier question",
     "unparsed": "no question could be read",
     "error": "the call failed",
 }

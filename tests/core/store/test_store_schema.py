@@ -43,6 +43,9 @@ COLUMNS = {
     "paper repaired extra at",
     "simulation": "run case item trial by simulator calls votes votes_paper paper repaired extra at",
     "answer": "run case item trial by call paper repaired explanation extra at",
+    "arm_simulation": "run case item trial by simulator calls votes votes_paper paper repaired arm extra at",
+    "other_explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
+    "answer_repaired explanation_paper explanation_repaired gold extra at",
     "long_walk": "run case item trial by place note pace steps hours raining begun companions mood extra at",
 }
 KEYS = {
@@ -55,7 +58,10 @@ KEYS = {
     "drops": "run case item reason rules",
     "records": "run record case item by",
     "faults": "run line",
-    **dict.fromkeys(("explanation", "counterfactual", "simulation", "answer", "long_walk"), "run case item by"),
+    **dict.fromkeys(
+        ("explanation", "other_explanation", "counterfactual", "simulation", "arm_simulation", "answer", "long_walk"),
+        "run case item by",
+    ),
 }
 
 

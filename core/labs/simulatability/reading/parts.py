@@ -141,6 +141,18 @@ def question(text: str) -> str | None:
     return as_written(question, source) if question and _has_words(question) else None
 
 
+_WH = re.compile(r"(?:and |but |so |then |well, )?(?:why|how|what|which|who|whose|whom|when|where)\b", re.IGNORECASE)
+_INVERTED = re.compile(
+    r", ?(?:is|are|was|were|can|could|does|do|did|will|would|has|have|had|should|must|may|might)(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
+
+
+def is_yes_or_no(question: str) -> bool:
+    """Whether yes or no could answer it: not "Why can't a dog fly?", but "When it rains, do dogs get wet?"."""
+    return not _WH.match(question) or bool(_INVERTED.search(question))
+
+
 # The counterfactual pair
 
 _LEFT = r"^[\W_]{0,6}(?:\d[.)] ?)?(?:follow-?up |new )?"
