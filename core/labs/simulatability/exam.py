@@ -1,7 +1,7 @@
 """The exam of a predictor: questions whose right guess is known, and what guesses are worth. Who takes it is not known
 here: a model sits it as a run (`sitting.py`), the controls by their rules, people may by hand.
 
-After Chen et al. 2023, section 5.1: their annotators counted who got 9 of 11 right (docs/measuring.md §2.11).
+After Chen et al. 2023, section 4.4: only who got 9 of 11 right was to annotate (docs/measuring.md §2.11).
 """
 
 from __future__ import annotations
