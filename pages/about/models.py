@@ -45,14 +45,22 @@ def tests() -> None:
         st.markdown(lab.about)
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
-                run_id, state = next(session.runs().like(lab, spec), ("", None))
-                view = lab.view(state.case(state.only)) if state is not None and state.only else None
-                said = " ".join(lab.verdict(view)) if view is not None else "Not taken yet."
-                st.markdown(f"**{plain(model)}** :gray[{plain(said)}]")
+                run_id, said = _taken(lab, spec)
+                st.markdown(f"**{plain(model)}** :gray[{plain(said or 'No result yet.')}]")
                 if run_id:
                     st.page_link(PAGES / "results/case.py", label="See it", icon=lab.icon, query_params={"run": run_id})
-                if view is None or view.outcome("repaired") == "failed":
+                else:
                     _take(lab, spec, model)
+
+
+def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
+    """The newest run that has a result or goes on, and what it says; both empty where there is none."""
+    visit = session.runs()
+    for run_id, state in visit.like(lab, spec):
+        view = lab.view(state.case(state.only))
+        if visit.active(run_id) or view.outcome("repaired") not in ("waiting", "failed"):
+            return run_id, " ".join(lab.verdict(view))
+    return "", ""
 
 
 def _take(lab: Lab, spec: Spec, model: str) -> None:

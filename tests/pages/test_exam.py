@@ -31,7 +31,7 @@ def exams() -> list[str]:
 
 def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     app = page("about/models.py")
-    assert "Not taken yet." in words(app)
+    assert "No result yet." in words(app)
     button = app.button(key="take-exam-control/fickle")
     assert button.label == "Take the exam · 11 calls"
     button.click().run()

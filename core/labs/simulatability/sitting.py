@@ -119,11 +119,13 @@ class ExamView:
         }
 
     def outcome(self, rules: Rules) -> str:
-        """passed, failed (also where the calls did), or waiting."""
+        """passed, not passed, waiting, or failed: calls did, or it was stopped."""
         score = self.score(rules)
         if score.value is not None:
             return "passed" if score.detail["passed"] else "not passed"
-        return "failed" if self.log.drops or self.log.status in ("failed", "completed") else "waiting"
+        lost = {drop.item for drop in self.log.drops}
+        ended = len(self.guesses) + len(lost) >= score.of or "" in lost or self.log.status is not None
+        return "failed" if ended else "waiting"
 
 
 def _reading(one: ExamGuess, guess: str) -> Reading:
@@ -172,19 +174,19 @@ def sentences(view: ExamView) -> list[str]:
 
 def examined(state: Transcript) -> Examined | None:
     """What a run of this lab came to; None where it has no result."""
-    log = state.case(CASE)
-    scored = {rules: state.score("exam", rules) for rules in RULES}
-    repaired, paper = scored["repaired"], scored["paper"]
-    if repaired is None or repaired.value is None or paper is None or log.started is None:
+    repaired, paper = (state.score("exam", rules) for rules in ("repaired", "paper"))
+    if repaired is None or paper is None or state.started is None:
         return None
-    return Examined(
-        simulator=str(log.spec.get("model", "")),
-        right=repaired.detail["right"],
-        right_paper=paper.detail["right"],
-        of=repaired.of,
-        passed=repaired.detail["passed"],
-        run=log.started.run,
-    )
+    found = {
+        "simulator": state.started.spec.get("model"),
+        "right": repaired.detail.get("right"),
+        "right_paper": paper.detail.get("right"),
+        "of": repaired.of,
+        "passed": repaired.detail.get("passed"),
+        "run": state.started.run,
+    }
+    # Without a result, and in a damaged journal, something of it is missing.
+    return Reader().read(Examined, found)
 
 
 def by_its_rules(robot: str) -> Examined:

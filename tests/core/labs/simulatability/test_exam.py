@@ -367,3 +367,42 @@ def test_its_calls_are_counted_where_calls_are_limited(
     jobs: Jobs = entry.jobs()
     assert jobs.wait(jobs.start("simulatability", spec), 30)
     assert sum(of(path).asked for path in kept("simulatability") + kept("exam")) <= calls(spec, 1) + 11
+
+
+def test_each_of_many_questions_says_what_it_stood_on(stub: Callable[..., StubServer]) -> None:
+    stub(Plausible())
+    path = Path(__file__).resolve().parents[3] / "data" / "sets" / "strategyqa"
+    run = started(model=STUB, question="", dataset="strategyqa", path=str(path), limit=2)
+    state = transcript(entry.jobs().events(run))
+    assert len(state.cases) == 2
+    for case in state.cases:
+        shown = view(state.case(case))
+        assert shown.exam is not None and shown.exam.right == 4
+        assert entry_sentences(shown)[0].startswith("stub-model predicts these")
+
+
+def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:
+    stub(Plausible())
+    assert main(["exam", STUB]) == 0
+    (path,) = kept("exam")
+    assert sitting.examined(of(path)) is not None
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for without in ('"scored"', '"started"'):
+        kept_lines = [line for line in lines if without not in line]
+        path.write_text("\n".join(kept_lines) + "\n", encoding="utf-8")
+        assert sitting.examined(of(path)) is None
+    broken = [line.replace('"right":4', '"right":"many"') for line in lines]
+    assert broken != lines
+    path.write_text("\n".join(broken) + "\n", encoding="utf-8")
+    assert sitting.examined(of(path)) is None
+    prior = sitting.prior(AskSpec(question="x?", model=STUB, exam=True))
+    assert prior is not None and entry.jobs().lacks(prior)  # type: ignore[arg-type]
+
+
+def test_a_stopped_exam_has_no_result_and_says_so() -> None:
+    assert main(["exam", "control/vague"]) == 0
+    (path,) = kept("exam")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: len(lines) // 2]))
+    shown = sitting.view(of(path).case("exam"))
+    assert shown.outcome("repaired") == "waiting" and sitting.sentences(shown) == ["Not judged yet."]
