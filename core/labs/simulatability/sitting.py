@@ -110,7 +110,7 @@ class ExamView:
         """One question each."""
         return {
             item: Trial(
-                about=f"{one.question} {one.explanation} So the answer is {one.answer}. → {one.counterfactual}",
+                about=f"{one.question} “{one.explanation} So the answer is {one.answer}.” {one.counterfactual}",
                 paper=_reading(one, one.paper),
                 repaired=_reading(one, one.repaired),
                 calls=(one.call,),
