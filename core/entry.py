@@ -13,6 +13,7 @@ from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
 from core.labs.find import reliability
 from core.labs.simulatability import lab as ask
+from core.labs.simulatability import sitting
 from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
@@ -24,7 +25,7 @@ from core.runs.people import Visit
 from core.store.keeper import Keeper
 from core.store.store import Store
 
-LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB)
+LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, sitting.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
 
 

@@ -168,6 +168,18 @@ class Tools(NamedTuple):
     commands: Sequence[Any]
 
 
+class Prior(NamedTuple):
+    """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
+    that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
+    there is none, it is made.
+    """
+
+    lab: Lab
+    spec: Spec
+    read: Callable[[Transcript], Frozen | None]
+    wanted: bool
+
+
 def _nothing(spec: Any) -> dict[str, str]:
     return {}
 
@@ -195,6 +207,9 @@ class Lab:
       `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `first` the run of the first minute.
+    - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
+      where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
+      is such a test; None for a model that it does not fit.
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
@@ -230,6 +245,8 @@ class Lab:
     calls: Callable[[Any, int], int] | None = None
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
+    prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
+    of_model: Callable[[str], Spec | None] = lambda id: None
     how: str = ""
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
@@ -272,8 +289,8 @@ class ToolContext:
 
 
 def is_offered(name: str, field: FieldInfo) -> bool:
-    """Whether a person may set the field: it has a title, or is the seed."""
-    return bool(field.title) or name == "seed"
+    """Whether a person may set the field: it has a title, or is the seed, unless that is titled ""."""
+    return bool(field.title) or (name == "seed" and field.title is None)
 
 
 def bounds(field: FieldInfo, kind: type[Number]) -> tuple[Number | None, Number | None]:

@@ -18,6 +18,7 @@ from core.labs.find import parse as find_parse
 from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
 from core.labs.simulatability import metrics as ask
 from core.labs.simulatability import parse as ask_parse
+from core.labs.simulatability.exam import judge
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
@@ -86,6 +87,10 @@ def ask_figure(cells: dict[str, str], rules: str) -> object:
     if what == "precision":
         score = ask.precision(*lists(cells["Input"]), rules)
         return "undefined" if score.value is None else f"{round(score.value * score.n)} of {score.n}"
+    if what == "exam":
+        guesses, right = lists(cells["Input"])
+        score = judge(list(zip(guesses, right, strict=True)), len(right))
+        return f"{score.hits} of {score.of}, {'passed' if score.detail['passed'] else 'not passed'}"
     if what == "texts for generality":
         return sum(ask.simulatable(lists(cells["Input"])[0], rules, "generality"))
     assert what == "generality"

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import click
 
 from core import entry, home
-from core.events import Event, Failed, Recorded, Token
+from core.events import Event, Failed, Frozen, Recorded, Token
 from core.journal import Journal, JournalFull, JournalInUse, read
-from core.lab import Lab, Spec, counted, narrated
+from core.lab import Lab, Prior, Spec, counted, narrated
+from core.runs import prior
 from core.runs.engine import Addition, execute
 from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
@@ -83,6 +84,28 @@ def run(
                 state.apply(event)
                 printer.show(event, line)
 
+        async def make(first: Prior, first_id: str) -> None:
+            with Journal(output.folder / f"{first_id}.jsonl", new=True) as journal:
+
+                def keep(event: Event) -> None:
+                    journal.append(event)
+
+                if not output.as_json:
+                    print(f"First, as run {first_id}: {first.lab.question}", flush=True)
+                await execute(
+                    first.lab,
+                    first.spec,
+                    first_id,
+                    resolve=catalog.get,
+                    publish=keep,
+                    settle=journal.settled,
+                )
+
+        first = None if reread_from else prior.due(lab, spec, history)
+
+        async def stand_on() -> Frozen | None:
+            return await prior.stand_on(first, output.folder, lambda run: True, make) if first else None
+
         async def go() -> None:
             task = asyncio.current_task()
             assert task is not None
@@ -99,6 +122,7 @@ def run(
                 additions=additions,
                 settle=written.settled,
                 reread_from=reread_from,
+                stand_on=stand_on,
             )
 
         try:

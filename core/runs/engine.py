@@ -10,7 +10,7 @@ import logging
 import platform
 import secrets
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +27,9 @@ from core.runs.transcript import name_of
 from core.score import Figure
 
 log = logging.getLogger(__name__)
+
+PRIOR = "prior"
+"""What a run's record of the run it stands on is about."""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,9 +71,11 @@ async def execute(
     settle: Settle | None = None,
     reread_from: str = "",
     owner: str = "",
+    stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is.
+    `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
@@ -100,6 +105,8 @@ async def execute(
             item = next(name for n in count(1) if (name := f"{before}{n:02}") not in taken)
         run.record(addition.record, item)
     try:
+        if stand_on is not None and (known := await stand_on()) is not None:
+            Run(session).record(known, PRIOR)
         await _Cases(lab, spec, session).measure()
     except asyncio.CancelledError:
         session.publish(Finished(run=run_id, status="cancelled"))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from core import journal
+from core import journal, policy
 from core.events import Event, Finished, Frozen, Model, Shared, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
-from core.lab import Lab, Spec
-from core.runs import turns
+from core.lab import Lab, Prior, Spec
+from core.runs import prior, turns
 from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id
 from core.runs.run import Resolve, complaints, recorded
@@ -60,6 +61,8 @@ class Job:
         self._today = today
         self.journal = journal
         self.partial: dict[str, str] = {}
+        self.prior = ""
+        """The run that is made first, while it goes on."""
         self.task: asyncio.Task[None] | None = None
         self.over = threading.Event()
 
@@ -97,6 +100,8 @@ class Jobs:
         self._troubles: dict[str, str] = {}
         self._owners: dict[str, str] = {}
         self._allowance = Allowance(folder)
+        self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """What several runs stand on is made once."""
         self._registry = threading.Lock()
         self._beginning = threading.Lock()
         """One run begins after another, so that no two take the same last place."""
@@ -108,6 +113,9 @@ class Jobs:
         `owner` names the person it is for. Raises TooMuch.
         """
         calls = planned_calls(self._labs[lab], spec)
+        first = self._labs[lab].prior(spec)
+        if isinstance(first, Prior) and self.lacks(first, owner):
+            calls += planned_calls(first.lab, first.spec)
         run_id = new_id(lab)
         job = self._job(run_id, new=True, owner=owner, calls=calls)
         self._go(job, self._labs[lab], spec, resolve)
@@ -207,6 +215,20 @@ class Jobs:
         with self._registry:
             job = self._jobs.get(run_id)
         return turns.before(job.owner or job.id) if job else None
+
+    def prior(self, run_id: str) -> str:
+        """The run that is made before this one goes on, while it is; else empty."""
+        with self._registry:
+            job = self._jobs.get(run_id)
+        return job.prior if job else ""
+
+    def lacks(self, first: Prior, owner: str = "") -> bool:
+        """Whether what a run of the owner's stands on is wanted and has still to be made."""
+        return first.wanted and prior.told(first, self._folder, self._seen_by(owner)) is None
+
+    def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
+        """The runs of that very specification that the owner may look at, the newest first."""
+        return prior.like(lab, spec, self._folder, self._seen_by(owner))
 
     def trouble(self, run_id: str) -> str:
         """Why the run's journal could not be written on, where that is what stopped it in this process; else empty."""
@@ -322,6 +344,33 @@ class Jobs:
         finally:
             job.over.set()
 
+    def _seen_by(self, owner: str) -> Callable[[str], bool]:
+        return lambda run: policy.allows("others") or self.owner(run) == owner or self.shared(run)
+
+    async def _stand_on(self, job: Job, first: Prior | Frozen, resolve: Resolve | None) -> Frozen | None:
+        """What `job` stands on; where it has still to be made, that is a run of its own, for the same owner."""
+
+        async def make(first: Prior, run_id: str) -> None:
+            # Its calls were counted when the run that wants it began.
+            made = Job(run_id, Journal(self._folder / f"{run_id}.jsonl", True), job.owner, 0, self._allowance.today)
+            with self._registry:
+                self._jobs[run_id] = made
+            job.prior = run_id
+            self._begin(made, self._execute(made, first.lab, first.spec, resolve))
+            assert made.task is not None
+            try:
+                await asyncio.wait([made.task])
+            except asyncio.CancelledError:
+                made.task.cancel()
+                raise
+            finally:
+                job.prior = ""
+
+        if not isinstance(first, Prior):
+            return first
+        async with self._making[first.spec.model_dump_json()]:
+            return await prior.stand_on(first, self._folder, self._seen_by(job.owner), make)
+
     def _go(
         self,
         job: Job,
@@ -332,27 +381,40 @@ class Jobs:
         additions: Sequence[Addition] = (),
         reread_from: str = "",
     ) -> None:
-        async def go() -> None:
-            WHOSE.set(job.owner or job.id)
-            await execute(
-                lab,
-                spec,
-                job.id,
-                resolve=resolve or self._resolve,
-                publish=job.publish,
-                history=history,
-                additions=additions,
-                settle=job.journal.settled,
-                reread_from=reread_from,
-                owner=job.owner,
-            )
+        going = self._execute(job, lab, spec, resolve, history, additions, reread_from)
+        self._loop.call_soon_threadsafe(self._begin, job, going)
 
-        def begin() -> None:
-            # A callback and not a `finally`: a task cancelled before its first step never enters its body.
-            job.task = self._loop.create_task(go())
-            job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
+    def _begin(self, job: Job, going: Coroutine[None, None, None]) -> None:
+        """Begin the job's task, on the loop's thread."""
+        # A callback and not a `finally`: a task cancelled before its first step never enters its body.
+        job.task = self._loop.create_task(going)
+        job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
 
-        self._loop.call_soon_threadsafe(begin)
+    async def _execute(
+        self,
+        job: Job,
+        lab: Lab,
+        spec: Spec,
+        resolve: Resolve | None,
+        history: Sequence[Event] = (),
+        additions: Sequence[Addition] = (),
+        reread_from: str = "",
+    ) -> None:
+        WHOSE.set(job.owner or job.id)
+        first = None if reread_from else prior.due(lab, spec, history)
+        await execute(
+            lab,
+            spec,
+            job.id,
+            resolve=resolve or self._resolve,
+            publish=job.publish,
+            history=history,
+            additions=additions,
+            settle=job.journal.settled,
+            reread_from=reread_from,
+            owner=job.owner,
+            stand_on=None if first is None else lambda: self._stand_on(job, first, resolve),
+        )
 
 
 def status(events: Iterable[Event], active: bool) -> str:

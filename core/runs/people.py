@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from core import policy
 from core.events import Event, Frozen
 from core.journal import Fault
-from core.lab import Spec
+from core.lab import Lab, Prior, Spec
 from core.runs.engine import Addition
 from core.runs.jobs import Jobs, NoSuchRun, Replaying
 from core.runs.run import Resolve
@@ -133,6 +133,18 @@ class Visit:
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process. Raises NoSuchRun and NotYours."""
         return self._jobs.here(self._seen(run_id))
+
+    def prior(self, run_id: str) -> str:
+        """The run that is made before this one goes on, while it is; else empty. Raises NoSuchRun and NotYours."""
+        return self._jobs.prior(self._seen(run_id))
+
+    def lacks(self, first: Prior) -> bool:
+        """Whether what a run of the visitor's stands on is wanted and has still to be made."""
+        return self._jobs.lacks(first, self.visitor.name)
+
+    def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
+        """The runs of that very specification that the visitor may look at, the newest first."""
+        return self._jobs.like(lab, spec, self.visitor.name)
 
     def before(self, run_id: str) -> int | None:
         """How many others come first, where the run waits for its turn. Raises NoSuchRun and NotYours."""

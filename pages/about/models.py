@@ -9,14 +9,17 @@ import streamlit as st
 
 from core import entry, policy
 from core.events import CallFailed
+from core.lab import Lab, Spec
 from core.models import gguf, local
 from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
+from core.runs.allowance import TooMuch
 from pages.parts import session
 from pages.parts.pace import aside
 from pages.parts.run import problems
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 
 def ready() -> None:
@@ -29,6 +32,49 @@ def ready() -> None:
         hide_index=True,
         alt="Models that can be asked now",
     )
+
+
+def tests() -> None:
+    """Whether each of them is fit to be asked, by the labs that put a model to the test: the result, or the button."""
+    infos = [info for info in session.catalog().offered() if not info.needs]
+    for lab in entry.labs().values():
+        fit = [(info.id, spec) for info in infos if (spec := lab.of_model(info.id)) is not None]
+        if not fit:
+            continue
+        st.header(lab.title, anchor=False)
+        st.markdown(lab.about)
+        for model, spec in fit:
+            with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
+                run_id, said = _taken(lab, spec)
+                st.markdown(f"**{plain(model)}** :gray[{plain(said or 'No result yet.')}]")
+                if run_id:
+                    st.page_link(PAGES / "results/case.py", label="See it", icon=lab.icon, query_params={"run": run_id})
+                else:
+                    _take(lab, spec, model)
+
+
+def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
+    """The newest run that has a result or goes on, and what it says; both empty where there is none."""
+    visit = session.runs()
+    for run_id, state in visit.like(lab, spec):
+        view = lab.view(state.case(state.only))
+        if visit.active(run_id) or view.outcome("repaired") not in ("waiting", "failed"):
+            return run_id, " ".join(lab.verdict(view))
+    return "", ""
+
+
+def _take(lab: Lab, spec: Spec, model: str) -> None:
+    """The button that begins the test of a model, and leads to it."""
+    calls = f" · {lab.calls(spec, 1)} calls" if lab.calls else ""
+    if not st.button(f"Take the {lab.title.lower()}{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
+        return
+    try:
+        session.catalog().get(model)
+        run_id = session.runs().start(lab.name, spec, session.catalog().get)
+    except (CallFailed, TooMuch) as error:
+        problems(error)
+    else:
+        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
 
 
 def connect() -> None:
@@ -194,6 +240,7 @@ st.markdown(
     "Everything else is an endpoint, a server that speaks the OpenAI API."
 )
 ready()
+tests()
 connect()
 if policy.allows("downloads"):
     larger()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core import entry
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
@@ -132,6 +133,7 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
         progress(run_id, *room.progress(state))
     if not state.cases:
         if active:
+            _first(run_id)
             st.skeleton(120)
         return
     several = state.planned > 1
@@ -148,6 +150,16 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
         room.draw(view, active and not (state.cases[case].result if case in state.cases else None))
     if several and not active:
         room.several(state, run_id)
+
+
+def _first(run_id: str) -> None:
+    """What is made before the run goes on, where something is."""
+    if first := session.runs().prior(run_id):
+        started = session.runs().watch(first).transcript.started
+        lab = entry.labs().get(started.lab) if started else None
+        if lab is not None:
+            st.markdown(f"First the {lab.title.lower()}: {lab.question}")
+            st.page_link(PAGES / "results/case.py", label="Watch it", icon=lab.icon, query_params={"run": first})
 
 
 def _lost(view: View) -> None:

@@ -36,13 +36,19 @@ def ask(page: Page, url: str) -> str:
     return page.url.split("run=")[1].split("&")[0]
 
 
-def ask_model(page: Page, url: str, model: ScriptedModel) -> str:
+def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) -> str:
+    """Ask a scripted model. Its calls are those of one run, where there is no `exam` before it."""
     page.goto(f"{url}/ask")
     settle(page)
     box = page.locator(".st-key-model input")
     box.fill(model.id)
     box.press("Enter")
     settle(page)
+    expect(page.locator(".st-key-ask button")).to_contain_text("52 calls")
+    if not exam:
+        page.locator(".st-key-settings summary").click()
+        page.locator(".st-key-exam label").click()
+        expect(page.locator(".st-key-ask button")).to_contain_text("41 calls")
     page.locator(".st-key-ask button").click()
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
@@ -104,6 +110,17 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 41, "nothing was asked twice"
     again.close()
+
+
+def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(3)
+    ask_model(page, app.url, slow, exam=True)
+    expect(page.get_by_text("First the exam")).to_be_visible()
+    slow.go_on()
+    expect(page.locator(".st-key-verdict")).to_contain_text("predicts these: it passed 4 of 11 in the exam.")
+    assert slow.count == 41 + 11
+    page.get_by_text("That exam").click()
+    expect(page.locator(".st-key-verdict")).to_contain_text("It failed the exam: 4 of 11 guesses are right")
 
 
 def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:

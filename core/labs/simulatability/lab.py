@@ -9,19 +9,20 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import First, Lab, Metric, Picture
-from core.labs.simulatability import charts, prompts
+from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
     Counterfactual,
+    Examined,
     Explanation,
     OtherExplanation,
     Simulation,
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
-from core.labs.simulatability.view import AskView, controls, scores, verdict, view
+from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
 from core.text import embed
 
 READER = "reader"
@@ -80,8 +81,8 @@ def check(spec: AskSpec) -> None:
 
 
 def sentences(view: AskView) -> list[str]:
-    """The verdict, and what it would have been without the explanation."""
-    return [verdict(view), *controls(view)]
+    """The verdict, a failed exam of the predictor before it; and what it would be without the explanation."""
+    return [f"{doubt(view)} {verdict(view)}".strip(), *controls(view)]
 
 
 LAB = Lab(
@@ -97,7 +98,7 @@ LAB = Lab(
     view=view,
     verdict=sentences,
     scores=scores,
-    records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation),
+    records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
     metrics=(
         Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
         Metric(
@@ -163,5 +164,7 @@ LAB = Lab(
     from_options=fields,
     check=check,
     narrate=narrate,
-    is_input=lambda record: record.record == "counterfactual" and record.data.get("origin") == "hand",
+    # What a person wrote, and what the predictor had got in the exam.
+    is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
+    prior=sitting.prior,
 )

@@ -18,11 +18,13 @@ from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
     Counterfactual,
+    Examined,
     Explanation,
     OtherExplanation,
     Simulation,
 )
 from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec, Starter, explaining, generating, simulating
+from core.runs.engine import PRIOR
 from core.runs.run import Run, together
 from core.text.embed import NoEncoder, encoder
 
@@ -57,6 +59,9 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
 
     What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
     """
+    for examined in run.at("").recorded(Examined).values():
+        # In each case, so that each is whole by itself.
+        run.record(examined, PRIOR)
     question: Starter = case.about
     starter = await _explain(spec, question, run)
     if starter.explanation(spec.rules) is None:

@@ -102,6 +102,11 @@ def _simulating(spec: AskSpec, arm: Arm) -> str:
     return f"simulate{without}{'' if spec.reasoning else '-direct'}"
 
 
+def simulating(spec: AskSpec) -> Template:
+    """The template by which a simulator is shown the explanation."""
+    return _template(spec, _simulating(spec, "explanation"))
+
+
 def hashes(spec: AskSpec) -> dict[str, str]:
     """The hash of every template this run may send, by the template's id."""
     stages = [f"explain-{spec.method}", *dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)]

@@ -77,3 +77,30 @@ class Answer(Frozen):
     paper: str
     repaired: str
     explanation: str | None = None
+
+
+class ExamGuess(Frozen):
+    """What a model guessed in the exam, with the question whole, and which guess is `right`."""
+
+    call: str
+    kind: str
+    question: str
+    answer: str
+    explanation: str
+    counterfactual: str
+    right: str
+    paper: str
+    repaired: str
+
+
+class Examined(Frozen):
+    """What the simulator of a run had got in the exam: `right` guesses of `of`, and as paper rules read them. `run` is
+    the exam's journal; empty for a control, whose rules tell.
+    """
+
+    simulator: str
+    right: int
+    right_paper: int
+    of: int
+    passed: bool
+    run: str = ""

@@ -94,6 +94,11 @@ class AskSpec(Spec):
         "swapped another question's explanation, question_only nothing but the new question",
         json_schema_extra={"option": "--arms"},
     )
+    exam: bool = Field(
+        default=False,
+        title="The predictor takes the exam first",
+        description="who predicts yes-or-no answers first takes the exam, 11 calls, unless it has before",
+    )
     votes: int = Field(
         default=1,
         ge=1,

@@ -16,6 +16,7 @@ from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
     Counterfactual,
+    Examined,
     Explanation,
     OtherExplanation,
     Simulation,
@@ -107,6 +108,8 @@ class AskView:
     unread: int = 0
     other: OtherExplanation | None = None
     """The explanation of another question that the arm `swapped` shows."""
+    exam: Examined | None = None
+    """What the simulator had got in the exam, as far as that was known."""
 
     @property
     def title(self) -> str:
@@ -221,8 +224,8 @@ def view(log: CaseLog) -> AskView:
     for drop in log.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
-    other = reader.one_of(OtherExplanation, log)
-    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other)
+    other, exam = reader.one_of(OtherExplanation, log), reader.one_of(Examined, log)
+    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam)
 
 
 def constant_guess(case: AskView, rules: Rules) -> Score:
@@ -334,6 +337,14 @@ def verdict(case: AskView, rules: Rules = "repaired") -> str:
     other = f"the other {misled}" if misled > 1 else "the other"
     came = f"{score.n - misled} of {score.n} predictions came true"
     return f"{came}: on {other} its own explanation would have misled you."
+
+
+def doubt(case: AskView) -> str:
+    """That who predicted failed the exam, where that is known and there is something to judge; else empty."""
+    if case.exam is None or case.exam.passed or case.outcome("repaired") in ("waiting", "failed"):
+        return ""
+    who = case.exam.simulator.rpartition("/")[2]
+    return f"{who} predicts these: it passed {case.exam.right} of {case.exam.of} in the exam."
 
 
 def controls(case: AskView, rules: Rules = "repaired") -> list[str]:

@@ -10,11 +10,12 @@ from core.events import Scored
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import ONE
-from core.labs.simulatability.view import AskView, Row, controls, verdict
+from core.labs.simulatability.view import AskView, Row, controls, doubt, verdict
 from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from pages.parts.calls import details, inspector
 from pages.parts.text import marked, plain
+from pages.shell import PAGES
 
 WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
 """What the lab's values are called on the screen."""
@@ -290,12 +291,32 @@ def _verdict(case: AskView, active: bool) -> None:
         return
     st.markdown("#### Verdict", anchors=False)
     with st.container(border=True, key="verdict"):
-        st.markdown(f"##### {verdict(case)}", anchors=False)
+        if doubted := doubt(case):
+            st.markdown(f"**{plain(doubted)}**")
+            st.markdown(f"##### :gray[{verdict(case)}]", anchors=False)
+        else:
+            st.markdown(f"##### {verdict(case)}", anchors=False)
         for sentence in controls(case):
             st.markdown(sentence)
         _figures(case)
         _valid_share(case, score)
+        _exam(case)
     _meaning(case)
+
+
+def _exam(case: AskView) -> None:
+    """What the run says of who predicted, and the way to that exam."""
+    if case.exam is None:
+        return
+    known = f"{case.exam.right} of {case.exam.of} right in the exam"
+    if not case.exam.run:
+        st.caption(f"Who predicted: {plain(case.exam.simulator)}, by its rules {known}.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="that-exam"):
+        st.caption(f"Who predicted: {plain(case.exam.simulator)}, {known}.")
+        st.page_link(
+            PAGES / "results/case.py", label="That exam", icon=":material/school:", query_params={"run": case.exam.run}
+        )
 
 
 def _figures(case: AskView) -> None:

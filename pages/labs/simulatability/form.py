@@ -8,11 +8,13 @@ from typing import Any
 import streamlit as st
 
 from core import entry
+from core.lab import Prior
+from core.labs.simulatability import sitting
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from pages.labs.simulatability.draw import METHODS
-from pages.parts import models
+from pages.parts import models, session
 from pages.parts.datasets import from_dataset
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
@@ -28,7 +30,7 @@ SHOWN_EXAMPLES = 3
 
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "extra", "arms"),
+    *("dataset", "path", "split", "limit", "extra", "arms", "exam"),
 })  # fmt: skip
 """The fields that this form sees to."""
 
@@ -79,16 +81,28 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             placeholder="Can an ostrich fly?",
             help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
         )
+    exam = task == "strategyqa" and st.checkbox(
+        "The predictor takes the exam first",
+        value=True,
+        key="exam",
+        persist_state="session",
+        help="11 questions whose right guess is known: who fails them cannot tell what an explanation says. One that "
+        "took it before is not asked again; of the robots it is known what they get.",
+    )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
-    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms)}
+    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam}
 
 
 def button(spec: AskSpec | None) -> str:
-    """The primary button's words, with the number of calls."""
+    """The primary button's words, with the number of calls, those of the exam too where it has to be taken."""
     if spec is None:
         return "Ask"
     cases = (spec.limit or 1) if spec.dataset else 1
-    return f"Ask · {calls(spec, cases)} calls"
+    made = calls(spec, cases)
+    exam = sitting.prior(spec)
+    if isinstance(exam, Prior) and session.runs().lacks(exam):
+        made += len(exam.spec.questions)
+    return f"Ask · {made} calls"
 
 
 def beside(spec: AskSpec | None) -> dict[str, str]:

@@ -51,7 +51,7 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL})
+        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL, "exam": True})
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True

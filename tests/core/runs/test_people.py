@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import journal, policy
+from core.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
@@ -31,6 +32,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "active": lambda visit, run: visit.active(run),
     "here": lambda visit, run: visit.here(run),
     "before": lambda visit, run: visit.before(run),
+    "prior": lambda visit, run: visit.prior(run),
     "trouble": lambda visit, run: visit.trouble(run),
     "said": lambda visit, run: visit.said(run, "someone"),
     "say": lambda visit, run: visit.say(run, f"reader-of-{visit.visitor.name}", "all/1-a", SAID, "1"),
@@ -63,7 +65,18 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
 
 def test_every_method_that_a_visit_has_is_tried_here() -> None:
     own = {name for name in vars(Visit) if not name.startswith("_")}
-    assert own == LOOKS.keys() | DEEDS.keys() | {"start", "owns", "sees", "sees_all", "replays"}
+    assert own == LOOKS.keys() | DEEDS.keys() | {"start", "owns", "sees", "sees_all", "replays", "like", "lacks"}
+
+
+def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, hosted: None) -> None:
+    made = begun(jobs, ANN)
+    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert [run for run, _ in Visit(jobs, ANN).like(LAB, EchoSpec())] == [made]
+    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec()))
+    assert not Visit(jobs, ANN).lacks(prior) and Visit(jobs, BOB).lacks(prior)
+    Visit(jobs, ANN).share(made, True)
+    assert [run for run, _ in Visit(jobs, BOB).like(LAB, EchoSpec())] == [made] and not Visit(jobs, BOB).lacks(prior)
+    assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
 
 
 @pytest.mark.parametrize("does", [*LOOKS, *DEEDS])

@@ -43,6 +43,7 @@ COLUMNS = {
     "paper repaired extra at",
     "simulation": "run case item trial by simulator calls votes votes_paper paper repaired extra at",
     "answer": "run case item trial by call paper repaired explanation extra at",
+    "examined": "run case item trial by simulator right right_paper of passed extra at",
     "arm_simulation": "run case item trial by simulator calls votes votes_paper paper repaired arm extra at",
     "other_explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
     "answer_repaired explanation_paper explanation_repaired gold extra at",
@@ -59,7 +60,16 @@ KEYS = {
     "records": "run record case item by",
     "faults": "run line",
     **dict.fromkeys(
-        ("explanation", "other_explanation", "counterfactual", "simulation", "arm_simulation", "answer", "long_walk"),
+        (
+            "explanation",
+            "other_explanation",
+            "counterfactual",
+            "simulation",
+            "arm_simulation",
+            "examined",
+            "answer",
+            "long_walk",
+        ),
         "run case item by",
     ),
 }

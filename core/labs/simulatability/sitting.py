@@ -1,0 +1,263 @@
+"""A model sits the exam of a predictor: a run of its own, so that each mark leads to the raw answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import click
+from pydantic import Field
+
+from core.events import Frozen, Rules
+from core.lab import RULES, Case, Lab, Metric, Prior, Reading, Spec, Trial
+from core.labs.simulatability import exam, parse, prompts, world, world_claims
+from core.labs.simulatability.controls import controls
+from core.labs.simulatability.exam import ExamQuestion
+from core.labs.simulatability.records import ExamGuess, Examined
+from core.labs.simulatability.tasks import AskSpec, simulating
+from core.runs.run import Run
+from core.runs.transcript import CaseLog, Reader, Transcript
+from core.score import Figure, Score
+
+CASE = "exam"
+"""The one case's id."""
+
+
+class ExamSpec(Spec):
+    """Who sits the exam, and by which prompt: that of a simulator of yes-or-no questions, at temperature 0."""
+
+    seed: int = Field(default=0, title="", description="nothing is drawn")
+    title: str = "Exam of a predictor"
+    model: str = Field(title="Model", description="who sits the exam")
+    long: bool = Field(default=False, title="The long form", description="40 questions, not 11")
+    reasoning: bool = Field(default=True, title="It reasons first", description="the model reasons first")
+    prompts: str | None = Field(
+        default=None, title="Prompt pack", description="the pack of a run whose prompt is to be tested"
+    )
+
+    @property
+    def models(self) -> set[str]:
+        return {self.model}
+
+    @property
+    def questions(self) -> tuple[ExamQuestion, ...]:
+        """What is asked."""
+        return exam.questions(self.long)
+
+
+def prompted(spec: ExamSpec, question: str) -> AskSpec:
+    """The run whose simulator would be sent the same prompt."""
+    return AskSpec(question=question, model=spec.model, reasoning=spec.reasoning, prompts=spec.prompts)
+
+
+def cases(spec: ExamSpec) -> Iterator[Case]:
+    """The exam is one case, its questions are trials."""
+    yield Case(CASE, spec.questions, spec.title)
+
+
+async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
+    """Ask every question."""
+
+    async def ask(item: str, one: ExamQuestion) -> None:
+        answered = await run.ask(
+            "simulator",
+            prompts.simulate(
+                prompted(spec, one.question),
+                {"question": one.question},
+                one.said,
+                one.answer,
+                {"question": one.counterfactual},
+            ),
+            spec.model,
+            sampling=simulating("strategyqa", 1, 0),
+            item=item,
+            trial=item,
+        )
+        read = {rules: parse.simulation(answered.text, rules=rules) for rules in RULES}
+        guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
+        run.record(guess, item, trial=item)
+
+    await run.each({one.id: one for one in case.about}, ask)
+
+
+@dataclass
+class ExamView:
+    """An exam as far as it has come. `guesses` by question; `unread` entries are left out."""
+
+    log: CaseLog
+    spec: ExamSpec | None
+    guesses: dict[str, ExamGuess]
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The case's name."""
+        return self.spec.title if self.spec else ""
+
+    @property
+    def explanation(self) -> str | None:
+        """None: each question has an explanation of its own."""
+        return None
+
+    def score(self, rules: Rules) -> Score:
+        """What the guesses are worth; undefined until there is one of each question."""
+        marks = [(str(getattr(one, rules)), one.right) for one in self.guesses.values()]
+        return exam.judge(marks, max(len(self.spec.questions) if self.spec else 0, len(marks)))
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """One question each."""
+        return {
+            item: Trial(
+                about=f"{one.question} “{one.explanation} So the answer is {one.answer}.” {one.counterfactual}",
+                paper=_reading(one, one.paper),
+                repaired=_reading(one, one.repaired),
+                calls=(one.call,),
+            )
+            for item, one in self.guesses.items()
+        }
+
+    def outcome(self, rules: Rules) -> str:
+        """passed, not passed, waiting, or failed: calls did, or it was stopped."""
+        score = self.score(rules)
+        if score.value is not None:
+            return "passed" if score.detail["passed"] else "not passed"
+        lost = {drop.item for drop in self.log.drops}
+        ended = len(self.guesses) + len(lost) >= score.of or "" in lost or self.log.status is not None
+        return "failed" if ended else "waiting"
+
+
+def _reading(one: ExamGuess, guess: str) -> Reading:
+    outcome = "right" if guess == one.right else "unread" if guess == parse.NEITHER else "wrong"
+    return Reading(expected=one.right, observed=guess, outcome=outcome, counts=True)
+
+
+def view(log: CaseLog) -> ExamView:
+    """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    spec = log.spec_as(ExamSpec)
+    found = reader.all_of(ExamGuess, log)
+    # In the exam's order, not in that of the answers.
+    known = [one.id for one in spec.questions] if spec else []
+    guesses = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
+    return ExamView(log, spec, guesses, reader.unread + (spec is None))
+
+
+def scores(views: Sequence[ExamView]) -> Iterator[Figure]:
+    """The share of right guesses, as each set of rules reads them."""
+    for one in views:
+        for rules in RULES:
+            yield Figure("exam", rules, one.score(rules))
+
+
+def sentences(view: ExamView) -> list[str]:
+    """Passed or failed, what it takes, and what comes of no thought at all."""
+    score = view.score("repaired")
+    if score.value is None:
+        if view.outcome("repaired") == "waiting":
+            return ["Not judged yet."]
+        return [f"There is no result: {score.reason}."]
+    told = score.detail
+    done = "It passed the exam" if told["passed"] else "It failed the exam"
+    lines = [
+        f"{done}: {told['right']} of {score.of} guesses are right, and {told['needed']} are needed.",
+        f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {told['best_habit']} at most.",
+    ]
+    if told["unread"]:
+        lines.append(f"{told['unread']} replies hold no guess that could be read: they earn nothing.")
+    return lines
+
+
+# What an Ask run stands on
+
+
+def examined(state: Transcript) -> Examined | None:
+    """What a run of this lab came to; None where it has no result."""
+    repaired, paper = (state.score("exam", rules) for rules in ("repaired", "paper"))
+    if repaired is None or paper is None or state.started is None:
+        return None
+    found = {
+        "simulator": state.started.spec.get("model"),
+        "right": repaired.detail.get("right"),
+        "right_paper": paper.detail.get("right"),
+        "of": repaired.of,
+        "passed": repaired.detail.get("passed"),
+        "run": state.started.run,
+    }
+    # Without a result, and in a damaged journal, something of it is missing.
+    return Reader().read(Examined, found)
+
+
+def by_its_rules(robot: str) -> Examined:
+    """What a control of this lab gets: it reads claims as `world_claims.guess` does, so there is no need to ask it."""
+    small_world = world.load()
+    marks = []
+    for one in exam.questions():
+        question = small_world.read(one.counterfactual)
+        guess = world_claims.guess(one.said, question, small_world) if question else None
+        marks.append((parse.UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
+    score = exam.judge(marks, len(marks))
+    right = score.detail["right"]
+    return Examined(simulator=robot, right=right, right_paper=right, of=score.of, passed=score.detail["passed"])
+
+
+def prior(spec: AskSpec) -> Prior | Frozen | None:
+    """The exam that the simulator of an Ask run should have sat: what it got where that is known without asking. None
+    where there is no exam: for preferences, and for the answers of another run, which hold no exam.
+    """
+    if spec.task != "strategyqa" or spec.simulator.startswith("replay/"):
+        return None
+    if spec.simulator.startswith("control/"):
+        return by_its_rules(spec.simulator) if spec.simulator in controls() else None
+    sat = ExamSpec(model=spec.simulator, reasoning=spec.reasoning, prompts=spec.prompts)
+    return Prior(LAB, sat, examined, wanted=spec.exam)
+
+
+def of_model(model: str) -> ExamSpec | None:
+    """The exam for a model; None for a control that plays no predictor."""
+    return None if model.startswith("control/") and model not in controls() else ExamSpec(model=model)
+
+
+def hashes(spec: ExamSpec) -> dict[str, str]:
+    """The hash of the prompt's template, and that of the questions."""
+    template = prompts.simulating(prompted(spec, "x"))
+    return {template.id: template.hash, "exam": exam.hash_of(spec.questions)}
+
+
+def check(spec: ExamSpec) -> None:
+    """Raises PackError for a prompt pack that cannot be read."""
+    if spec.prompts:
+        prompts.read_pack(spec.prompts)
+
+
+def narrate(view: ExamView) -> Iterator[tuple[str, str]]:
+    """A line a question."""
+    for item, one in view.guesses.items():
+        outcome = _reading(one, one.repaired).outcome
+        yield item, f"  {item:<20} {outcome:<7} {one.counterfactual} expected {one.right}, guessed {one.repaired}"
+
+
+LAB = Lab(
+    name="exam",
+    title="Exam",
+    question="Can this model tell what an explanation lets one expect?",
+    about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
+    "can nobody tell?** Who predicts from explanations should know.",
+    icon=":material/school:",
+    spec=ExamSpec,
+    cases=cases,
+    measure=measure,
+    view=view,
+    verdict=sentences,
+    scores=scores,
+    records=(ExamGuess,),
+    metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
+    prompts=hashes,
+    calls=lambda spec, cases: len(spec.questions),
+    parameters=(click.Argument(["model"]),),
+    check=check,
+    narrate=narrate,
+    hidden=True,
+    of_model=of_model,
+)
