@@ -83,6 +83,7 @@ def test_examples_and_tasks(page: Page) -> None:
         assert app.text_input(key=f"about-{task}").value == about
         app.button(key="check").click().run()
         assert "Verdict" in words(settled(app))
+        app.button(key="change").click().run()
 
 
 def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: Callable[[StubServer], None]) -> None:

@@ -103,7 +103,9 @@ def test_a_case_holds_everything(page: Page) -> None:
     assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
     reasons, scores = (table.value for table in app.dataframe)
     assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
-    assert set(scores["metric"]) == {"precision", "generality_bleu", "generality_jaccard", "generality_cosine"}
+    assert set(scores["metric"]) == {
+        *("precision", "constant_guess", "generality_bleu", "generality_jaccard", "generality_cosine")
+    }
     assert sum("explainer" in expander.label for expander in app.expander) == 1
     assert sum("answerer" in expander.label for expander in app.expander) == 9
 

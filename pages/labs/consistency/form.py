@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from core.datasets.items import Item
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
 from pages.parts import models
-from pages.parts.datasets import from_dataset
+from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
 from pages.parts.widgets import widget
 
@@ -90,6 +91,28 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     return {"wordings": (wording,)}
 
 
+def line(spec: CheckSpec) -> list[str]:
+    """What was checked, whose explanations, and of which kinds."""
+    kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
+    return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
+
+
+def fill(spec: CheckSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    wording = spec.wordings[0]
+    held: dict[str, Any] = {
+        "check-task": spec.task, "check-model": spec.model, "explanations": list(spec.explanations),
+        f"{LAB.path}-every_wording": spec.every_wording, "persona": wording.persona, "target": wording.target,
+        "mask": wording.mask, "mask-sentence": wording.mask_sentence, "short": wording.short,
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, "source": "dataset", **of_dataset(spec)}
+    if not spec.items:
+        number = len(shipped(spec.task))
+        return {**held, "source": "shipped", "shipped": min(spec.limit or number, number)}
+    return {**held, "source": "own", **of_item(spec.task, spec.items[0])}
+
+
 def button(spec: CheckSpec | None) -> str:
     """The primary button's words, with the number of calls."""
     if spec is None:
@@ -106,13 +129,17 @@ def _cases(spec: CheckSpec) -> int:
 
 def take(task: Task, id: str) -> None:
     """Put a ready-made item into the fields."""
-    item = next(item for item in shipped(task) if item.id == id)
-    st.session_state.update({
+    st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
+
+
+def of_item(task: Task, item: Item) -> dict[str, Any]:
+    """What the fields of one's own paragraph hold where it is `item`."""
+    return {
         f"paragraph-{task}": item.paragraph,
         f"about-{task}": item.question or item.hypothesis,
         "choices": "\n".join(item.choices),
         f"label-{task}": item.label,
-    })  # fmt: skip
+    }
 
 
 def examples(task: Task) -> None:

@@ -13,7 +13,7 @@ from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models
-from pages.parts.datasets import from_dataset
+from pages.parts.datasets import from_dataset, of_dataset
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
@@ -81,6 +81,26 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
     return {"counterfactuals": number, "extra": lines, "arms": tuple(arms)}
+
+
+def line(spec: AskSpec) -> list[str]:
+    """What was asked, whom, and how it explains."""
+    return [spec.title if spec.dataset else spec.question or spec.context, models.short(spec.model),
+            METHODS[spec.method].lower()]  # fmt: skip
+
+
+def fill(spec: AskSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    held: dict[str, Any] = {
+        "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
+        f"number-{spec.task}": max(spec.counterfactuals, 1), "extra": "\n".join(spec.extra),
+        "ask-source": "dataset" if spec.dataset else "one",
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, **of_dataset(spec, "ask-")}
+    if spec.task == "strategyqa":
+        return {**held, "question": spec.question}
+    return {**held, "context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
 
 
 def button(spec: AskSpec | None) -> str:

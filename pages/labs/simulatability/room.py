@@ -46,7 +46,7 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
     if view.spec is None:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
-        _suggest(view.spec)
+        _suggest(view.spec, run_id)
     elif transcript.status == "completed" and view.starter:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
@@ -57,11 +57,11 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
     return True
 
 
-def _suggest(spec: AskSpec) -> None:
+def _suggest(spec: AskSpec, run_id: str) -> None:
     """Questions that a control knows, for one that it was asked in vain."""
 
     def take() -> None:
-        st.session_state["question"] = st.session_state["suggestion"] or spec.question
+        driver.change(LAB, run_id, spec, question=st.session_state["suggestion"] or spec.question)
 
     st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
 
@@ -86,6 +86,8 @@ ROOM = Room(
     fields=form.fields,
     settings=form.settings,
     drawn=form.DRAWN,
+    line=form.line,
+    fill=form.fill,
     button=form.button,
     beside=form.beside,
     draw=_draw,
