@@ -17,16 +17,21 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods
-from pages.parts import session
+from pages.parts import plain_case, session
 from pages.parts.rooms import Room
-from pages.parts.run import resume
+from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
+from pages.shell import of_lab
 
 REAL = "local/smollm2-135m"
 """The model that ships, for who has seen a robot."""
 
 
 def _draw(view: AskView, active: bool) -> None:
+    if st.query_params.pop("guess", ""):
+        # A link to guess first: whoever follows it has guesses of their own.
+        st.query_params["reader"] = entry.new_reader()
+        st.rerun()
     who = st.query_params.get("reader", "")
     if not who or view.log.started is None:
         case.draw(view, active)
@@ -43,6 +48,10 @@ def _draw(view: AskView, active: bool) -> None:
 
 
 def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
+    if case.is_sealed(view, False, "reader" in st.query_params):
+        go_on(run_id, transcript)
+        link(run_id)
+        return False
     if view.spec is None:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
@@ -55,6 +64,19 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
+
+
+def _several(transcript: Transcript, run_id: str) -> None:
+    """All cases; who guesses first does not see what came of them."""
+    if "reader" not in st.query_params:
+        plain_case.several(transcript, run_id)
+        return
+    st.page_link(
+        of_lab(LAB),
+        label="Guess no more: show what came of all questions",
+        icon=":material/visibility:",
+        query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
+    )
 
 
 def _suggest(spec: AskSpec, run_id: str) -> None:
@@ -91,6 +113,7 @@ ROOM = Room(
     button=form.button,
     beside=form.beside,
     draw=_draw,
+    several=_several,
     after=_after,
     methods=methods.draw,
 )
