@@ -218,6 +218,18 @@ def test_the_verdict_is_above_the_fold_and_its_tiles_lead_to_their_rows(
     context.close()
 
 
+@pytest.mark.parametrize(("path", "verdict"), [("check", "row-verdict"), ("probe", "verdict")])
+def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, browser: Browser, path: str, verdict: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(f"{app.url}/{path}")
+    settle(page)
+    page.locator(f".st-key-{path} button").click()
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    box = page.locator(f".st-key-{verdict}").bounding_box()
+    assert box["y"] > 0 and box["y"] + box["height"] < 720
+    page.close()
+
+
 def contrast(element: Locator) -> float:
     """WCAG 2's ratio of an element's text to its own ground."""
     colours = element.locator("span").first.evaluate(

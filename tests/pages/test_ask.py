@@ -212,7 +212,7 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     told = words(app)
     assert "You 2 of 2, the predictor" in told and "1 question is left out" in told
     assert "Your precision 1.00" in told and "2 of your guesses" in told
-    mine = [label.partition(" you ")[2] for one in app.expander if " you :" in (label := one.label)]
+    mine = [label.rpartition(" you :")[2] for one in app.expander if " you :" in (label := one.label)]
     assert [verdict.partition(":material/")[2].partition("]")[0] for verdict in mine] == [
         *("check_circle: right", "check_circle: right", "help: cannot guess")
     ]
