@@ -9,6 +9,7 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from core.lab import Lab, Spec, bounds, is_offered
+from core.text.glossary import on_hover
 from pages.parts import models
 
 LONG_TEXT = 1_000
@@ -32,7 +33,7 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     """Draw one field; the value that the person chose."""
     key = f"{lab.path}-{name}"
     title = field.title or name.replace("_", " ").capitalize()
-    help = (field.description or "")[:1].upper() + (field.description or "")[1:] or None
+    help = on_hover(title, (field.description or "")[:1].upper() + (field.description or "")[1:] or None)
     kind, several = _kind(field.annotation)
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     if name == "model":

@@ -13,6 +13,7 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
 from core.runs.transcript import Transcript
 from core.score import is_thin
+from core.text.glossary import on_hover
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import STATES, TILES, grid
@@ -186,7 +187,7 @@ def figures(log: Transcript | CheckView, depend: str) -> None:
 def _figure(score: Scored, name: str, help: str) -> None:
     """A headline figure with its count and interval; grey where too little of what should count does."""
     value = "undefined" if score.value is None else f"{score.value:.2f}"
-    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=help)
+    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=on_hover(name, help))
     known = score.low is not None and score.high is not None
     interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
     always = score.detail.get("always_yes")

@@ -9,6 +9,7 @@ import streamlit as st
 from core.datasets.items import Item
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
+from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
@@ -46,6 +47,7 @@ def fields() -> dict[str, Any]:
             key="explanations",
             persist_state="session",
             wrap=True,
+            help=on_hover("It explains itself by"),
         )
         every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
     source = st.segmented_control(
@@ -71,16 +73,16 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     with left:
         persona = st.segmented_control(
             "Persona", ["objective", "human", "you"], default="objective", required=True, key="persona",
-            persist_state="session", help="Whose view is asked for, in all three sessions.",
+            persist_state="session", help=on_hover("Persona", "The same in all three sessions."),
         )  # fmt: skip
         target = st.segmented_control(
             "Target of a counterfactual", ["explicit", "implicit"], default="explicit", required=True, key="target",
-            persist_state="session", help="Whether the prompt names the answer that the edit shall lead to.",
+            persist_state="session", help=on_hover("Target of a counterfactual"),
         )  # fmt: skip
     with right:
         mask = st.segmented_control(
             "Mask", ["[REDACTED]", "[REMOVED]"], default="[REDACTED]", required=True, key="mask",
-            format_func=plain, persist_state="session",
+            format_func=plain, persist_state="session", help=on_hover("Mask"),
         )  # fmt: skip
         mask_sentence = st.toggle(
             "Say that words can be masked", value=True, key="mask-sentence", persist_state="session",

@@ -18,6 +18,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.reliability import LAB as RELIABILITY
 from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls, cases
 from core.text.embed import NoEncoder
+from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.widgets import widget
 
@@ -56,7 +57,7 @@ def fields() -> dict[str, Any]:
     with left:
         interpreter = st.selectbox(
             "Interpreter", able, format_func=lambda one: NAMES[one][0].upper() + NAMES[one][1:],
-            key=f"interpreter-{category}", persist_state="session",
+            key=f"interpreter-{category}", persist_state="session", help=on_hover("Interpreter"),
         )  # fmt: skip
     model = name = ""
     with right:
@@ -175,6 +176,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
                 "nobody" if category == "strings" else "sentence embeddings",
                 key=f"evaluator-{category}",
                 lab=LAB,
+                help=on_hover("Who takes the unit tests"),
             )
     with right:
         if category in ("entities", "relations"):
@@ -182,6 +184,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             chosen["backbone"] = st.selectbox(
                 "What carries the function out", known, index=known.index(FIRST_BACKBONE[category]),
                 format_func=lambda one: BACKBONES[one], key=f"backbone-{category}", persist_state="session",
+                help=on_hover("What carries the function out"),
             )  # fmt: skip
             if chosen["backbone"] == "model":
                 chosen["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=RELIABILITY)

@@ -7,6 +7,7 @@ import streamlit as st
 from core.events import Scored
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.view import AskView
+from core.text.glossary import on_hover
 from pages.parts.text import plain
 
 _BESIDE = {
@@ -73,7 +74,7 @@ def _figure(score: Scored | None, name: str, help: str) -> None:
     if score is None:
         return
     value = "undefined" if score.value is None else f"{score.value:.2f}"
-    st.metric(name, value, help=help)
+    st.metric(name, value, help=on_hover(name, help))
     known = score.low is not None and score.high is not None
     interval = f" · 95 % interval {score.low:.2f} to {score.high:.2f}" if known else ""
     st.caption(f"{score.n} of {score.of} questions {'counts' if score.n == 1 else 'count'}{interval}")

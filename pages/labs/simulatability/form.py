@@ -11,6 +11,7 @@ from core import entry
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from core.text.glossary import on_hover
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
@@ -45,7 +46,7 @@ def fields() -> dict[str, Any]:
     with right:
         method = st.selectbox(
             "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
-            persist_state="session",
+            persist_state="session", help=on_hover("How it explains"),
         )  # fmt: skip
     source = st.segmented_control(
         "What it is asked", list(SOURCES), default="one", format_func=SOURCES.get, required=True, key="ask-source",
@@ -58,7 +59,8 @@ def fields() -> dict[str, Any]:
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """How many new questions; and the person's own, for a yes-or-no question."""
     task = given["task"]
-    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session")
+    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session",
+                       help=on_hover("New questions"))  # fmt: skip
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -68,7 +70,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         key="arms",
         persist_state="session",
         wrap=True,
-        help="Controls: one more prediction of each answer. An explanation that helps makes them come true more often.",
+        help=on_hover("Also predict each answer", "One more prediction of each answer for each that is chosen."),
     )
     extra = ""
     if task == "strategyqa" and "question" in given:
