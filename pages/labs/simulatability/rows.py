@@ -136,20 +136,21 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
         drop = row.dropped("repaired")
         reason = drop.reason if drop else ""
         return [LOOKS[state].badge(f"set aside: {plain(REASONS.get(reason, reason))}")]
-    lines, both = [], []
+    lines, expected = [], []
     if row.simulation:
-        took = _quoted(case, _call_of(row.simulation))
         expects = "" if row.simulation.repaired in ("unknown", "neither") else "expect "
-        lines.append(f"Predictor: {took}{expects}**{said(row.simulation.repaired)}**")
+        took = _quoted(case, _call_of(row.simulation))
+        expected.append(f"Predictor: {took}{expects}**{said(row.simulation.repaired)}**")
     if row.guess:
-        both.append(f"you said **{said(row.guess.repaired)}**")
+        expected.append(f"you said **{said(row.guess.repaired)}**")
+    if expected:
+        lines.append(" · ".join(expected))
     if row.answer:
-        both.append(f"it said **{said(row.answer.repaired)}**")
-        lines.append(f"Model: {_quoted(case, row.answer.call)}{' · '.join(both)}")
-    elif both:
-        lines.append(both[0])
+        lines.append(f"Model: {_quoted(case, row.answer.call)}it said **{said(row.answer.repaired)}**")
+    if state == "waiting" and row.counterfactual is None:
+        return lines
     badges = [LOOKS[state].badge(_SAID_SO.get(state, ""))]
-    if row.guess and row.answer and state in ("kept", "broken"):
+    if row.guess and row.answer and state in ("kept", "broken", "not settled"):
         badges = [f"predictor {badges[0]}", f"you {LOOKS[_mine(row)].badge(_MINE[_mine(row)])}"]
     if (drop := row.dropped("repaired")) and drop.reason == "error":
         badges.append(LOOKS["failed"].badge(REASONS["error"]))
@@ -160,7 +161,7 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
     return [*lines, " ".join(badges)]
 
 
-_MINE: dict[State, str] = {"kept": "right", "broken": "wrong", "not settled": "cannot guess"}
+_MINE: dict[State, str] = {"kept": "right", "broken": "wrong", "not settled": "cannot guess", "unread": ""}
 
 
 def _mine(row: Row) -> State:
@@ -168,6 +169,8 @@ def _mine(row: Row) -> State:
     assert row.guess and row.answer
     if row.guess.repaired == "unknown":
         return "not settled"
+    if row.answer.repaired == "neither":
+        return "unread"
     return "kept" if row.guess.repaired == row.answer.repaired else "broken"
 
 
