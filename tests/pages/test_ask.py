@@ -239,7 +239,10 @@ def test_that_the_explanation_settles_them_is_said_of_those_it_settles(page: Pag
     outcomes = [row.outcome("repaired") for row in shown_rows(run)]
     assert (outcomes.count("as expected"), outcomes.count("misled"), outcomes.count("cannot guess")) == (4, 4, 1)
     told = words(page("ask", run=run))
-    assert "8 questions that the explanation settles, as they were written for; 1 that it does not settle." in told
+    assert (
+        "8 questions that the explanation settles, which is what they were written for; 1 that it does not settle."
+        in told
+    )
 
 
 QUESTIONS = [one for one in questions() if one.world][:3]

@@ -126,7 +126,9 @@ def _step_questions(case: AskView, active: bool, sealed: bool) -> None:
     elif case.spec and case.spec.blind:
         parts = [f"{of} that the explanation settles, varied from the first question without looking at it"]
     else:
-        parts = [f"{of} that the explanation settles, as {'it was' if settled == 1 else 'they were'} written for"]
+        parts = [
+            f"{of} that the explanation settles, which is what {'it was' if settled == 1 else 'they were'} written for"
+        ]
     if unsettled and not sealed:
         parts.append(f"{unsettled} that it does not settle")
     if under_way := 0 if sealed or not settled else len(asked) - settled - unsettled:
