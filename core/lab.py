@@ -222,8 +222,7 @@ class Lab:
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
     - `narrate(view)` tells a case on the command line as (key, line), as far as it has come.
     - `tools` are further commands, in a group of their own; `group` names the group that its own command stands in.
-    - `hidden`: a test of the instrument that has no page of its own; `wide`: its page holds things side by side;
-      `folds`: the form folds away while a run is shown.
+    - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
     """
 
     name: str
@@ -254,7 +253,6 @@ class Lab:
     icon: str = ":material/science:"
     hidden: bool = False
     wide: bool = False
-    folds: bool = True
     parameters: Sequence[Any] = ()
     from_options: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     check: Callable[[Any], None] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 import streamlit as st
 from pydantic import ValidationError
@@ -12,27 +13,76 @@ from core import entry
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Spec
 from core.runs.allowance import TooMuch
+from core.runs.jobs import NoSuchRun
+from core.runs.transcript import Transcript
 from pages.parts import rooms, session
-from pages.parts.live import named_run, stage
+from pages.parts.live import look, stage
 from pages.parts.pace import aside
 from pages.parts.run import problems
-from pages.parts.widgets import offered, widget
+from pages.parts.text import plain, shortened
+from pages.parts.widgets import filled, offered, widget
+
+CHANGING = "changing"
+"""The run whose form is open again."""
 
 
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
     st.title(lab.title, anchor=False)
-    st.markdown(lab.about or f"**{lab.question}**")
-    form(lab)
-    named_run(lambda run_id: stage(lab, run_id))
+    run_id = st.query_params.get("run", "")
+    try:
+        shown = look(run_id) if run_id else None
+    except NoSuchRun as error:
+        st.error(plain(str(error)), title=error.title, icon=":material/error:")
+        shown = None
+    if shown is None:
+        st.markdown(lab.about or f"**{lab.question}**")
+        form(lab)
+        return
+    asked(lab, run_id, shown[0])
+    if st.session_state.get(CHANGING) == run_id:
+        form(lab)
+    stage(lab, run_id, *shown)
+
+
+def asked(lab: Lab, run_id: str, state: Transcript) -> None:
+    """What the run was started with, in a line; the form folds away behind it, and opens filled with the same."""
+    spec = spec_of(lab, state)
+    is_open = st.session_state.get(CHANGING) == run_id
+
+    def turn() -> None:
+        if is_open:
+            del st.session_state[CHANGING]
+        else:
+            change(lab, run_id, spec)
+
+    words, icon = ("Close", ":material/close:") if is_open else ("Change", ":material/edit:")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
+        first, *more = rooms.of(lab).line(spec) if spec else [lab.title]
+        st.markdown(" · ".join([f"**{plain(shortened(first))}**", *(plain(shortened(one)) for one in more if one)]))
+        st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
+
+
+def spec_of(lab: Lab, state: Transcript) -> Spec | None:
+    """What the run was started with; None where its journal does not hold it in a form that can be read."""
+    try:
+        return lab.spec.model_validate(state.started.spec) if state.started else None
+    except ValidationError:
+        return None
+
+
+def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
+    """Open the form of the run that is shown, with what it was started with; `fields` are to be otherwise."""
+    st.session_state[CHANGING] = run_id
+    if spec is not None:
+        room, spec = rooms.of(lab), spec.model_copy(update=fields)
+        st.session_state.update({**filled(lab, room.drawn, spec), **room.fill(spec)})
 
 
 def form(lab: Lab) -> None:
-    """What is measured, of whom, and how. Starts the run. It folds away while a run is shown."""
+    """What is measured, of whom, and how. Starts the run."""
     room = rooms.of(lab)
-    named = st.query_params.get("run")
-    folded = st.expander(f"{lab.title} again", icon=lab.icon, key="another") if named and lab.folds else None
-    with folded or st.container(border=True, key=f"{lab.path}-form"):
+    with st.container(border=True, key=f"{lab.path}-form"):
         spec: Spec | None = None
         try:
             fields = room.fields()

@@ -44,10 +44,11 @@ def _pages() -> Iterator[st.Page]:
 def main() -> None:
     """Draw the page that the address names."""
     page = st.navigation(list(_pages()), position="top")
-    wide = WIDE | {lab.path for lab in entry.labs().values() if lab.wide}
     run = st.query_params.get("run", "")
-    if any(lab.wide and f"-{lab.name}-" in run for lab in entry.labs().values()):
-        wide.add("case")
+    wide = set(WIDE)
+    for lab in entry.labs().values():
+        if lab.wide and f"-{lab.name}-" in run:
+            wide |= {lab.path, "case"}
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",

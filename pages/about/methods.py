@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import entry
 from core.datasets import registry
+from core.text import glossary
 from pages.parts import rooms
 
 st.title("Methods", anchor=False)
@@ -14,6 +15,17 @@ st.markdown("What each lab measures, the rules it follows, the exact prompts it 
 
 for lab in entry.labs().values():
     rooms.of(lab).methods()
+
+st.header("Words", anchor=False)
+st.markdown("What the screens call a thing, and what the field calls it.")
+st.dataframe(
+    pd.DataFrame(
+        [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in glossary.entries().items()]
+    ),
+    hide_index=True,
+    key="glossary",
+    alt="Glossary: our words, the field's terms, and what they mean",
+)
 
 st.header("Data sets", anchor=False)
 st.markdown(

@@ -49,12 +49,26 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
     sampling = call.asked.sampling.model_dump(exclude_none=True)
     settings = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in sampling.items() if value != ())
     st.caption(plain(f"template {call.asked.prompt} · {settings}"))
-    turns = "\n\n".join(map(_turn, call.asked.messages))
-    st.code(turns, language=None, wrap_lines=True, height=260)
+    _prompt(call.asked.messages)
     if call.asked.tools:
         st.markdown("**Tools it was offered**")
         offered = [f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in call.asked.tools]
         st.code("\n\n".join(offered), language=None, wrap_lines=True)
+
+
+def _prompt(messages: Sequence[Message]) -> None:
+    """What the model read: the real question by itself, and folded what stands between it and the instructions."""
+    if not messages:
+        return
+    *before, question = messages
+    if before and before[0].role == "system":
+        st.code(_turn(before.pop(0)), language=None, wrap_lines=True)
+    if before:
+        with st.expander(f"What stands before the question: {len(before)} messages, such as worked examples",
+                         type="compact"):  # fmt: skip
+            st.code("\n\n".join(map(_turn, before)), language=None, wrap_lines=True)
+    st.markdown(":material/arrow_right: **The question itself**")
+    st.code(_turn(question), language=None, wrap_lines=True)
 
 
 def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:

@@ -8,6 +8,16 @@ import streamlit as st
 
 from core import policy
 from core.datasets import registry
+from core.lab import MOST_CASES
+
+
+def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
+    """What the widgets of `from_dataset` hold where the specification is `spec`, by their keys."""
+    return {
+        f"{prefix}dataset-{spec.task}": spec.dataset,
+        f"{prefix}path-{spec.dataset}": spec.path or "",
+        f"{prefix}limit": spec.limit or MOST_CASES,
+    }
 
 
 def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
@@ -30,5 +40,5 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
             persist_state="session",
             help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
         )
-    limit = right.number_input(counted, 1, 1000, 10, key=f"{prefix}limit", persist_state="session")
+    limit = right.number_input(counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session")
     return {"dataset": name, "path": path.strip() or None, "limit": int(limit)}

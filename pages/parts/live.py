@@ -43,9 +43,8 @@ def named_run(show: Callable[[str], None]) -> None:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
-def stage(lab: Lab, run_id: str) -> None:
-    """The run, live while it goes on; and what can be done with it once it is over. Raises NoSuchRun."""
-    state, active = look(run_id)
+def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
+    """The run as `look` gave it, live while it goes on; and what can be done with it once it is over."""
     if state.started and state.started.lab != lab.name:
         # The run of another lab opens as a case.
         st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
@@ -76,6 +75,7 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
     least = SECONDS_OF_MANY if many else SECONDS
     seconds = PACE.seconds(least)
     drawn = time.monotonic()
+    began = state.started is not None
 
     @st.fragment(run_every=seconds if began_active else None)
     def live() -> None:
@@ -87,8 +87,9 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
         if watch is not None:
             watch.look()
             now = watch.transcript
-            if _many(now) != many:
-                # How many cases there are is known once the first has begun: from here on only one is kept.
+            if _many(now) != many or (now.started is not None) != began:
+                # What was asked is said above. How many cases there are is known once the first has begun: from here
+                # on only one is kept.
                 st.rerun()
         hear(now, run_id)
         with PACE.drawing(session.tab()):

@@ -22,6 +22,11 @@ def _titles() -> dict[str, str]:
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
+def short(id: str) -> str:
+    """A model's name in a line: a control by its own name alone."""
+    return id.removeprefix("control/")
+
+
 def pick(label: str, key: str, lab: Lab) -> str:
     """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
     titles = _titles()

@@ -8,13 +8,26 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from core.lab import Lab
+from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
 from pages.parts import plain_case
+from pages.parts.models import short
 
 
 def _no_query(spec: Any) -> dict[str, str]:
     return {}
+
+
+def _line(spec: Spec) -> list[str]:
+    """Its title, or what of it was chosen; and the model."""
+    model = getattr(spec, "model", "")
+    chosen = {name: getattr(spec, name) for name in spec.model_fields_set if name not in ("model", "title")}
+    told = [
+        f"{type(spec).model_fields[name].title or name}: {', '.join(value) if isinstance(value, tuple) else value}"
+        for name, value in chosen.items()
+        if value not in (None, "", ())
+    ]
+    return [str(getattr(spec, "title", "")) or ", ".join(told) or model, short(model)]
 
 
 @dataclass(frozen=True)
@@ -24,6 +37,9 @@ class Room:
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
       Raises ValueError in words for the person. What neither returns is drawn from the specification.
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
+    - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
+    - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
+      keys.
     - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
       the run's address.
     - `draw(view, active)` draws one case; `choose(transcript)` lets the reader choose one of several, by its id.
@@ -37,6 +53,8 @@ class Room:
     fields: Callable[[], dict[str, Any]] = dict
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
+    line: Callable[[Any], list[str]] = _line
+    fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
     beside: Callable[[Any], dict[str, str]] = _no_query
     draw: Callable[[Any, bool], None] = plain_case.draw

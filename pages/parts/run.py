@@ -92,10 +92,23 @@ _SHOWN_FAULTS = 5
 """Of a journal's damaged lines so many are described."""
 
 
+KEPT = ("case", "reader")
+"""What else than the run an address may name: one of several cases, and whose guesses are shown."""
+
+
 def named_in_address(run_id: str) -> dict[str, str]:
-    """The run and, of several cases, the one that the address names: what a link to it holds."""
-    case = st.query_params.get("case", "")
-    return {"run": run_id, **({"case": case} if case else {})}
+    """The run, and with it what the address names: what leads to it from here holds the same."""
+    return {"run": run_id, **{name: st.query_params[name] for name in KEPT if st.query_params.get(name)}}
+
+
+def link(run_id: str) -> None:
+    """An address to hand on. Where one guesses first, whoever follows it does so too."""
+    named = named_in_address(run_id)
+    if named.pop("reader", ""):
+        named["guess"] = "1"
+    with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
+        _sharing(run_id)
+        st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
 def actions(run_id: str, transcript: Transcript, here: str) -> None:
@@ -123,9 +136,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             icon=":material/step:",
             query_params={**named, "replay": "step"},
         )
-        with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
-            _sharing(run_id)
-            st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
+        link(run_id)
         st.download_button(
             "Download",
             lambda: visit.journal(run_id),

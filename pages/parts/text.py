@@ -70,3 +70,20 @@ def emphasised(text: str) -> str:
     """Markdown of `text`, in which only *words between asterisks* are obeyed: they are set in bold."""
     parts = re.split(r"\*([^*\n]+)\*", text)
     return "".join(f"**{plain(part.strip())}**" if place % 2 else plain(part) for place, part in enumerate(parts))
+
+
+def shortened(text: str, most: int = 100) -> str:
+    """`text` in one line of at most `most` characters."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1].rstrip()}…"
+
+
+LONG = 600
+"""Characters. A longer text is not set large."""
+
+
+def large(text: str) -> str:
+    """Markdown of `text` in large letters: as headings, line by line, for Markdown knows no others."""
+    if len(text) > LONG:
+        return plain(text)
+    return "\n".join(f"#### {plain(line.strip())}" for line in text.split("\n") if line.strip())

@@ -8,7 +8,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from core.lab import Lab, bounds, is_offered
+from core.lab import Lab, Spec, bounds, is_offered
+from core.text.glossary import on_hover
 from pages.parts import models
 
 LONG_TEXT = 1_000
@@ -32,7 +33,7 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     """Draw one field; the value that the person chose."""
     key = f"{lab.path}-{name}"
     title = field.title or name.replace("_", " ").capitalize()
-    help = (field.description or "")[:1].upper() + (field.description or "")[1:] or None
+    help = on_hover(title, (field.description or "")[:1].upper() + (field.description or "")[1:] or None)
     kind, several = _kind(field.annotation)
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     if name == "model":
@@ -72,6 +73,28 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     draw = st.text_area if longest is not None and longest > LONG_TEXT else st.text_input
     text = draw(title, value=str(field.default or ""), key=key, help=help, max_chars=longest, persist_state="session")
     return text or field.default
+
+
+def filled(lab: Lab, drawn: frozenset[str], spec: Spec) -> dict[str, Any]:
+    """What the widgets that are drawn from the specification hold where it is `spec`, by their keys."""
+    return {
+        f"{lab.path}-{name}": _held(spec, field, getattr(spec, name)) for name, field in offered(lab, drawn).items()
+    }
+
+
+def _held(spec: Spec, field: FieldInfo, value: Any) -> Any:
+    kind, several = _kind(field.annotation)
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    if extra.get("widget") == "model":
+        # The model itself is what stands there where nobody was chosen.
+        own = getattr(spec, "model", "")
+        chosen = [one for one in (value if several else [value]) if one and one != own]
+        return chosen if several else next(iter(chosen), None)
+    if several:
+        return list(value) if get_origin(kind) is Literal else "\n".join(map(str, value or ()))
+    if value is None and kind is str:
+        return ""
+    return float(value) if kind is float and value is not None else value
 
 
 def _kind(annotation: Any) -> tuple[Any, bool]:

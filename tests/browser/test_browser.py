@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, settle
 from tests.plausible import Plausible
@@ -186,7 +186,7 @@ def test_what_a_model_writes_stays_text(app: Server, page: Page, scripted: Scrip
         "[link](https://example.com). So the answer is yes."
     )
     ask_model(page, app.url, scripted.add(lambda body: hostile, delay=0.0))
-    shown = page.locator(".st-key-step-answer blockquote")
+    shown = page.locator(".st-key-explanation")
     expect(shown).to_be_visible()
     expect(shown).to_have_count(1)
     text = shown.inner_text().replace("\u2060", "")
@@ -201,12 +201,66 @@ def test_guess_first(app: Server, page: Page) -> None:
     page.get_by_text("Let me guess first").click()
     settle(page)
     page.locator(".st-key-ask button").click()
-    row = page.locator(".st-key-guess-cf-01")
-    expect(row).to_be_visible()
-    expect(page.locator(".st-key-verdict")).to_have_count(0)
+    expect(page.locator(".st-key-guessing")).to_contain_text("9 left to guess")
+    expect(page.locator(".st-key-link")).to_be_visible()
+    for number in (1, 2, 3, 5, 6, 7, 8, 9, 10):
+        expect(page.locator(".st-key-verdict, .st-key-actions")).to_have_count(0)
+        page.locator(f".st-key-guess-cf-{number:02}").get_by_text("yes", exact=True).click()
+        settle(page)
+    expect(page.locator(".st-key-verdict")).to_contain_text("You 4 of 8, the predictor 4 of 8.")
+    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("you said yes")
+    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("it said yes")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_verdict_is_above_the_fold_and_its_tiles_lead_to_their_rows(
+    app: Server, browser: Browser, scheme: str
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
+    page = context.new_page()
+    ask(page, app.url)
     expect(page.locator(".st-key-actions")).to_be_visible()
-    row.get_by_text("yes", exact=True).click()
-    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("you said yes · it said yes")
+    box = page.locator(".st-key-verdict").bounding_box()
+    assert box["y"] > 0 and box["y"] + box["height"] < 720
+    tiles = page.locator(".st-key-tiles a")
+    assert tiles.count() == 10
+    for tile in (tiles.nth(1), tiles.nth(3), tiles.nth(6)):
+        assert contrast(tile) >= 4.5
+    explanation, rows = (page.locator(f".st-key-{key}").bounding_box() for key in ("step-answer", "rows"))
+    assert rows["x"] > explanation["x"] + explanation["width"], "side by side"
+    tiles.nth(7).click()
+    expect(page.locator(".st-key-open-row-cf-08")).to_be_in_viewport()
+    page.set_viewport_size({"width": 1090, "height": 720})
+    explanation, rows = (page.locator(f".st-key-{key}").bounding_box() for key in ("step-answer", "rows"))
+    assert rows["y"] > explanation["y"] + explanation["height"], "one below the other"
+    context.close()
+
+
+@pytest.mark.parametrize(("path", "verdict"), [("check", "row-verdict"), ("probe", "verdict")])
+def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, browser: Browser, path: str, verdict: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(f"{app.url}/{path}")
+    settle(page)
+    page.locator(f".st-key-{path} button").click()
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    box = page.locator(f".st-key-{verdict}").bounding_box()
+    assert box["y"] > 0 and box["y"] + box["height"] < 720
+    page.close()
+
+
+def contrast(element: Locator) -> float:
+    """WCAG 2's ratio of an element's text to its own ground."""
+    colours = element.locator("span").first.evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    )
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted(luminance(colour) for colour in colours)
+    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("path", ["", "ask", "browse", "models", "methods"])

@@ -14,6 +14,7 @@ from core.events import Finished
 from core.journal import Journal, read
 from core.labs.simulatability.questions import questions
 from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.view import Row
 from tests.pages.conftest import in_address, run_named, settled, turned, until, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
@@ -49,7 +50,13 @@ def test_a_row_leads_to_its_prompts_and_raw_answers(page: Page) -> None:
     app.run()
     codes = [code.value for code in app.code]
     assert "An emu cannot fly. So the answer is no." in codes
-    assert any("[system]" in code and "Can an emu fly?" in code for code in codes)
+    assert any("[user]" in code and "Can an emu fly?" in code and "[assistant]" not in code for code in codes), (
+        "the real question stands by itself"
+    )
+    assert any(code.startswith("[system]") and "Can an emu fly?" not in code for code in codes)
+    row = next(expander.label for expander in app.expander if "emu" in expander.label).replace("\\", "")
+    assert "“An emu cannot fly.” → it said **no**" in row, "the punch line needs no click"
+    assert '“The explanation says: "All birds can fly."” → expect **yes**' in row
     assert "**Read as** no :gray[(paper rules)], no :gray[(repaired rules)]" in [one.value for one in app.markdown]
 
 
@@ -166,7 +173,7 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
         app.segmented_control(key="guess-cf-01").set_value("yes").run()
         assert not app.exception
         app.run()
-        assert "· it said" in words(app)
+        assert "you said **yes**" in words(app)
         assert path.read_bytes() == written, "guesses are kept beside the run, whoever writes it"
     assert [event.item for event in entry.jobs().said(run, "ada")] == ["cf-01"]
 
@@ -191,16 +198,51 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     app.slider(key="number-strategyqa").set_value(3)
     app.button(key="ask").click().run()
     settled(app)
+    answers = [row.answer.repaired for row in shown_rows(run_named(app))]
+    for left, number, value in ((3, 1, answers[0]), (2, 2, answers[1]), (1, 3, "unknown")):
+        told = words(app)
+        assert f"{left} left to guess" in told
+        for betrayed in ("it said", "Predictor", "came true", "misled", "as expected", "Precision", "settles"):
+            assert betrayed not in told, betrayed
+        assert not app.get("download_button"), "the journal holds the answers"
+        assert not {"Open as case", "Replay", "Step by step"} & {one.proto.label for one in app.get("page_link")}
+        assert f"run={run_named(app)}&guess=1" in "".join(code.value for code in app.code), "a link keeps the mode"
+        app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
+        app.run()
     told = words(app)
-    assert "· it said" not in told and "Verdict" not in told
-    app.segmented_control(key="guess-cf-01").set_value("yes").run()
+    assert "You 2 of 2, the predictor" in told and "1 question is left out" in told
+    assert "Your precision 1.00" in told and "2 of your guesses" in told
+    mine = [label.rpartition(" you :")[2] for one in app.expander if " you :" in (label := one.label)]
+    assert [verdict.partition(":material/")[2].partition("]")[0] for verdict in mine] == [
+        *("check_circle: right", "check_circle: right", "help: cannot guess")
+    ]
+
+
+def shown_rows(run: str) -> list[Row]:
+    """The rows of a run of one case."""
+    state = entry.jobs().watch(run).transcript
+    return list(entry.labs()["simulatability"].view(state.case(state.only)).rows.values())
+
+
+def test_whoever_follows_a_link_to_guess_first_has_guesses_of_their_own(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    app = page("ask", run=run, guess="1")
     app.run()
-    assert "· it said" in words(app) and "Verdict" not in words(app)
-    app.segmented_control(key="guess-cf-02").set_value("no").run()
-    app.segmented_control(key="guess-cf-03").set_value("unknown").run()
-    app.run()
-    told = words(app)
-    assert "Verdict" in told and "Your precision 1.00" in told and "2 of your guesses" in told
+    assert "guess" not in app.query_params and in_address(app, "reader")
+    assert "9 left to guess" in words(app) and "came true" not in words(app)
+
+
+def test_that_the_explanation_settles_them_is_said_of_those_it_settles(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 30)
+    outcomes = [row.outcome("repaired") for row in shown_rows(run)]
+    assert (outcomes.count("as expected"), outcomes.count("misled"), outcomes.count("cannot guess")) == (4, 4, 1)
+    told = words(page("ask", run=run))
+    assert (
+        "8 questions that the explanation settles, which is what they were written for; 1 that it does not settle."
+        in told
+    )
 
 
 QUESTIONS = [one for one in questions() if one.world][:3]
@@ -343,7 +385,7 @@ def test_a_run_of_preferences(page: Page) -> None:
     assert app.text_area(key="context").value
     app.button(key="ask").click().run()
     told = words(settled(app))
-    assert "It answers **response" in told and "Verdict" in told
+    assert "It answers **response" in told and app.button(key="change")
     app.text_area(key="own-context").set_value("My bread is flat.")
     app.text_area(key="own-response_1").set_value("Let it rise 2 hours.")
     app.text_area(key="own-response_2").set_value("Baking is an art, and a flat bread may taste as good as any other.")

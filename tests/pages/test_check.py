@@ -82,7 +82,8 @@ def test_examples_and_tasks(page: Page) -> None:
         assert not app.exception
         assert app.text_input(key=f"about-{task}").value == about
         app.button(key="check").click().run()
-        assert "Verdict" in words(settled(app))
+        assert "It said these words mattered" in words(settled(app))
+        app.button(key="change").click().run()
 
 
 def test_what_cannot_be_read_is_shown_as_it_was_said(page: Page, stub: Callable[[StubServer], None]) -> None:
@@ -105,7 +106,9 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     told = words(page("check", run=run))
     assert "| Faithful? | objective | human | you |" in told
     assert told.count(":green-badge[:material/check_circle: yes]") == 3
-    assert told.count(":red-badge[") == 3 and told.count(":material/flag: no") == 1
+    assert told.count(":red-badge[:material/cancel: no") == 2 and told.count(":material/flag: no") == 1
+    assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
+    assert "3 faithful" in told and "3 not faithful" in told
     assert "**3 of 6** that count are faithful" in told
     assert "attribution, objective-removed, flagged above, is not faithful" in told
     assert "it hangs on how one asks" in told
@@ -240,7 +243,7 @@ def test_right_to_left_and_emoji_go_through(page: Page) -> None:
 
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
-    assert "Verdict" in words(page("check", run=run))
+    assert "the explanation is" in words(page("check", run=run))
 
 
 def test_random_masks_lead_to_their_prompts_however_few_there_are(page: Page) -> None:

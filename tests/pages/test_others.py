@@ -104,11 +104,7 @@ def test_a_case_holds_everything(page: Page) -> None:
     reasons, scores = (table.value for table in app.dataframe)
     assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
     assert set(scores["metric"]) == {
-        "precision",
-        "constant_guess",
-        "generality_bleu",
-        "generality_jaccard",
-        "generality_cosine",
+        *("precision", "constant_guess", "generality_bleu", "generality_jaccard", "generality_cosine")
     }
     assert sum("explainer" in expander.label for expander in app.expander) == 1
     assert sum("answerer" in expander.label for expander in app.expander) == 9

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
+from core import entry
 from core.labs.find import charts
 from core.labs.find.functions.numeric import PROBED
 from pages.labs.find.pictures import not_drawn
@@ -31,3 +34,15 @@ def test_what_cannot_be_run_here_is_said_and_not_called_wrong(page: Page) -> Non
     assert "could not be run here at 256 of 256 test points" in told and "did not find" not in told
     tiles = {metric.label: metric.value for metric in app.metric}
     assert tiles["Not runnable here"] == "256 of 256" and tiles["Normalized error (NMSE)"] == "–"
+
+
+def test_a_function_of_numbers_has_a_tile_for_each_stretch_of_its_range(page: Page) -> None:
+    """The values between 57.9 and 75.757 are replaced, and the control does not think to look there."""
+    run = run_of(seed=1753, difficulty="medium")
+    state = entry.jobs().watch(run).transcript
+    truth = entry.labs()["find"].view(state.case(state.only)).truth
+    off = {number // 16 + 1 for number, x in enumerate(sorted(truth.x)) if 57.9 <= x <= 75.757}
+    strip = next(one.value for one in page("probe", run=run).markdown if one.value.startswith("[:"))
+    assert len(off) == 2 and strip.count("](#truth)") == 16
+    assert {int(number) for number in re.findall(r"red-badge\[:material/cancel: (\d+)\]", strip)} == off
+    assert len(re.findall(r"green-badge\[:material/check_circle: \d+\]", strip)) == 14

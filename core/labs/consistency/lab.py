@@ -112,7 +112,6 @@ LAB = Lab(
         ),
     ),
     wide=True,
-    folds=False,
     prompts=prompts.hashes,
     controls=controls,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from core.events import Rules
@@ -256,6 +257,17 @@ class Facts:
     def agreement(self) -> Agreement:
         """At how many of the points code and function agree."""
         return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+
+    def by_stretch(self, number: int) -> list[bool | None]:
+        """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the
+        function's value at all points of a stretch. None where the function has no value there, or no code was run.
+        """
+        truth = self.case.truth
+        xs = sorted(truth.x) if truth else []
+        held = {x: agrees(y, g, self.agreement.absolute) for x, y, g in self.points} if self.given else {}
+        ends = [len(xs) * part // number for part in range(number + 1)]
+        parts = [[held[x] for x in xs[low:high] if x in held] for low, high in pairwise(ends)]
+        return [all(part) if part else None for part in parts]
 
     @property
     def corrupted(self) -> Interval | None:

@@ -154,7 +154,7 @@ LAB = Lab(
     controls=robots,
     how="method",
     newcomer="control/fickle",
-    folds=False,
+    wide=True,
     first=first,
     calls=calls,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.

@@ -196,6 +196,21 @@ class AskView:
             rules="repaired",
         )
 
+    def to_guess(self, active: bool) -> list[Row]:
+        """The rows that a reader guesses before the answers show; of a run that is over those that were answered."""
+        asked = (row for row in self.counted() if row.counterfactual and row.outcome("repaired") != "dropped")
+        return [row for row in asked if active or row.answer]
+
+    def against_reader(self) -> tuple[Score, Score]:
+        """The precision of reader and predictor over the same rows: those that count and that both would predict."""
+        both = [
+            row for row in self.counted() if row.counts("repaired") and row.guess and row.guess.repaired != "unknown"
+        ]
+        answers = [row.answer.repaired for row in both if row.answer]
+        mine = precision([row.guess.repaired for row in both if row.guess], answers, rules="repaired")
+        theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
+        return mine, theirs
+
 
 def view(log: CaseLog) -> AskView:
     """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
@@ -371,6 +386,22 @@ def controls(case: AskView, rules: Rules = "repaired") -> list[str]:
         guess = _SAID.get(constant.detail["guess"], constant.detail["guess"])
         sentences.append(f"Always guessing *{guess}* would have got {constant.hits} of {own.n}: this shows nothing.")
     return sentences
+
+
+def against_reader(case: AskView) -> str:
+    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed."""
+    guessed = [row for row in case.to_guess(active=False) if row.guess]
+    if not guessed:
+        return ""
+    mine, theirs = case.against_reader()
+    left = len(guessed) - mine.n
+    if not mine.n:
+        return "There is no question that both you and the predictor would predict."
+    sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
+    if left:
+        one = "1 question is" if left == 1 else f"{left} questions are"
+        sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
+    return sentence
 
 
 _SAID = {"1": "response 1", "2": "response 2"}

@@ -13,11 +13,13 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
 from core.runs.transcript import Transcript
 from core.score import is_thin
+from core.text.glossary import on_hover
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import STATES, grid
+from pages.labs.consistency.grid import STATES, TILES, grid
 from pages.parts import plain_case
 from pages.parts.text import difference, emphasised, plain
+from pages.parts.tiles import Tile, strip
 
 
 def draw(view: CheckView, active: bool) -> None:
@@ -28,35 +30,33 @@ def draw(view: CheckView, active: bool) -> None:
         else:
             st.caption("The journal does not hold what was checked in a form that can be read.")
         return
+    _row_verdict(view)
     _asked(view)
     sessions.draw(view, active)
-    st.markdown("#### Verdict", anchors=False)
-    _row_verdict(view)
     if view.check.item.reference_edit:
         _by_a_person(view.check.item)
     if view.log.score("accuracy", "repaired") is not None:
-        with st.container(border=True, key="verdict"):
+        with st.expander("For researchers", icon=":material/monitoring:", key="verdict"):
             figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
     if view.result is not None:
         _meaning()
 
 
 def several(transcript: Transcript, run_id: str) -> None:
-    """The run's sentence and figures, all its checks, and over several paragraphs the paper's pictures."""
-    st.markdown("#### Verdict on all checks", anchors=False)
+    """The run's figures, all its checks, and over several paragraphs the paper's pictures."""
     results = [one.result for one in transcript.cases.values() if one.result]
     differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
-    with st.container(border=True, key="verdict-of-all"):
-        st.markdown(f"##### {emphasised(words.summary(transcript))}", anchors=False)
+    with st.expander("For researchers: all checks", icon=":material/monitoring:", key="figures-of-all"):
         figures(transcript, f"{differing} of {len(transcript.cases)} outcomes depend on which rules read the answers.")
     table.draw(transcript, run_id)
 
 
 def choose(transcript: Transcript) -> str:
-    """First the paragraph, then its explanation, then the wording; and all wordings of the paragraph at a glance."""
+    """First what came of all; then the paragraph, its explanation, the wording, and all its wordings at a glance."""
     cases = list(plain_case.by_number(transcript))
     if not cases:
         return ""
+    _verdict_on_all(transcript)
     run = transcript.started.run if transcript.started else ""
     known = st.query_params.get("case", "")
     shown = known if known in transcript.cases else cases[0]
@@ -73,6 +73,27 @@ def choose(transcript: Transcript) -> str:
     names = {one: one.replace("-", ", ") for one in wordings}
     _one_of(names, 2, shown, cases, st.pills, "Wording", f"shown-wording-{run}")
     return shown
+
+
+def _verdict_on_all(transcript: Transcript) -> None:
+    """The run's sentence, and one tile a check."""
+    results = [one.result for one in plain_case.by_number(transcript).values()]
+    marks = [
+        Tile(TILES.get(str(result["outcome_repaired"]), "set aside") if result else "waiting") for result in results
+    ]
+    with st.container(border=True, key="verdict-of-all"):
+        st.markdown(f"#### {emphasised(words.summary(transcript))}", anchors=False)
+        strip(marks, "check", {"kept": "faithful", "broken": "not faithful", "not settled": "undecided",
+                               "set aside": "not counted"})  # fmt: skip
+        _thin(transcript.score("faithfulness", "repaired"))
+
+
+def _thin(score: Scored | None) -> None:
+    if score is not None and score.of and is_thin(score.n, score.of):
+        st.warning(
+            f"Only {score.n} of {score.of} checks could be decided. Do not lean on the figures.",
+            icon=":material/warning:",
+        )
 
 
 def _parts(case: str) -> tuple[str, str, str]:
@@ -127,7 +148,9 @@ def _asked(view: CheckView) -> None:
 def _row_verdict(view: CheckView) -> None:
     state = STATES[view.state()]
     with st.container(border=True, key="row-verdict"):
-        st.markdown(f"##### :{state.colour}[{state.icon}] {emphasised(words.row_verdict(view))}", anchors=False)
+        st.markdown(f"#### :{state.colour}[{state.icon}] {emphasised(words.row_verdict(view))}", anchors=False)
+        if view.result is not None:
+            _thin(view.log.score("faithfulness", "repaired"))
         for caveat in words.caveats(view):
             st.markdown(f"- {emphasised(caveat)}")
         result = view.result
@@ -158,18 +181,13 @@ def figures(log: Transcript | CheckView, depend: str) -> None:
         with column:
             _figure(score, metric.title, metric.help)
     faithfulness = shown["faithfulness"]
-    if faithfulness.of and is_thin(faithfulness.n, faithfulness.of):
-        st.warning(
-            f"Only {faithfulness.n} of {faithfulness.of} checks could be decided. Do not lean on these figures.",
-            icon=":material/warning:",
-        )
     _by_rules(faithfulness, state.score("faithfulness", "paper"), depend)
 
 
 def _figure(score: Scored, name: str, help: str) -> None:
     """A headline figure with its count and interval; grey where too little of what should count does."""
     value = "undefined" if score.value is None else f"{score.value:.2f}"
-    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=help)
+    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=on_hover(name, help))
     known = score.low is not None and score.high is not None
     interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
     always = score.detail.get("always_yes")

@@ -6,10 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.datasets.items import Item
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
+from core.text.glossary import on_hover
 from pages.parts import models
-from pages.parts.datasets import from_dataset
+from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
 from pages.parts.widgets import widget
 
@@ -45,6 +47,7 @@ def fields() -> dict[str, Any]:
             key="explanations",
             persist_state="session",
             wrap=True,
+            help=on_hover("It explains itself by"),
         )
         every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
     source = st.segmented_control(
@@ -70,16 +73,16 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     with left:
         persona = st.segmented_control(
             "Persona", ["objective", "human", "you"], default="objective", required=True, key="persona",
-            persist_state="session", help="Whose view is asked for, in all three sessions.",
+            persist_state="session", help=on_hover("Persona", "The same in all three sessions."),
         )  # fmt: skip
         target = st.segmented_control(
             "Target of a counterfactual", ["explicit", "implicit"], default="explicit", required=True, key="target",
-            persist_state="session", help="Whether the prompt names the answer that the edit shall lead to.",
+            persist_state="session", help=on_hover("Target of a counterfactual"),
         )  # fmt: skip
     with right:
         mask = st.segmented_control(
             "Mask", ["[REDACTED]", "[REMOVED]"], default="[REDACTED]", required=True, key="mask",
-            format_func=plain, persist_state="session",
+            format_func=plain, persist_state="session", help=on_hover("Mask"),
         )  # fmt: skip
         mask_sentence = st.toggle(
             "Say that words can be masked", value=True, key="mask-sentence", persist_state="session",
@@ -88,6 +91,28 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         short = st.toggle("Short redaction prompt", key="short", persist_state="session")
     wording = Wording(persona=persona, target=target, mask=mask, mask_sentence=mask_sentence, short=short)
     return {"wordings": (wording,)}
+
+
+def line(spec: CheckSpec) -> list[str]:
+    """What was checked, whose explanations, and of which kinds."""
+    kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
+    return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
+
+
+def fill(spec: CheckSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    wording = spec.wordings[0]
+    held: dict[str, Any] = {
+        "check-task": spec.task, "check-model": spec.model, "explanations": list(spec.explanations),
+        f"{LAB.path}-every_wording": spec.every_wording, "persona": wording.persona, "target": wording.target,
+        "mask": wording.mask, "mask-sentence": wording.mask_sentence, "short": wording.short,
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, "source": "dataset", **of_dataset(spec)}
+    if not spec.items:
+        number = len(shipped(spec.task))
+        return {**held, "source": "shipped", "shipped": min(spec.limit or number, number)}
+    return {**held, "source": "own", **of_item(spec.task, spec.items[0])}
 
 
 def button(spec: CheckSpec | None) -> str:
@@ -106,13 +131,17 @@ def _cases(spec: CheckSpec) -> int:
 
 def take(task: Task, id: str) -> None:
     """Put a ready-made item into the fields."""
-    item = next(item for item in shipped(task) if item.id == id)
-    st.session_state.update({
+    st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
+
+
+def of_item(task: Task, item: Item) -> dict[str, Any]:
+    """What the fields of one's own paragraph hold where it is `item`."""
+    return {
         f"paragraph-{task}": item.paragraph,
         f"about-{task}": item.question or item.hypothesis,
         "choices": "\n".join(item.choices),
         f"label-{task}": item.label,
-    })  # fmt: skip
+    }
 
 
 def examples(task: Task) -> None:

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import streamlit as st
 
 from core.labs.consistency.tasks import in_words
 from core.labs.consistency.view import State, agreement, name_of
 from core.runs.transcript import Progress
+from pages.parts.tiles import LOOKS, Look
+from pages.parts.tiles import State as Mark
 
 PERSONAS = ("objective", "human", "you")
 
 
-class Look(NamedTuple):
-    """How a state looks: words, colour and icon."""
-
-    words: str
-    colour: str
-    icon: str
-
-
 STATES: dict[State, Look] = {
-    "yes": Look("faithful", "green", ":material/check_circle:"),
-    "no": Look("not faithful", "red", ":material/cancel:"),
-    "undecided": Look("undecided", "gray", ":material/help:"),
-    "failed": Look("failed", "orange", ":material/error:"),
-    "waiting": Look("under way", "gray", ":material/hourglass_empty:"),
+    "yes": LOOKS["kept"]._replace(words="faithful"),
+    "no": LOOKS["broken"]._replace(words="not faithful"),
+    "undecided": LOOKS["not settled"]._replace(words="undecided"),
+    "failed": LOOKS["failed"],
+    "waiting": LOOKS["waiting"],
 }
 
-OUTCOMES: dict[str, Look] = {
-    "faithful": Look("yes", "green", ":material/check_circle:"),
-    "unfaithful": Look("no", "red", ":material/cancel:"),
-    "undecided": Look("open", "gray", ":material/help:"),
-    "misclassified": Look("wrong at first", "gray", ":material/block:"),
-    "not counted": Look("not counted", "gray", ":material/block:"),
-    "too long": Look("too long", "gray", ":material/block:"),
-    "failed": Look("failed", "orange", ":material/error:"),
-    "waiting": Look("…", "gray", ":material/hourglass_empty:"),
+TILES: dict[str, Mark] = {
+    "faithful": "kept",
+    "unfaithful": "broken",
+    "undecided": "not settled",
+    "misclassified": "set aside",
+    "not counted": "set aside",
+    "too long": "set aside",
+    "failed": "failed",
+    "waiting": "waiting",
 }
+"""What the outcomes of a case are called in every lab."""
+
+_CELLS = {
+    "faithful": "yes",
+    "unfaithful": "no",
+    "undecided": "open",
+    "misclassified": "wrong at first",
+    "waiting": "…",
+}
+OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in TILES.items()}
 """What a cell says of a case's outcome; a phone is narrow."""
 
 
@@ -83,4 +86,4 @@ def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) ->
         return ""
     look = OUTCOMES.get(outcomes[case], OUTCOMES["waiting"])
     icon = ":material/flag:" if case == flagged else look.icon
-    return f":{look.colour}-badge[{icon} {look.words}]"
+    return look._replace(icon=icon).badge()

@@ -7,7 +7,7 @@ import streamlit as st
 from core.labs.find.view import ProbeView
 from pages.labs.find.conclusion import conclusion
 from pages.labs.find.experiments import experiments
-from pages.labs.find.truth import against_the_truth
+from pages.labs.find.truth import against_the_truth, judged
 from pages.parts.text import plain
 
 
@@ -20,6 +20,8 @@ def draw(case: ProbeView, active: bool, held: bool = False) -> None:
     if held:
         _held(case, active)
         return
+    if case.truth is not None:
+        judged(case)
     experiments(case, active)
     conclusion(case, active)
     if case.truth is not None:

@@ -18,6 +18,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.reliability import LAB as RELIABILITY
 from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls, cases
 from core.text.embed import NoEncoder
+from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.widgets import widget
 
@@ -36,6 +37,9 @@ LINKED = ("category", "seed", "difficulty", "interpreter")
 FIRST_SEED = 1753
 """Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
 
+WIDGETS = ("rounds", "probes", "temperature", "tokens", "rules", "tools")
+"""Settings whose widgets are made from the specification."""
+
 DRAWN = frozenset(ProbeSpec.model_fields)
 """Every field: which of them there are depends on the category and on who interprets."""
 
@@ -53,7 +57,7 @@ def fields() -> dict[str, Any]:
     with left:
         interpreter = st.selectbox(
             "Interpreter", able, format_func=lambda one: NAMES[one][0].upper() + NAMES[one][1:],
-            key=f"interpreter-{category}", persist_state="session",
+            key=f"interpreter-{category}", persist_state="session", help=on_hover("Interpreter"),
         )  # fmt: skip
     model = name = ""
     with right:
@@ -172,6 +176,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
                 "nobody" if category == "strings" else "sentence embeddings",
                 key=f"evaluator-{category}",
                 lab=LAB,
+                help=on_hover("Who takes the unit tests"),
             )
     with right:
         if category in ("entities", "relations"):
@@ -179,6 +184,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             chosen["backbone"] = st.selectbox(
                 "What carries the function out", known, index=known.index(FIRST_BACKBONE[category]),
                 format_func=lambda one: BACKBONES[one], key=f"backbone-{category}", persist_state="session",
+                help=on_hover("What carries the function out"),
             )  # fmt: skip
             if chosen["backbone"] == "model":
                 chosen["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=RELIABILITY)
@@ -216,6 +222,33 @@ def link_to(spec: ProbeSpec) -> None:
         st.caption("Opens this page with the same function and interpreter, truth unseen, for a class for instance.")
         address = f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
         st.code(address, language=None, wrap_lines=True)
+
+
+def line(spec: ProbeSpec) -> list[str]:
+    """Which function, and who was to explain it."""
+    return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
+
+
+def fill(spec: ProbeSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    category = spec.category
+    held: dict[str, Any] = {
+        "category": category, f"evaluator-{category}": spec.evaluator or None, f"backbone-{category}": spec.backbone,
+        "module": spec.module or None, **{f"{LAB.path}-{name}": getattr(spec, name) for name in WIDGETS},
+    }  # fmt: skip
+    if spec.interpreter != "given":
+        held[f"interpreter-{category}"] = spec.interpreter
+    if spec.model:
+        held["model-probe"] = spec.model
+    if spec.own and category == "entities":
+        return {**held, "source": "own", "own-concept": spec.own.split(" or ")}
+    if spec.own:
+        return {**held, "source": "own", "own-kind": spec.own_kind, f"own-{category}-{spec.own_kind}": spec.own}
+    if spec.find_dir:
+        named = spec.functions or ((spec.function,) if spec.function else ())
+        return {**held, "source": "published", "find-dir": spec.find_dir, "function": "\n".join(named)}
+    drawn = {"source": "drawn", "seed": spec.seed, f"{LAB.path}-count": spec.count}
+    return {**held, **drawn, f"difficulty-{category}": spec.difficulty or "any"}
 
 
 def button(spec: ProbeSpec | None) -> str:

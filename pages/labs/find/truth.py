@@ -17,12 +17,16 @@ from core.score import Score
 from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
 from pages.parts.calls import inspector
 from pages.parts.text import plain, visible
+from pages.parts.tiles import State, Tile, anchor, strip
 
 _MOST = {
     "numeric": ("not_runnable", "excess", "noise_floor", "nmse", "nmse_success"),
     "strings": ("not_runnable", "exact_match", "exact_match_unchanged", "unit_test", "held_out_match"),
 }
 """The figures that stand first, by category; where the noise is known, what the code adds to it leads."""
+STRETCHES = 16
+"""Tiles of a function of numbers: so many parts of its test points."""
+
 _SMALL = ("excess", "noise_floor")
 """Held against each other, however small both are."""
 
@@ -32,13 +36,17 @@ _JUDGED = {
     "paper": "The description as paper rules read it",
     "truth": "The true description",
 }
+_STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
+"""What the outcomes of a test are called in every lab; what is not listed was not tested."""
+
 _WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
 
 
 def against_the_truth(case: ProbeView) -> None:
-    """The tests one by one, the verdict, and every figure."""
+    """The tests one by one, the picture, what was missed, and every figure."""
+    anchor("tests")
     _tests(case)
-    _verdict(case)
+    _beside_the_truth(case)
     _figures(case)
     _meaning(case)
 
@@ -107,20 +115,48 @@ def _units(case: ProbeView, words: str, about: str, units: dict[str, UnitTest]) 
         st.caption("No model was asked: the example whose sentence vector lies nearest to the description was taken.")
 
 
-def _verdict(case: ProbeView) -> None:
-    """The outcome, the picture, the truth, the leading figures, and what was missed."""
+def judged(case: ProbeView) -> None:
+    """What came of the code and of the words, one tile a test, and what the function is."""
     truth = case.truth
-    assert truth is not None and case.spec is not None
-    st.markdown("#### Verdict", anchors=False)
+    assert truth is not None
     with st.container(border=True, key="verdict"):
-        st.markdown(f"##### {plain(verdict(case))}", anchors=False)
+        st.markdown(f"#### {plain(verdict(case))}", anchors=False)
         if words := of_words(case):
             st.markdown(plain(words))
-        if truth.x:
-            picture(case)
+        if case.spec and case.spec.category == "numeric":
+            _stretches(case)
+        else:
+            marks = [Tile(_STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
+            strip(marks, "test", {"kept": "right", "broken": "wrong", "set aside": "not tested"})
         st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:
             st.caption(plain(truth.note))
+
+
+def _stretches(case: ProbeView) -> None:
+    """One tile a stretch of the function's range: a figure over all of it would be one tile that says little."""
+    is_noise = judge(case).outcome == "within the noise"
+    states: dict[bool | None, State] = {True: "kept", False: "not settled" if is_noise else "broken", None: "set aside"}
+    marks = [Tile(states[held], "truth") for held in Facts(case).by_stretch(STRETCHES)]
+    points = len(case.truth.x) // STRETCHES if case.truth else 0
+    words: dict[State, str] = {
+        "kept": "where the code gives the function's value",
+        "broken": "where it does not",
+        "not settled": "where it does not, by less than the noise",
+        "set aside": "without a value to compare",
+    }
+    strip(marks, f"stretch of {points} test points", words)
+
+
+def _beside_the_truth(case: ProbeView) -> None:
+    """The picture, the box, the leading figures, and what was missed."""
+    truth = case.truth
+    assert truth is not None and case.spec is not None
+    anchor("truth")
+    st.markdown("#### Held against the truth", anchors=False)
+    with st.container(border=True, key="truth"):
+        if truth.x:
+            picture(case)
         if case.fidelity:
             _box(case.fidelity)
         with st.container(horizontal=True, key="headline"):

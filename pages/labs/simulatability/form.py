@@ -13,9 +13,10 @@ from core.labs.simulatability import sitting
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from core.text.glossary import on_hover
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models, session
-from pages.parts.datasets import from_dataset
+from pages.parts.datasets import from_dataset, of_dataset
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
@@ -47,7 +48,7 @@ def fields() -> dict[str, Any]:
     with right:
         method = st.selectbox(
             "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
-            persist_state="session",
+            persist_state="session", help=on_hover("How it explains"),
         )  # fmt: skip
     source = st.segmented_control(
         "What it is asked", list(SOURCES), default="one", format_func=SOURCES.get, required=True, key="ask-source",
@@ -60,7 +61,8 @@ def fields() -> dict[str, Any]:
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """How many new questions; and the person's own, for a yes-or-no question."""
     task = given["task"]
-    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session")
+    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session",
+                       help=on_hover("New questions"))  # fmt: skip
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -70,7 +72,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         key="arms",
         persist_state="session",
         wrap=True,
-        help="Controls: one more prediction of each answer. An explanation that helps makes them come true more often.",
+        help=on_hover("Also predict each answer", "One more prediction of each answer for each that is chosen."),
     )
     extra = ""
     if task == "strategyqa" and "question" in given:
@@ -91,6 +93,26 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
     return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam}
+
+
+def line(spec: AskSpec) -> list[str]:
+    """What was asked, whom, and how it explains."""
+    return [spec.title if spec.dataset else spec.question or spec.context, models.short(spec.model),
+            METHODS[spec.method].lower()]  # fmt: skip
+
+
+def fill(spec: AskSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    held: dict[str, Any] = {
+        "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
+        f"number-{spec.task}": max(spec.counterfactuals, 1), "extra": "\n".join(spec.extra),
+        "ask-source": "dataset" if spec.dataset else "one",
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, **of_dataset(spec, "ask-")}
+    if spec.task == "strategyqa":
+        return {**held, "question": spec.question}
+    return {**held, "context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
 
 
 def button(spec: AskSpec | None) -> str:

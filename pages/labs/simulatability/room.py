@@ -17,16 +17,21 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods
-from pages.parts import session
+from pages.parts import plain_case, session
 from pages.parts.rooms import Room
-from pages.parts.run import resume
+from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
+from pages.shell import of_lab
 
 REAL = "local/smollm2-135m"
 """The model that ships, for who has seen a robot."""
 
 
 def _draw(view: AskView, active: bool) -> None:
+    if st.query_params.pop("guess", ""):
+        # A link to guess first: whoever follows it has guesses of their own.
+        st.query_params["reader"] = entry.new_reader()
+        st.rerun()
     who = st.query_params.get("reader", "")
     if not who or view.log.started is None:
         case.draw(view, active)
@@ -43,10 +48,14 @@ def _draw(view: AskView, active: bool) -> None:
 
 
 def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
+    if case.is_sealed(view, False, "reader" in st.query_params):
+        go_on(run_id, transcript)
+        link(run_id)
+        return False
     if view.spec is None:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
-        _suggest(view.spec)
+        _suggest(view.spec, run_id)
     elif transcript.status == "completed" and view.starter:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
@@ -57,11 +66,24 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
     return True
 
 
-def _suggest(spec: AskSpec) -> None:
+def _several(transcript: Transcript, run_id: str) -> None:
+    """All cases; who guesses first does not see what came of them."""
+    if "reader" not in st.query_params:
+        plain_case.several(transcript, run_id)
+        return
+    st.page_link(
+        of_lab(LAB),
+        label="Guess no more: show what came of all questions",
+        icon=":material/visibility:",
+        query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
+    )
+
+
+def _suggest(spec: AskSpec, run_id: str) -> None:
     """Questions that a control knows, for one that it was asked in vain."""
 
     def take() -> None:
-        st.session_state["question"] = st.session_state["suggestion"] or spec.question
+        driver.change(LAB, run_id, spec, question=st.session_state["suggestion"] or spec.question)
 
     st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
 
@@ -86,9 +108,12 @@ ROOM = Room(
     fields=form.fields,
     settings=form.settings,
     drawn=form.DRAWN,
+    line=form.line,
+    fill=form.fill,
     button=form.button,
     beside=form.beside,
     draw=_draw,
+    several=_several,
     after=_after,
     methods=methods.draw,
 )

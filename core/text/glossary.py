@@ -1,0 +1,32 @@
+"""What our screens call a thing and what the field calls it: `data/glossary.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from core.events import Frozen
+
+_FILE = Path(__file__).resolve().parents[2] / "data" / "glossary.toml"
+
+
+class Entry(Frozen):
+    """The field's `term` for a thing of ours, and its `meaning` in a sentence."""
+
+    term: str
+    meaning: str
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """All entries by our names, in the file's order."""
+    return {name: Entry(**entry) for name, entry in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+
+
+def on_hover(name: str, more: str | None = None) -> str | None:
+    """Markdown of the term and its meaning, then `more`; only that where the glossary does not know the name."""
+    entry = entries().get(name)
+    if entry is None:
+        return more
+    return "\n\n".join(filter(None, (f"**{entry.term}**  \n{entry.meaning}", more)))

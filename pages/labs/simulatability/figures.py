@@ -1,0 +1,130 @@
+"""Ask's figures, for who wants more than the sentence; and what all of it means."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.events import Scored
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.view import AskView
+from core.text.glossary import on_hover
+from pages.parts.text import plain
+from pages.shell import PAGES
+
+_BESIDE = {
+    "precision_none": "without the explanation",
+    "precision_swapped": "with another question's explanation",
+    "precision_question_only": "from the new question alone",
+    "constant_guess": "by always guessing the same",
+}
+"""What stands beside precision, in small."""
+
+
+def researchers(case: AskView) -> None:
+    """Every figure with its count and interval, and what the paper's own rules read."""
+    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
+        _figures(case)
+        _exam(case)
+
+
+def _exam(case: AskView) -> None:
+    """What the run says of who predicted, and the way to that exam."""
+    if case.exam is None:
+        return
+    known = f"{case.exam.right} of {case.exam.of} right in the exam"
+    if not case.exam.run:
+        st.caption(f"Who predicted: {plain(case.exam.simulator)}, by its rules {known}.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="that-exam"):
+        st.caption(f"Who predicted: {plain(case.exam.simulator)}, {known}.")
+        st.page_link(
+            PAGES / "results/case.py", label="That exam", icon=":material/school:", query_params={"run": case.exam.run}
+        )
+
+
+def _figures(case: AskView) -> None:
+    log = case.log
+    left, right = st.columns(2)
+    with left:
+        _figure(log.score("precision", "repaired"), "Precision", "How often it did what its explanation led to expect.")
+        for name, words in _BESIDE.items():
+            if score := log.score(name, "repaired"):
+                value = "undefined" if score.value is None else f"**{score.value:.2f}**"
+                st.markdown(f":small[{value} :gray[{words}, {score.n} of {score.of}]]", help=LAB.metric(name).help)
+        if any(row.guess for row in case.rows.values()):
+            mine = case.reader_precision()
+            value = "undefined" if mine.value is None else f"{mine.value:.2f}"
+            chose = "yes or no" if case.spec is None or case.spec.task == "strategyqa" else "one of the two"
+            st.markdown(f"**Your precision {value}** :gray[({mine.n} of your guesses were {chose})]")
+    with right:
+        similarities = {"cosine": "by meaning", "bleu": "BLEU", "jaccard": "shared words, Jaccard"}
+        scores = {name: log.score(f"generality_{name}", "repaired") for name in similarities}
+        # Not one similarity now and another in a second: the headline waits for the encoder, unless there is none.
+        headline = next((name for name in similarities if _defined(scores[name])), "cosine")
+        if scores["cosine"] is not None:
+            _figure(scores[headline], "Generality", f"How different the questions are that it settles ({headline}).")
+        for name, words in similarities.items():
+            _generality(words, scores[name])
+    paper = log.score("precision", "paper")
+    if paper is not None:
+        differing = case.differing()
+        value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
+        numbers = [str(number) for number, row in enumerate(case.rows.values(), start=1) if row in differing]
+        which = f": {'number' if len(numbers) == 1 else 'numbers'} {', '.join(numbers)}." if differing else "."
+        if case.rules == "paper":
+            st.caption(
+                "This run follows the paper's own pipeline: its prompts hold what the paper's rules read. The figures "
+                "above read the same raw answers by repaired rules, which would have asked other questions."
+            )
+        st.caption(
+            f"Read by the paper's own rules: precision {value}. "
+            f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers{which}"
+        )
+
+
+def _defined(score: Scored | None) -> bool:
+    return score is not None and score.value is not None
+
+
+def _figure(score: Scored | None, name: str, help: str) -> None:
+    """A headline figure with its count and interval."""
+    if score is None:
+        return
+    value = "undefined" if score.value is None else f"{score.value:.2f}"
+    st.metric(name, value, help=on_hover(name, help))
+    known = score.low is not None and score.high is not None
+    interval = f" · 95 % interval {score.low:.2f} to {score.high:.2f}" if known else ""
+    st.caption(f"{score.n} of {score.of} questions {'counts' if score.n == 1 else 'count'}{interval}")
+
+
+def _generality(words: str, score: Scored | None) -> None:
+    if score is None:
+        st.markdown(f":small[:gray[{words}] :shimmer[loading the sentence encoder …]]")
+        return
+    value = "undefined" if score.value is None else f"**{score.value:.2f}**"
+    encoder = f", {plain(str(score.detail['encoder']))}" if "encoder" in score.detail else ""
+    made_with = "; ".join(f"{key}: {what}" for key, what in score.detail.items())
+    st.markdown(f":small[{value} :gray[{words}{encoder}]]", help=plain(made_with) or None)
+
+
+def meaning() -> None:
+    with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
+        st.markdown(
+            "An explanation is useful if it lets you predict what the model does elsewhere. A simulator read only the "
+            "explanation and said what it expects of the model on new questions. Then the model answered.\n\n"
+            "- **Precision** is the share of those expectations that came true. Low precision: the explanation sounds "
+            "fine and still gives you a wrong picture of the model.\n"
+            "- **Generality** tells how different the questions are that the explanation settles: near 0 they are all "
+            "alike, near 1 they have little in common.\n"
+            "- **Without the explanation** the same predictor saw only the first answer. What comes true then too, the "
+            "explanation did not bring about.\n"
+            "- Questions that the explanation does not settle (*cannot guess*) are not held against it."
+        )
+    with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
+        st.markdown(
+            "- Not whether the answer is *right*: a model can be wrong and entirely predictable.\n"
+            "- Not what went on inside the model; only whether its words fit its behaviour.\n"
+            "- One explanation and a handful of questions: look at the interval before you say more than that.\n"
+            "- The simulator is a model too and can misread an explanation. Open a row and judge for yourself, "
+            "or guess first."
+        )

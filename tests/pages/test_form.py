@@ -1,0 +1,99 @@
+"""While a run is shown its form is one line; it opens with what the run was started with, wherever that was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from tests.pages.conftest import run_named, settled, until, words
+
+Page = Callable[..., AppTest]
+
+RUNS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "ask",
+        {"question": "Can a whale fly?", "model": "control/steadfast", "method": "posthoc", "counterfactuals": 3,
+         "arms": ("none", "question_only"), "votes": 3, "seed": 4, "simulator": "control/fickle"},
+        "**Can a whale fly\\?** · steadfast · answer\\, then justify",
+    ),
+    (
+        "ask",
+        {"task": "shp", "context": "My bread is flat.", "response_1": "Let it rise 2 hours.",
+         "response_2": "Baking is an art.", "model": "control/fickle", "counterfactuals": 2},
+        "**My bread is flat\\.** · fickle · reason\\, then answer",
+    ),
+    (
+        "check",
+        {"task": "sentiment", "model": "control/honest-lexicon", "explanations": ("counterfactual", "redaction"),
+         "items": ({"id": "text", "task": "sentiment", "paragraph": "A superb film.", "label": None},), "controls": 2,
+         "wordings": ({"persona": "you", "mask": "[REMOVED]"},)},
+        "**A superb film\\.** · honest\\-lexicon · counterfactual and redaction",
+    ),
+    (
+        "check",
+        {"task": "entailment", "model": "control/decoy-lexicon", "explanations": ("attribution",), "limit": 2},
+        "**shipped\\: 2 items\\, entailment** · decoy\\-lexicon · feature attribution",
+    ),
+    (
+        "probe",
+        {"category": "strings", "difficulty": "easy", "seed": 7, "interpreter": "fit", "probes": 60},
+        "**A string function \\(seed 7\\, easy\\)** · the fit baseline\\, no language model",
+    ),
+    (
+        "probe",
+        {"category": "numeric", "own": "3 * x + 1", "interpreter": "aia", "model": "control/straight", "rounds": 9},
+        "",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "given", "line"), RUNS)
+def test_the_form_opens_with_what_the_run_was_started_with(
+    page: Page, path: str, given: dict[str, Any], line: str
+) -> None:
+    lab = next(lab for lab in entry.labs().values() if lab.path == path)
+    spec = lab.spec.model_validate(given)
+    run = entry.jobs().start(lab.name, spec)
+    assert entry.jobs().wait(run, 60)
+    app = page(path, run=run)
+    shown = [one.value for one in app.markdown]
+    assert not line or line in shown, shown[:3]
+    assert not [button for button in app.button if button.key == path], "it is folded"
+    app.button(key="change").click().run()
+    assert not app.exception
+    app.button(key=path).click().run()
+    settled(app)
+    again = run_named(app)
+    assert again != run
+    started = entry.jobs().watch(again).transcript.started
+    assert started is not None and lab.spec.model_validate(started.spec) == spec
+    assert not [button for button in app.button if button.key == path], "the new run folds it again"
+
+
+def test_the_form_closes_and_a_run_that_is_not_there_leaves_it_open(page: Page) -> None:
+    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].first().spec)
+    assert entry.jobs().wait(run, 60)
+    app = page("ask", run=run)
+    app.button(key="change").click().run()
+    assert app.text_input(key="question").value == "Can a penguin fly?"
+    app.button(key="change").click().run()
+    assert not [field for field in app.text_input if field.key == "question"]
+    app = page("ask", run="nothing")
+    assert app.button(key="ask") and "There is no such run" in "".join(str(error.proto) for error in app.error)
+
+
+def test_a_run_whose_start_cannot_be_read_has_a_line_and_a_form(page: Page) -> None:
+    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].first().spec)
+    assert entry.jobs().wait(run, 60)
+    path = home.journals() / f"{run}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("not json\n" + "".join(lines[1:]), encoding="utf-8")
+    app = page("ask", run=run)
+    app.button(key="change").click().run()
+    assert not app.exception and app.button(key="ask")
+    assert "None" not in words(app)
+    until(lambda: not entry.jobs().active(run))
