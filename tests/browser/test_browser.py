@@ -106,7 +106,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     time.sleep(1)
     again = browser.new_page()
     again.goto(f"{app.url}/ask?run={run}")
-    expect(again.locator(".st-key-verdict")).to_contain_text("questions")
+    expect(again.locator(".st-key-verdict")).to_contain_text("predictions")
     expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 41, "nothing was asked twice"
     again.close()
