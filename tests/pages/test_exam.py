@@ -71,10 +71,11 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="ask").click().run()
     settled(app)
     assert len(exams()) == 1
-    assert app.button(key="ask").label == "Ask · 41 calls"
     told = words(app)
+    app.button(key="change").click().run()
+    assert app.button(key="ask").label == "Ask · 41 calls", "it has been taken"
     assert "stub-model predicts these: it passed 4 of 11 in the exam." in told
-    assert any(one.value.startswith("##### :gray[") for one in app.markdown), "the verdict is greyed"
+    assert any(one.value.startswith("#### :gray[") for one in app.markdown), "the verdict is greyed"
     assert "Who predicted: mine/stub-model, 4 of 11 right in the exam." in told
     again = page("ask", run=run_named(app))
     assert "stub-model predicts these: it passed 4 of 11 in the exam." in words(again), "a link tells the same"

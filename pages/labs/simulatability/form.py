@@ -105,6 +105,7 @@ def fill(spec: AskSpec) -> dict[str, Any]:
     """What the widgets hold where a run was started with `spec`."""
     held: dict[str, Any] = {
         "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
+        "exam": spec.exam,
         f"number-{spec.task}": max(spec.counterfactuals, 1), "extra": "\n".join(spec.extra),
         "ask-source": "dataset" if spec.dataset else "one",
     }  # fmt: skip
