@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,9 +117,12 @@ def test_a_case_without_a_name_or_of_no_run_says_so(page: Page) -> None:
 def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     run = a_run()
     app = page("results/case.py", run=run, replay="1")
-    assert "No model is asked" in app.get("progress")[0].proto.text
-    until(lambda: "replay" not in app.run().query_params, seconds=20)
-    assert "Precision 0.50" in words(app)
+    assert "step 1 of" in app.get("progress")[0].proto.text and "No model is asked" in app.get("progress")[0].proto.text
+    assert "All birds can fly" in words(app) and "expects" not in words(app) and "Precision" not in words(app)
+    time.sleep(2.6)
+    assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
+    app.segmented_control(key="speed").set_value("At once").run()
+    assert "replay" not in app.query_params and "Precision 0.50" in words(app)
 
 
 def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> None:
