@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core import entry, home, journal
+from core.__main__ import main
 from core.events import Rules, Started
 from core.lab import RULES
 from core.labs.find.missed import missed
@@ -19,6 +20,8 @@ from core.labs.simulatability import view as ask_view
 from core.runs.recordings import listed
 from core.runs.story import story
 from core.runs.transcript import name_of, transcript
+from core.store import queries
+from core.store.store import Store
 from tests import test_recomputed as recomputed
 from tests.core.labs.consistency import test_verdict_is_true as check_verdict
 from tests.core.labs.find import test_verdict_is_true as probe_verdict
@@ -61,7 +64,6 @@ def test_it_is_whole_as_it_was_written_and_tells_how_it_was_made(path: Path) -> 
     asked = {event.model for event in contents.events if event.kind == "asked"}
     assert asked == {f"local/{LIST.model}-{LIST.quantisation}".lower()} == {first.spec["model"]}
     assert not any(event.kind == "answered" and event.cached for event in contents.events)
-    assert not {"asked"} - {event.kind for event in contents.events}
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
 
@@ -125,3 +127,21 @@ def test_a_replay_tells_each_in_steps_and_leaves_nothing_out(path: Path) -> None
     events = journal.read(path).events
     steps = story(events, [name_of(record) for record in entry.labs()[begun(path).lab].records])
     assert sum(map(len, steps)) == len(events) and 3 <= len(steps) <= 80
+
+
+def test_its_answers_are_read_again_into_a_run_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    run = LIST.of_lab("consistency")[0].run
+    held = (FOLDER / f"{run}.jsonl").read_bytes()
+    assert main(["reread", run]) == 0 and main(["resume", run]) == 2
+    assert "There is no run named" in capsys.readouterr().err
+    [again] = home.journals().glob("*.jsonl")
+    first = begun(again)
+    assert first.reread_from == run and first.spec == begun(FOLDER / f"{run}.jsonl").spec
+    assert (FOLDER / f"{run}.jsonl").read_bytes() == held
+
+
+def test_an_index_made_again_has_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "rebuild"]) == 0 and "0 runs indexed" in capsys.readouterr().out
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        assert sorted(queries.runs(store, recordings=True)["run"]) == [one.stem for one in RUNS]
+        assert queries.runs(store).empty

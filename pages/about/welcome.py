@@ -12,13 +12,13 @@ from pages.parts import recording, session
 from pages.parts.run import problems
 
 
-def card(lab: Lab) -> None:
+def card(lab: Lab, primary: bool) -> None:
     """One lab: its question, a real model's run, its first minute, and the way to its page."""
     with st.container(border=True, key=f"lab-{lab.path}"):
         st.subheader(f"{lab.icon} {lab.title}", anchor=False)
         st.markdown(lab.question)
         with st.container(horizontal=True, vertical_alignment="center"):
-            recording.play(lab)
+            recording.play(lab, "primary" if primary else "secondary")
             first = lab.first() if lab.first else None
             if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
                 try:
@@ -37,9 +37,8 @@ st.markdown(
     "A language model answers and says why. The reason sounds convincing. **Is it worth anything?** "
     "This app holds models to their own explanations, live, and shows every prompt and raw answer behind every number."
 )
-for lab in entry.labs().values():
-    if not lab.hidden:
-        card(lab)
+for number, lab in enumerate(lab for lab in entry.labs().values() if not lab.hidden):
+    card(lab, primary=number == 0)
 st.caption(
     f"{recording.about_all()} The robots (*control/…*) answer at once and their faithfulness is known; "
     "*local/smollm2-135m* is a real, small language model that came with the app; "

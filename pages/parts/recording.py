@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import streamlit as st
 
@@ -19,12 +20,12 @@ from pages.parts.text import plain
 CASE = shell.PAGES / "results/case.py"
 
 
-def play(lab: Lab) -> None:
+def play(lab: Lab, kind: Literal["primary", "secondary"]) -> None:
     """A button that plays the first of the lab's recordings, where it has any."""
     recordings = listed(home.recordings()).of_lab(lab.name)
     if recordings and st.button(
         "Show me a real language model",
-        type="primary",
+        type=kind,
         icon=":material/play_circle:",
         key=f"play-{lab.path}",
         help="A recorded run, played again: no key, no download, no model.",
