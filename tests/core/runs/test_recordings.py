@@ -83,6 +83,20 @@ def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[Jobs, str], 
     assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 
+def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
+    recorded: tuple[Jobs, str], tmp_path: Path
+) -> None:
+    jobs, run = recorded
+    for who in ("ann", "bob"):
+        Visit(jobs, Visitor(who)).say(run, who, "all/1-a", SAID, "1")
+    jobs.say(run, "the-command-line", "all/1-a", SAID, "1")
+    for who in ("ann", "the-command-line"):
+        os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
+    assert forget(tmp_path / "journals", 1) == []
+    kept = {path.stem for path in (tmp_path / "journals").glob("*.jsonl")}
+    assert kept == {f"{run}~bob", f"{run}~the-command-line"}
+
+
 def test_a_run_of_ones_own_goes_before_a_recording_of_its_name(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
     jobs, run = recorded
     (tmp_path / "journals" / f"{run}.jsonl").write_bytes((tmp_path / "recordings" / f"{run}.jsonl").read_bytes())
