@@ -63,7 +63,8 @@ def test_it_is_whole_as_it_was_written_and_tells_how_it_was_made(path: Path) -> 
     assert first.app and first.commit and first.versions["xllamacpp"] and first.prompts
     asked = {event.model for event in contents.events if event.kind == "asked"}
     assert asked == {f"local/{LIST.model}-{LIST.quantisation}".lower()} == {first.spec["model"]}
-    assert not any(event.kind == "answered" and event.cached for event in contents.events)
+    answered = [event for event in contents.events if event.kind == "answered"]
+    assert sum(not event.cached for event in answered) >= 2, "asked, and not only remembered"
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
 
