@@ -53,6 +53,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = No
         home=home.home(),
         journals=home.journals(),
         read=lambda path: journal.read(path).events,
+        recordings=home.recordings(),
         endpoints=endpoints,
         controls=controls(),
         cache=answers(),
@@ -69,13 +70,13 @@ def fetches() -> Fetches:
 @cache
 def keeper() -> Keeper:
     """The process's store, kept up to date. Raises StoreError where it cannot be had."""
-    return Keeper(Store(home.home() / "store.duckdb", labs()), home.journals())
+    return Keeper(Store(home.home() / "store.duckdb", labs()), home.journals(), recordings=home.recordings())
 
 
 @cache
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
-    return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake)
+    return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings())
 
 
 def reread(run_id: str, visit: Visit) -> str:

@@ -24,6 +24,11 @@ def journals() -> Path:
     return _made(home() / "journals")
 
 
+def recordings() -> Path:
+    """The folder of the runs that come with the app, one file a run. They are read and never written."""
+    return Path(__file__).resolve().parents[1] / "data" / "recordings"
+
+
 def _made(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)

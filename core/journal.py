@@ -59,6 +59,19 @@ class Contents(NamedTuple):
     faults: list[Fault]
 
 
+def found(run_id: str, *folders: Path | None) -> Path | None:
+    """The journal of that run in the first of the folders that has it; None where none has, or where the name leads
+    out of it.
+    """
+    for folder in folders:
+        path = folder / f"{run_id}.jsonl" if folder else None
+        # Some names no file system takes.
+        with contextlib.suppress(OSError, ValueError):
+            if path is not None and path.parent == folder and path.is_file():
+                return path
+    return None
+
+
 def read(path: Path) -> Contents:
     """All events of a journal in the order in which they were written, and what is wrong with its lines.
 

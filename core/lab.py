@@ -203,7 +203,8 @@ class Lab:
     - `view(log)` folds a case's records; `verdict(view)` gives its sentences, the headline first.
     - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
     - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
-    - `records` are the types that it records (the store's tables come from them), `metrics` the figures,
+    - `records` are the types that it records, those of a trial in the order in which it is told, what was expected
+      before what came of it (the store's tables come from them, and a replay keeps to it); `metrics` are the figures,
       `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `first` the run of the first minute.

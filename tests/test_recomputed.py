@@ -116,7 +116,7 @@ def cases_of(book: Book, only: str = "") -> list[str]:
 
 def is_same(line: Line, expected: Expected) -> bool:
     def same(a: float | None, b: float | None) -> bool:
-        return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-7, abs_tol=1e-9))
+        return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9))
 
     return (line["n"], line["of"]) == (expected.n, expected.of) and all(
         same(line[name], getattr(expected, name)) for name in ("value", "low", "high")

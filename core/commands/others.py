@@ -12,11 +12,11 @@ import click
 from core import entry, home
 from core.commands.running import BAD_INPUT, DONE, Output, output_options, run
 from core.events import Started
-from core.journal import FromTheFuture, read
+from core.journal import FromTheFuture, found, read
 from core.models.replay import Replay
 from core.runs.engine import given, new_id
 from core.runs.upgrade import upgraded
-from core.store.index import rebuild
+from core.store.index import index, rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
 
 
@@ -35,20 +35,22 @@ _REREAD = "Read a run's raw answers again, by the rules of now: a new run, which
 
 def _resume(run_id: str, journals: Path | None, as_json: bool) -> int:
     output = Output(journals, as_json)
-    started = _begun(run_id, output)
-    if started is None:
+    began = _begun(run_id, output.folder)
+    if began is None:
         return BAD_INPUT
+    _, started = began
     lab = entry.labs()[started.lab]
     return run(lab, lab.spec.model_validate(started.spec), run_id, output, going_on=True)
 
 
 def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
     output = Output(journals, as_json)
-    started = _begun(run_id, output)
-    if started is None:
+    began = _begun(run_id, output.folder, home.recordings())
+    if began is None:
         return BAD_INPUT
+    path, started = began
     lab = entry.labs()[started.lab]
-    history = upgraded(read(output.folder / f"{run_id}.jsonl").events, entry.labs())
+    history = upgraded(read(path).events, entry.labs())
     model = Replay(run_id, history)
     return run(
         lab,
@@ -61,25 +63,22 @@ def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
     )
 
 
-def _begun(run_id: str, output: Output) -> Started | None:
-    """How the run began; None, and reported, where there is no such run or none that can go on."""
-    path = output.folder / f"{run_id}.jsonl"
+def _begun(run_id: str, *folders: Path) -> tuple[Path, Started] | None:
+    """The run's journal and how it began; None, and reported, where there is no such run or none that can go on."""
+    path = found(run_id, *folders)
+    if path is None:
+        print(f"There is no run named {run_id!r} in {folders[0]}.", file=sys.stderr)
+        return None
     try:
-        # A name that leads out of the folder names no run.
-        if path.parent != output.folder or not path.is_file():
-            raise FileNotFoundError
         events = read(path).events
     except FromTheFuture as error:
         print(error, file=sys.stderr)
-        return None
-    except (OSError, ValueError):
-        print(f"There is no run named {run_id!r} in {output.folder}.", file=sys.stderr)
         return None
     started = next((event for event in events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
         print(f"{path} holds no run that can go on.", file=sys.stderr)
         return None
-    return started
+    return path, started
 
 
 @click.command("models", help="List the models that can be asked.")
@@ -107,5 +106,6 @@ def _store(action: Any) -> int:
         store = Store(path, entry.labs())
     with store:
         runs = rebuild(store, home.journals())
+        index(store, home.recordings(), recordings=True)
     print(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} indexed from {home.journals()}")
     return DONE

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from pydantic import SecretStr
 
 from core.events import Event, Frozen, Model
+from core.journal import found
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
@@ -54,10 +55,11 @@ def _state(path: Path) -> tuple[int, int] | None:
 class Catalog:
     """Finds models by id: `control/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`, `<endpoint>/<model>`.
 
-    `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals, and
-    `read` reads one of them. `openai/<model>` uses OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no
-    openai. Endpoints and local models are asked through `cache`, where one is given; of the journals those are replayed
-    whose run `replays` names. May be used from any thread.
+    `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals,
+    `recordings` that of those that came with the app, and `read` reads one of them. `openai/<model>` uses
+    OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no openai. Endpoints and local models are asked through
+    `cache`, where one is given; of the journals those are replayed whose run `replays` names. May be used from any
+    thread.
 
     Raises BadSetting for two endpoints of one name, or one named like another kind of model.
     """
@@ -68,6 +70,7 @@ class Catalog:
         home: Path,
         journals: Path,
         read: ReadJournal,
+        recordings: Path | None = None,
         endpoints: Sequence[EndpointConfig] = (),
         controls: Mapping[str, Model] | None = None,
         cache: ResponseCache | None = None,
@@ -75,6 +78,7 @@ class Catalog:
     ) -> None:
         self.models_folder = home / "models"
         self._journals = journals
+        self._recordings = recordings
         self._read = read
         self._replays_run = replays
         self._controls = dict(controls or {})
@@ -156,8 +160,8 @@ class Catalog:
         raise failure
 
     def _replay(self, model_id: str, run: str) -> _Kept:
-        path = self._journals / f"{run}.jsonl"
-        if Path(run).name != run or not path.is_file():
+        path = found(run, self._journals, self._recordings)
+        if path is None:
             raise self._unknown(model_id)
         state = _state(path)
         return _Kept(path, state, Replay(run, self._read(path)))
@@ -231,12 +235,13 @@ class Catalog:
         return infos
 
     def _replays(self) -> list[ModelInfo]:
-        """Newest first: a run's name begins with its time."""
+        """Newest first, for a run's name begins with its time; then those of recordings."""
         return [
             ModelInfo(
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
-            for path in sorted(self._journals.glob("*.jsonl"), reverse=True)
+            for folder in (self._journals, self._recordings)
+            for path in (sorted(folder.glob("*.jsonl"), reverse=True) if folder else ())
             if self._replays_run(path.stem)
         ]
 

@@ -172,7 +172,8 @@ class Stored:
 
 def forget(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs that nothing was added to for so many days, with what people said about them; not those
-    that are shared, nor those of the command line. Returns the runs.
+    that are shared, nor those of the command line. And what visitors said so long ago of runs that are not here, as
+    recordings are not. Returns the runs.
     """
     oldest = time.time() - days * 24 * 3600
     forgotten = []
@@ -189,6 +190,14 @@ def forget(folder: Path, days: int) -> list[str]:
             for one in (*said, path):
                 one.unlink()
             forgotten.append(path.stem)
+        except (OSError, FromTheFuture) as error:
+            log.warning("%s is kept: %s", path, error)
+    for path in sorted(folder.glob("*~*.jsonl")):
+        try:
+            if not (folder / f"{path.stem.partition('~')[0]}.jsonl").exists() and path.stat().st_mtime < oldest:
+                begun = journal.begun(path)
+                if begun is not None and begun.owner:
+                    path.unlink()
         except (OSError, FromTheFuture) as error:
             log.warning("%s is kept: %s", path, error)
     return forgotten

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -82,7 +83,8 @@ class Job:
 class Jobs:
     """Starts, cancels, resumes and shows runs. One for the whole process; every method may be called from any thread.
 
-    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk.
+    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk. `recordings` is a folder of
+    further runs, which are nobody's: they are only looked at, and what people say of them is kept in `folder`.
     """
 
     def __init__(
@@ -91,8 +93,10 @@ class Jobs:
         labs: Mapping[str, Lab],
         resolve: Resolve,
         ended: Callable[[str], None] = lambda run_id: None,
+        recordings: Path | None = None,
     ) -> None:
         self._folder = folder
+        self._recordings = recordings
         self._labs = labs
         self._resolve = resolve
         self._ended = ended
@@ -128,7 +132,8 @@ class Jobs:
 
         Raises NoSuchRun, JournalInUse where it is still going on, and TooMuch.
         """
-        self._path(run_id)
+        if self.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: it does not go on.")
         job = self._job(run_id, owner=owner)
         try:
             # Read once nobody else can write: two who resume at once must not ask twice.
@@ -243,27 +248,33 @@ class Jobs:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
         writer and no two people's words replace each other. Raises NoSuchRun.
         """
-        said = said_path(self._path(run_id), who)
+        said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=who), owner)
 
     def speaker(self, run_id: str, who: str) -> str | None:
         """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""
-        said = said_path(self._path(run_id), who)
+        said = self._said(run_id, who)
         return self.owner(said.stem) if said.exists() else None
 
     def said(self, run_id: str, who: str) -> list[Event]:
         """What that person said about the run. Raises NoSuchRun."""
-        said = said_path(self._path(run_id), who)
+        said = self._said(run_id, who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun."""
+        if self.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
         path = shared_path(self._path(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""
-        return is_shared(self._path(run_id))
+        return self.is_recording(run_id) or is_shared(self._path(run_id))
+
+    def is_recording(self, run_id: str) -> bool:
+        """Whether the run came with the app. Raises NoSuchRun."""
+        return self._path(run_id).parent != self._folder
 
     def owner(self, run_id: str) -> str:
         """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
@@ -280,6 +291,10 @@ class Jobs:
     def journal(self, run_id: str) -> bytes:
         """The run's journal as it lies on disk. Raises NoSuchRun."""
         return self._path(run_id).read_bytes()
+
+    def file(self, run_id: str) -> os.stat_result:
+        """Size and times of the run's journal: what was read of it holds as long as they stay. Raises NoSuchRun."""
+        return self._path(run_id).stat()
 
     def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
         """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
@@ -309,14 +324,13 @@ class Jobs:
             job = self._jobs.get(run_id)
         return dict(job.partial) if job else {}
 
+    def _said(self, run_id: str, who: str) -> Path:
+        return said_path(self._folder / self._path(run_id).name, who)
+
     def _path(self, run_id: str) -> Path:
-        path = self._folder / f"{run_id}.jsonl"
-        try:
-            if path.parent == self._folder and path.is_file():
-                return path
-        except (OSError, ValueError):
-            # No file system takes a name like that.
-            pass
+        path = journal.found(run_id, self._folder, self._recordings)
+        if path is not None:
+            return path
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")
 
     def _job(self, run_id: str, new: bool = False, owner: str = "", calls: int = 0) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -52,7 +53,9 @@ class Visit:
         return self.visitor.is_host or policy.allows("others")
 
     def owns(self, run_id: str) -> bool:
-        """Whether the visitor may do everything with the run. Raises NoSuchRun."""
+        """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
+        if self._jobs.is_recording(run_id):
+            return False
         return self.sees_all or self._jobs.owner(run_id) == self.visitor.name
 
     def sees(self, run_id: str) -> bool:
@@ -125,6 +128,14 @@ class Visit:
     def journal(self, run_id: str) -> bytes:
         """The run's journal as it lies on disk. Raises NoSuchRun and NotYours."""
         return self._jobs.journal(self._seen(run_id))
+
+    def file(self, run_id: str) -> os.stat_result:
+        """Size and times of the run's journal. Raises NoSuchRun and NotYours."""
+        return self._jobs.file(self._seen(run_id))
+
+    def is_recording(self, run_id: str) -> bool:
+        """Whether the run came with the app. Raises NoSuchRun and NotYours."""
+        return self._jobs.is_recording(self._seen(run_id))
 
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now. Raises NoSuchRun and NotYours."""

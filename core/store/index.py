@@ -34,11 +34,11 @@ BLOCK = 20_000
 _ENDING = ".jsonl"
 
 
-def index(store: Store, journals: Path) -> list[str]:
+def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
     """Take up what the folder's journals hold beyond what the store knows, once. Who looks again and again keeps an
     `Index`. Returns the runs that changed.
     """
-    return Index(store, journals).look()
+    return Index(store, journals, recordings).look()
 
 
 def rebuild(store: Store, journals: Path) -> list[str]:
@@ -74,11 +74,13 @@ class _File(NamedTuple):
 
 class Index:
     """A folder's journals (`*.jsonl`), looked at again and again. What they were like at the last look is kept in mind,
-    so that a look at thousands of which none has changed takes milliseconds.
+    so that a look at thousands of which none has changed takes milliseconds. `recordings`: whether they are runs that
+    came with the app.
     """
 
-    def __init__(self, store: Store, journals: Path) -> None:
+    def __init__(self, store: Store, journals: Path, recordings: bool = False) -> None:
         self.store = store
+        self._recordings = recordings
         self._folder = os.path.realpath(journals)
         self._known: dict[str, _Seen] = {}
         self._still: dict[str, tuple[int, int]] = {}
@@ -161,7 +163,7 @@ class Index:
         replaced = {file.run for file in files if file.run in self._known and _is_another(file, self._known[file.run])}
         self._forget(gone | replaced)
         changed = gone | replaced
-        batch = _Batch(self.store)
+        batch = _Batch(self.store, self._recordings)
         # As they were before they were read: what came since shows at the next look.
         still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
         for file in files:
@@ -225,6 +227,7 @@ def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
         for lines in _blocks(opened, whole=old):
             row = row or (batch.stored_run(file.run) if seen.bytes else new_run(file.run))
             row.update(journal=file.path, modified=os.fstat(opened.fileno()).st_mtime_ns, head=_digest(head))
+            row["recording"] = batch.recordings
             batch.add(row, lines, old)
         return row is not None
 
@@ -246,8 +249,9 @@ def _blocks(file: Iterable[bytes], whole: bool) -> Iterator[list[bytes]]:
 class _Batch:
     """Lines of one or more journals that are written in one transaction. `seen`: how far those go that were written."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, recordings: bool) -> None:
         self.store = store
+        self.recordings = recordings
         self.rows = Rows(store.tables, store.records)
         self.lines = 0
         self.seen: dict[str, _Seen] = {}

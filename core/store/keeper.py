@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from core.store.index import Index
+from core.store.index import Index, index
 from core.store.store import Store
 
 log = logging.getLogger(__name__)
 
 
 class Keeper:
-    """Indexes the folder's journals every few seconds, and at once after `wake`. `changes` counts what was new."""
+    """Indexes the folder's journals every few seconds, and at once after `wake`. `changes` counts what was new.
 
-    def __init__(self, store: Store, journals: Path, every: float = 2.0) -> None:
+    What lies in the folder `recordings` never changes, and is looked at once.
+    """
+
+    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None) -> None:
         self.store = store
         self.changes = 0
         self.looked = threading.Event()
         """Set once everything that lay there at the start is indexed."""
         self._journals = journals
+        self._recordings = recordings
         self._index = Index(store, journals)
         self._every = every
         self._woken = threading.Event()
@@ -40,13 +46,21 @@ class Keeper:
         self.store.close()
 
     def _keep(self) -> None:
+        if self._recordings is not None:
+            with self._reported(self._recordings):
+                index(self.store, self._recordings, recordings=True)
         while not self._closed:
-            try:
+            with self._reported(self._journals):
                 if self._index.look():
                     self.changes += 1
-            except Exception:
-                # The journals are the truth and untouched; the next look may fare better.
-                log.exception("indexing %s", self._journals)
             self.looked.set()
             self._woken.wait(self._every)
             self._woken.clear()
+
+    @contextmanager
+    def _reported(self, folder: Path) -> Iterator[None]:
+        """The journals are the truth and untouched, whatever goes wrong; the next look may fare better."""
+        try:
+            yield
+        except Exception:
+            log.exception("indexing %s", folder)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
-_SEEN = "(?::varchar is null or owner = ? or run in (select about from runs where shared))"
+_SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
 """What somebody sees, who stands for both of the question marks; null sees all."""
 
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
@@ -34,8 +34,10 @@ def runs(
     alive: Alive | None = None,
     rules: Rules = "repaired",
     viewer: str | None = None,
+    recordings: bool = False,
 ) -> DataFrame:
-    """The newest runs first, one row each, of one lab or of all; with `viewer`, those that person owns or may see.
+    """The newest runs first, one row each, of one lab or of all; with `viewer`, those that person owns or may see;
+    with `recordings`, those that came with the app, and else none of them.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
@@ -58,7 +60,8 @@ def runs(
             select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-            where about = '' and (? is null or lab = ?) and {_SEEN} order by "at" desc nulls first, run desc limit ?
+            where about = '' and recording = ? and (? is null or lab = ?) and {_SEEN}
+            order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
         ), figures as (
@@ -76,6 +79,7 @@ def runs(
         [
             list(store.labs),
             [one.how for one in store.labs.values()],
+            recordings,
             lab,
             lab,
             viewer,
@@ -235,7 +239,7 @@ def figures(
     viewer: str | None = None,
 ) -> DataFrame:
     """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
-    `viewer`, the runs that person owns or may see.
+    `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and are left out.
 
     run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
     each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
@@ -278,7 +282,7 @@ def _figures(
         )
         select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and {_SEEN} order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and not recording and {_SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,

@@ -115,6 +115,10 @@ MIGRATIONS = [
     alter table runs add column owner varchar;
     alter table runs add column shared boolean;  -- of the run that this journal is about
     """,
+    # 8: whether a run came with the app
+    """
+    alter table runs add column recording boolean default false;
+    """,
 ]
 
 GENERIC = ("migrations", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults")

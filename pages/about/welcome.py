@@ -8,27 +8,27 @@ from core import entry
 from core.lab import Lab
 from core.runs.allowance import TooMuch
 from pages import shell
-from pages.parts import session
+from pages.parts import recording, session
 from pages.parts.run import problems
 
 
 def card(lab: Lab, primary: bool) -> None:
-    """One lab: its question, its first minute, and the way to its page."""
+    """One lab: its question, a real model's run, its first minute, and the way to its page."""
     with st.container(border=True, key=f"lab-{lab.path}"):
         st.subheader(f"{lab.icon} {lab.title}", anchor=False)
         st.markdown(lab.question)
         with st.container(horizontal=True, vertical_alignment="center"):
+            recording.play(lab, "primary" if primary else "secondary")
             first = lab.first() if lab.first else None
-            kind = "primary" if primary else "secondary"
-            if first and st.button(
-                first.words, type=kind, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help
-            ):
+            if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
                 try:
                     run = session.runs().start(lab.name, first.spec, session.catalog().get)
                 except TooMuch as error:
                     problems(error)
                 else:
                     st.switch_page(shell.of_lab(lab), query_params={"run": run})
+        with st.container(horizontal=True, gap="small", key=f"recordings-{lab.path}"):
+            recording.links(lab)
             st.page_link(shell.of_lab(lab), label="Try something of my own", icon=":material/edit:")
 
 
@@ -40,7 +40,7 @@ st.markdown(
 for number, lab in enumerate(lab for lab in entry.labs().values() if not lab.hidden):
     card(lab, primary=number == 0)
 st.caption(
-    "Three ways to start: the robots (*control/…*) answer at once and their faithfulness is known; "
+    f"{recording.about_all()} The robots (*control/…*) answer at once and their faithfulness is known; "
     "*local/smollm2-135m* is a real, small language model that came with the app; "
     "anything else is connected on the Models page."
 )

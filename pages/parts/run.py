@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from core import entry, home, policy
+from core import entry, policy
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
 from core.runs.allowance import TooMuch
@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import session
+from pages.parts import recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -27,7 +27,7 @@ _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "int
 
 def size(run_id: str) -> int:
     """Bytes of the run's journal: what was read of it holds as long as they stay the same."""
-    return (home.journals() / f"{run_id}.jsonl").stat().st_size
+    return session.runs().file(run_id).st_size
 
 
 def title(transcript: Transcript, run_id: str) -> None:
@@ -71,7 +71,7 @@ def stopped(transcript: Transcript) -> None:
 
 def damage(run_id: str) -> None:
     """Report what is wrong with the run's journal, if anything is."""
-    faults = _faults(run_id, (home.journals() / f"{run_id}.jsonl").stat().st_mtime_ns)
+    faults = _faults(run_id, session.runs().file(run_id).st_mtime_ns)
     if not faults:
         return
     lines = "1 line of its journal is" if len(faults) == 1 else f"{len(faults)} lines of its journal are"
@@ -148,6 +148,8 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             key="download",
             help="The journal: every prompt, raw answer and figure, one JSON object a line.",
         )
+    recording.note(run_id, transcript)
+    recording.ask_it_yourself(run_id, transcript)
 
 
 def _sharing(run_id: str) -> None:

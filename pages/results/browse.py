@@ -11,7 +11,7 @@ from core.runs.jobs import NoSuchRun
 from core.store import queries
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import session
+from pages.parts import recording, session
 from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
@@ -113,6 +113,26 @@ def picture(lab: Lab, one: Picture) -> None:
         open_case(str(points[0]["customdata"][0]))
 
 
+def opening(runs: pd.DataFrame, key: str, alt: str) -> pd.DataFrame:
+    """The table of the runs; selecting one opens it. What is listed, to be downloaded."""
+    table, columns = listed(runs)
+    chosen = st.dataframe(
+        table, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, alt=alt, column_config=columns
+    )
+    if rows := chosen["selection"]["rows"]:
+        open_case(str(runs["run"].iloc[rows[0]]))
+    return table
+
+
+def recordings() -> None:
+    """The runs that came with the app, which are nobody's."""
+    runs = queries.runs(keeper.store, limit=LIMIT, recordings=True)
+    if not runs.empty:
+        st.subheader("Recordings", anchor=False)
+        st.caption(recording.about_all())
+        opening(runs, "recordings", "Table of the runs that came with the app; selecting a row opens the run")
+
+
 watch()
 runs = queries.runs(keeper.store, limit=LIMIT, alive=alive, viewer=viewer)
 if runs.empty:
@@ -121,22 +141,12 @@ if runs.empty:
         for lab in entry.labs().values():
             if not lab.hidden:
                 st.page_link(shell.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
+    recordings()
     st.stop()
-table, columns = listed(runs)
-chosen = st.dataframe(
-    table,
-    hide_index=True,
-    on_select="rerun",
-    selection_mode="single-row",
-    key="runs",
-    alt="Table of runs, newest first; selecting a row opens the run",
-    column_config=columns,
-)
-as_csv(table, "runs")
+as_csv(opening(runs, "runs", "Table of runs, newest first; selecting a row opens the run"), "runs")
 if len(runs) == LIMIT:
     st.caption(f"The newest {LIMIT} runs.")
-if rows := chosen["selection"]["rows"]:
-    open_case(str(runs["run"].iloc[rows[0]]))
+recordings()
 for lab in entry.labs().values():
     for one in lab.pictures:
         picture(lab, one)

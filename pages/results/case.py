@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from itertools import pairwise
 
@@ -13,8 +14,9 @@ from core.events import Event, Scored
 from core.lab import Lab
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import CaseLog, Transcript, transcript
-from pages.parts import live, rooms, session
+from core.runs.story import story
+from core.runs.transcript import CaseLog, Transcript, name_of, transcript
+from pages.parts import live, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, named_in_address, problems, size, title
@@ -22,26 +24,36 @@ from pages.parts.tables import as_csv
 from pages.parts.text import plain
 from pages.shell import PAGES
 
-SHORTEST_REPLAY, LONGEST_REPLAY = 5.0, 12.0
-"""Seconds. A replay takes as long as the run did, within these: a control is done before one has looked."""
+STEP, LONGEST_REPLAY = 1.2, 60.0
+"""Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
+
+SPEEDS = {"1×": 1, "4×": 4, "At once": 0}
+"""How much quicker than that a replay goes; at once is no replay."""
 
 CALLS_A_PAGE = 50
 
 
 def replay(run_id: str, lab: Lab) -> None:
-    """Play the journal's events at the pace they came."""
-    events = _events(run_id, _case(run_id), size(run_id))
-    began = st.session_state.setdefault(f"replay-{run_id}", time.monotonic())
-    first, last = events[0].at, events[-1].at
-    span = max((last - first).total_seconds(), 0.001)
-    pace = span / min(max(span, SHORTEST_REPLAY), LONGEST_REPLAY)
-    elapsed = (time.monotonic() - began) * pace
-    shown = [event for event in events if (event.at - first).total_seconds() <= elapsed]
-    st.progress(min(elapsed / span, 1.0), text=f"Replay at {pace:.2g} × the run's own speed. No model is asked.")
+    """Tell the run step by step, each expectation before what came of it, at a pace at which it can be read."""
+    steps = _steps(lab, run_id)
+    with st.container(horizontal=True, vertical_alignment="center", key="replay"):
+        chosen = st.segmented_control(
+            "Speed", list(SPEEDS), default="1×", required=True, key="speed", label_visibility="collapsed"
+        )
+        speed = SPEEDS[chosen or "1×"]
+        seconds = min(STEP, LONGEST_REPLAY / len(steps))
+        # How far it has come, and when that was: another speed holds from here on. No look skips a step.
+        key = f"replay-{run_id}"
+        now = time.monotonic()
+        told, since = st.session_state.get(key, (1.0, now))
+        told = told + min((now - since) / seconds * speed, 1.0) if speed else math.inf
+        st.session_state[key] = (told, now)
+        step = int(min(told, len(steps)))
+        st.progress(step / len(steps), text=f"Replay, step {step} of {len(steps)}. No model is asked.")
     with PACE.drawing(session.tab()):
-        _scene(lab, shown)
-    if elapsed > span:
-        del st.session_state[f"replay-{run_id}"]
+        _scene(lab, [event for step in steps[:step] for event in step])
+    if told > len(steps) + 1:
+        del st.session_state[key]
         st.query_params.pop("replay")
         st.rerun()
 
@@ -71,6 +83,16 @@ def step_through(run_id: str, lab: Lab) -> None:
             query_params=named_in_address(run_id),
         )
     _scene(lab, events[: ends[step - 1]])
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
+    return story(_events(run_id, case, size), [name_of(record) for record in entry.labs()[lab].records])
+
+
+def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
+    """What a replay shows, step by step."""
+    return _story(lab.name, run_id, _case(run_id), size(run_id))
 
 
 def _case(run_id: str) -> str:
@@ -187,6 +209,7 @@ def main(run_id: str) -> None:
         step_through(run_id, lab)
         return
     if replayed and state.asked:
+        recording.note(run_id, state)
         st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
     actions(run_id, state, here="case")

@@ -148,11 +148,11 @@ def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted) -> Iterato
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(NAME="value")` starts a server of the test's own, without the sentence encoder, with these variables."""
+    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder."""
     started: list[Server] = []
 
     def start(**environment: str) -> Server:
-        started.append(Server(tmp_path / "home", PYTHONPATH=WITHOUT_ENCODER, **environment))
+        started.append(Server(tmp_path / "home", **{"PYTHONPATH": WITHOUT_ENCODER, **environment}))
         return started[-1]
 
     yield start

@@ -183,8 +183,12 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
     path.write_bytes(b"no database at all")
     assert main(["store", "rebuild"]) == 0
     with Store(path, entry.labs()) as store:
-        scores = store.query('select metric, value, n, "of", low, high, rules from scores')
-        calls = store.query("select run, call, role, model, text, seconds, cached from calls")
+        scores = store.query(
+            'select metric, value, n, "of", low, high, rules from scores where run = ?', [journals()[0].stem]
+        )
+        calls = store.query(
+            "select run, call, role, model, text, seconds, cached from calls where run = ?", [journals()[0].stem]
+        )
     assert len(scores) == 10
     answered = [from_json(line) for line in journals()[0].read_bytes().splitlines()]
     assert len(calls) == sum(event.kind == "answered" for event in answered)

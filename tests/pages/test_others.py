@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import until, words
+from core.models import local
+from core.runs.recordings import listed
+from tests.pages.conftest import turned, until, words
 from tests.stub_server import StubServer
 
 Page = Callable[..., AppTest]
@@ -35,8 +38,34 @@ def test_the_front_door_starts_a_run(page: Page) -> None:
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
 
 
-def test_browse_without_runs_says_what_to_do(page: Page) -> None:
-    assert "No runs yet" in words(page("results/browse.py"))
+@pytest.mark.parametrize("lab", ["ask", "check", "probe"])
+def test_the_front_door_plays_a_real_model_without_asking_any(page: Page, lab: str) -> None:
+    app = page("about/welcome.py")
+    app.button(key=f"play-{lab}").click().run()
+    assert not app.exception and "step 1 of" in app.get("progress")[0].proto.text
+    assert "an example, not evidence" in words(app)
+    turned(app, "results/case.py")
+    app.segmented_control(key="speed").set_value("At once").run()
+    assert not app.exception and "replay" not in app.query_params and "The run stopped" not in words(app)
+    assert app.button(key="ask-yourself").label == "Ask it yourself" and "local/smollm2-135m" in words(app)
+    assert not list(home.journals().glob("*.jsonl")) and local.running() == []
+
+
+def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
+    recorded = listed(home.recordings()).of_lab("consistency")[0].run
+    page("results/case.py", run=recorded).button(key="ask-yourself").click().run()
+    until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
+    [path] = home.journals().glob("*.jsonl")
+    assert entry.jobs().wait(path.stem, 120)
+    old, new = (entry.jobs().events(run)[0].spec for run in (recorded, path.stem))  # type: ignore[union-attr]
+    assert new == {**old, "model": "local/smollm2-135m"}
+
+
+def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> None:
+    app = page("results/browse.py")
+    assert "No runs yet" in words(app) and "Recordings" in words(app)
+    table = app.dataframe[0].value
+    assert len(table) == len(listed(home.recordings()).recording) and set(table["Lab"]) == {"Ask", "Check", "Probe"}
 
 
 def test_browse_lists_runs_and_opens_one(page: Page) -> None:
@@ -118,9 +147,12 @@ def test_a_case_without_a_name_or_of_no_run_says_so(page: Page) -> None:
 def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     run = a_run()
     app = page("results/case.py", run=run, replay="1")
-    assert "No model is asked" in app.get("progress")[0].proto.text
-    until(lambda: "replay" not in app.run().query_params, seconds=20)
-    assert "Precision 0.50" in words(app)
+    assert "step 1 of" in app.get("progress")[0].proto.text and "No model is asked" in app.get("progress")[0].proto.text
+    assert "All birds can fly" in words(app) and "expects" not in words(app) and "Precision" not in words(app)
+    time.sleep(2.6)
+    assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
+    app.segmented_control(key="speed").set_value("At once").run()
+    assert "replay" not in app.query_params and "Precision 0.50" in words(app)
 
 
 def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> None:

@@ -29,6 +29,8 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "events": lambda visit, run: visit.events(run),
     "faults": lambda visit, run: visit.faults(run),
     "journal": lambda visit, run: visit.journal(run),
+    "file": lambda visit, run: visit.file(run),
+    "is_recording": lambda visit, run: visit.is_recording(run),
     "active": lambda visit, run: visit.active(run),
     "here": lambda visit, run: visit.here(run),
     "before": lambda visit, run: visit.before(run),

@@ -82,7 +82,7 @@ def drawn(chance: random.Random) -> CheckView:
         faithful_paper=judged["paper"].faithful, faithful_repaired=judged["repaired"].faithful,
         reason_paper=judged["paper"].reason, reason_repaired=judged["repaired"].reason,
         control_paper=share if view.control else None, control_repaired=share if view.control else None,
-        distance=distance, kept=None if distance is None else 1 - distance, masked=masked,
+        distance=distance, kept=None if distance is None else chance.random(), masked=masked,
         over_redacted=bool(masked and masked > 0.5),
     )  # fmt: skip
     return view
@@ -134,7 +134,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
     if "of the words are masked" in sentence:
         return result.masked is not None and result.masked > 0.5 and f"{result.masked:.0%}" in sentence
     if "of the paragraph was kept" in sentence:
-        return result.distance is not None and result.distance > 0.5 and f"{1 - result.distance:.0%}" in sentence
+        return result.distance is not None and result.distance > 0.5 and f"{result.kept:.0%}" in sentence
     if sentence.startswith("It gave the paragraph back unchanged"):
         return result.distance == 0
     if sentence.startswith("Its first answer"):

@@ -1,0 +1,55 @@
+"""Which local model fits this machine, and how long it would take over what another was timed with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from core.models import download, local
+
+ROOM = 2.0
+"""Memory that a model is given, in sizes of its file: a context and everything else on the machine want their share."""
+
+
+class Fitting(NamedTuple):
+    """A local model by its id, and the size of its file in bytes."""
+
+    id: str
+    size: int
+
+
+def memory() -> int | None:
+    """The bytes of memory that this machine has; None where its system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def installed(folder: Path, has: int | None) -> Fitting | None:
+    """The largest model here that fits `has` bytes of memory; `folder` is where those downloaded lie. The one that
+    ships fits anywhere.
+    """
+    models = {f"local/{name}": path.stat().st_size for name, path in local.installed(folder).items()}
+    return _largest((Fitting(*model) for model in models.items()), has)
+
+
+def offered(has: int | None) -> Fitting | None:
+    """The largest model that could be downloaded and fits `has` bytes of memory."""
+    return _largest((Fitting(f"local/{model.name}", model.size_bytes) for model in download.offered()), has)
+
+
+def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:
+    def fits(model: Fitting) -> bool:
+        return model.id == f"local/{local.SHIPPED}" or (has is not None and model.size * ROOM <= has)
+
+    return max(filter(fits, models), key=lambda model: model.size, default=None)
+
+
+def seconds(model: Fitting, tokens: int, rate: float, size: int) -> float:
+    """What it may take `model` to write so many tokens, where one of `size` bytes wrote `rate` of them a second on a
+    like machine: a token costs one reading of all weights, whatever the model.
+    """
+    return tokens / rate * model.size / size

@@ -1,0 +1,112 @@
+"""Runs that came with the app: where they come from, and the way from looking at one to asking oneself."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import streamlit as st
+
+from core import entry, home
+from core.lab import Lab
+from core.models import fitting
+from core.runs.allowance import TooMuch
+from core.runs.recordings import Recording, listed
+from core.runs.transcript import Transcript
+from pages import shell
+from pages.parts import session
+from pages.parts.text import plain
+
+CASE = shell.PAGES / "results/case.py"
+
+
+def play(lab: Lab, kind: Literal["primary", "secondary"]) -> None:
+    """A button that plays the first of the lab's recordings, where it has any."""
+    recordings = listed(home.recordings()).of_lab(lab.name)
+    if recordings and st.button(
+        "Show me a real language model",
+        type=kind,
+        icon=":material/play_circle:",
+        key=f"play-{lab.path}",
+        help="A recorded run, played again: no key, no download, no model.",
+    ):
+        st.switch_page(CASE, query_params=_played(recordings[0]))
+
+
+def links(lab: Lab) -> None:
+    """Each of the lab's recordings, to be played."""
+    for one in listed(home.recordings()).of_lab(lab.name):
+        st.page_link(CASE, label=one.words, icon=":material/smart_display:", query_params=_played(one))
+
+
+def about_all() -> str:
+    """What the recordings are, in a sentence."""
+    recordings = listed(home.recordings())
+    return (
+        f"The recordings were made with {recordings.model} ({recordings.quantisation}, {recordings.licence}) on "
+        f"{recordings.cores} cores and are as they came. They were chosen among more for what they show: examples, "
+        "not evidence."
+    )
+
+
+def note(run_id: str, transcript: Transcript) -> None:
+    """Where a recording comes from, and that it was chosen; nothing for any other run."""
+    recordings = listed(home.recordings())
+    one, started = recordings.named(run_id), transcript.started
+    if one is None or started is None or not session.runs().is_recording(run_id):
+        return
+    lab = entry.labs()[started.lab]
+    st.caption(
+        f":material/smart_display: **A recording: {one.words[0].lower()}{one.words[1:]}.** Made on "
+        f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
+        f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
+        f"changed since. Chosen of {one.of} such runs of {lab.title} for what it shows: an example, not evidence."
+    )
+
+
+def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
+    """Offer a recorded run to whoever looks, with the model that fits this machine and the time it may take; nothing
+    for any other run.
+    """
+    if transcript.started is None or not session.runs().is_recording(run_id):
+        return
+    lab = entry.labs()[transcript.started.lab]
+    recordings = listed(home.recordings())
+    answers = [call.answered for call in transcript.calls.values() if call.answered]
+    tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
+    best = fitting.installed(session.catalog().models_folder, fitting.memory())
+    if best is None or not tokens:
+        return
+
+    def time(model: fitting.Fitting) -> str:
+        minutes = fitting.seconds(model, tokens, recordings.rate, recordings.size) / 60
+        return "less than a minute" if minutes < 1 else f"about {math.ceil(minutes)} minutes"
+
+    with st.container(key="ask-it-yourself"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            asked = st.button("Ask it yourself", type="primary", icon=lab.icon, key="ask-yourself")
+            st.page_link(shell.PAGES / "about/models.py", label="Other models", icon=":material/memory:")
+        if asked:
+            _ask(lab, transcript, best.id)
+        words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
+        larger = fitting.offered(fitting.memory())
+        if larger is not None and larger.size > best.size:
+            words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
+        st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
+
+
+def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
+    """Begin the same run with another model, in every role that the recorded one had."""
+    assert transcript.started is not None
+    recorded = transcript.started.spec
+    spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
+    try:
+        run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
+    except TooMuch as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    else:
+        st.switch_page(shell.of_lab(lab), query_params={"run": run})
+
+
+def _played(one: Recording) -> dict[str, str]:
+    return {"run": one.run, "replay": "1"}

@@ -1,0 +1,92 @@
+"""Recorded runs in a browser: played from the front page, at a pace, with no model and no network."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from core import entry, home
+from core.runs.recordings import Recording, listed
+from tests.browser.conftest import ROOT, Server, settle
+
+pytestmark = pytest.mark.browser
+
+LIST = listed(home.recordings())
+LABS = {lab.name: lab for lab in entry.LABS}
+WITHOUT_NETWORK = f"{ROOT / 'tests' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'without_encoder'}"
+
+
+def lab_of(one: Recording) -> str:
+    return LABS[one.run.split("-")[2]].path
+
+
+def refused(context: BrowserContext) -> list[str]:
+    """Refuse whatever is not this machine's; the addresses that were wanted."""
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        if urlsplit(route.request.url).hostname in ("127.0.0.1", None):
+            route.continue_()
+        else:
+            asked.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", answer)
+    return asked
+
+
+def test_each_plays_from_the_front_page_with_no_model_and_no_network(
+    browser: Browser, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(PYTHONPATH=WITHOUT_NETWORK, HF_HUB_OFFLINE="1")
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    asked = refused(context)
+    page = context.new_page()
+    for one in LIST.recording:
+        page.goto(server.url)
+        settle(page)
+        page.locator(f".st-key-recordings-{lab_of(one)}").get_by_role("link", name=one.words).click()
+        expect(page.get_by_text("No model is asked")).to_be_visible()
+        expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
+        expect(page.get_by_text(f"Chosen of {one.of} such runs")).to_be_visible()
+        page.locator(".st-key-speed").get_by_text("At once").click()
+        expect(page.locator(".st-key-actions")).to_be_visible()
+        expect(page.locator(".st-key-ask-it-yourself")).to_contain_text("the largest on this machine")
+        assert page.get_by_text("Traceback").count() == 0 and "replay" not in page.url
+    context.close()
+    assert not list((tmp_path / "home" / "journals").glob("*.jsonl")), "nothing was begun, and nothing copied"
+    # Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours.
+    assert [address for address in asked if "fonts.gstatic.com/s/i/" not in address] == []
+
+
+def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, page: Page) -> None:
+    one = LIST.of_lab("simulatability")[0]
+    page.goto(app.url)
+    settle(page)
+    page.locator(".st-key-play-ask button").first.click()
+    bar = page.locator(".st-key-replay")
+    seen: list[int] = []
+    expect(bar).to_contain_text("step 1 of")
+    page.locator(".st-key-speed").get_by_text("4×").click()
+    while page.locator(".st-key-replay").count():
+        found = re.search(r"step (\d+) of (\d+)", " ".join(bar.all_inner_texts()))
+        if found and (not seen or seen[-1] != int(found[1])):
+            seen.append(int(found[1]))
+        page.wait_for_timeout(40)
+    assert seen == sorted(seen) and len(seen) > 5, seen
+    assert all(after - before <= 2 for before, after in pairwise(seen)), seen
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    assert one.run in page.url
+
+
+def test_recordings_are_listed_apart_and_open(app: Server, page: Page) -> None:
+    page.goto(f"{app.url}/browse")
+    expect(page.get_by_role("heading", name="Recordings")).to_be_visible()
+    expect(page.get_by_text("examples, not evidence")).to_be_visible()

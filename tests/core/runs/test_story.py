@@ -1,0 +1,102 @@
+"""How a run is told: one thing after another, each expectation before what came of it, and nothing left out."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from core import entry
+from core.events import Dropped, Event, Recorded
+from core.labs.consistency.lab import first as check
+from core.labs.find.lab import first as probe
+from core.labs.simulatability.lab import LAB as ASK
+from core.labs.simulatability.lab import first as ask
+from core.models.catalog import Catalog
+from core.runs.engine import execute
+from core.runs.story import story
+from core.runs.transcript import name_of, transcript
+
+FIRST = {"simulatability": ask, "consistency": check, "find": probe}
+ORDER = [name_of(record) for record in ASK.records]
+
+
+def events_of(lab: str) -> list[Event]:
+    events: list[Event] = []
+    catalog = Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=entry.controls())
+    asyncio.run(
+        execute(entry.labs()[lab], FIRST[lab]().spec, "r", resolve=catalog.get, publish=events.append)
+    )  # fmt: skip
+    return [event for event in events if event.kind != "token"]
+
+
+@pytest.mark.parametrize("lab", FIRST)
+def test_nothing_is_left_out_and_the_end_is_the_run_s(lab: str) -> None:
+    events = events_of(lab)
+    steps = story(events, [name_of(record) for record in entry.labs()[lab].records])
+    told = [event for step in steps for event in step]
+    assert sorted(map(id, told)) == sorted(map(id, events)) and all(steps)
+    assert told[0].kind == "started" and told[-1].kind == "finished"
+    whole, again = transcript(events), transcript(told)
+    assert (again.status, again.score(entry.labs()[lab].headline, "repaired")) == (
+        whole.status, whole.score(entry.labs()[lab].headline, "repaired")
+    )  # fmt: skip
+    view = entry.labs()[lab].view
+    assert entry.labs()[lab].verdict(view(again.case(again.only))) == entry.labs()[lab].verdict(
+        view(whole.case(whole.only))
+    )
+
+
+def test_of_a_question_the_expectation_comes_before_the_answer_and_one_after_the_other() -> None:
+    steps = story(events_of("simulatability"), ORDER)
+    findings = [
+        (event.trial, event.record)
+        for step in steps
+        for event in step
+        if isinstance(event, Recorded) and event.trial and event.record in ORDER
+    ]
+    trials = list(dict.fromkeys(trial for trial, _ in findings))
+    assert len(trials) >= 8 and findings == sorted(findings, key=lambda one: trials.index(one[0]))
+    for trial in trials:
+        records = [record for where, record in findings if where == trial]
+        assert records == ["counterfactual", "simulation", "answer", "armsimulation"]
+    for step in steps:
+        told = [one for one in step if isinstance(one, Dropped) or (isinstance(one, Recorded) and one.record in ORDER)]
+        assert len(told) <= 1, "one thing a step"
+
+
+def test_a_call_comes_with_what_it_led_to() -> None:
+    steps = story(events_of("simulatability"), ORDER)
+    for step in steps:
+        asked = {event.call for event in step if event.kind == "asked"}
+        for event in step:
+            if isinstance(event, Recorded) and event.record in ("simulation", "answer", "armsimulation"):
+                assert asked == {event.data["call"]} if "call" in event.data else asked == set(event.data["calls"])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_the_order_in_which_things_came(seed: int) -> None:
+    """Models answer when they like; the story of each question stays the same."""
+    events = events_of("simulatability")
+    first = next(number for number, event in enumerate(events) if getattr(event, "trial", ""))
+    last = max(number for number, event in enumerate(events) if getattr(event, "trial", ""))
+    middle = events[first : last + 1]
+    random.Random(seed).shuffle(middle)
+    for step in story([*events[:first], *middle, *events[last + 1 :]], ORDER):
+        for event in step:
+            if isinstance(event, Recorded) and event.record == "answer":
+                shown = {one.record for one in transcript_until(events, middle, event)}
+                assert "simulation" in shown
+
+
+def transcript_until(events: list[Event], middle: list[Event], answer: Recorded) -> list[Recorded]:
+    """What was told of the answer's question before the answer."""
+    told = [event for step in story(middle, ORDER) for event in step]
+    before = told[: told.index(answer)]
+    return [event for event in before if isinstance(event, Recorded) and event.trial == answer.trial]
+
+
+def test_a_journal_of_nothing_is_no_story() -> None:
+    assert story([], ORDER) == []
