@@ -10,7 +10,7 @@ from core.events import Frozen
 
 
 class Recording(Frozen):
-    """One run, by its id. `words` say what it shows; it was chosen `of` so many that were made of its lab's."""
+    """One run, by its id. `words` say what it shows; it is `of` so many of its lab's that were begun."""
 
     run: str
     words: str

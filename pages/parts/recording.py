@@ -55,12 +55,17 @@ def note(run_id: str, transcript: Transcript) -> None:
     one, started = recordings.named(run_id), transcript.started
     if one is None or started is None or not session.runs().is_recording(run_id):
         return
-    lab = entry.labs()[started.lab]
+    lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
+    which = (
+        f"Of {one.of} such runs of {lab.title} that were begun, {here} were chosen for what they show"
+        if one.of > here
+        else f"All {here} such runs of {lab.title} that were begun are among the recordings"
+    )
     st.caption(
         f":material/smart_display: **A recording: {one.words[0].lower()}{one.words[1:]}.** Made on "
         f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
         f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
-        f"changed since. Chosen of {one.of} such runs of {lab.title} for what it shows: an example, not evidence."
+        f"changed since. {which}: an example, not evidence."
     )
 
 

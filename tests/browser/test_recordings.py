@@ -55,7 +55,7 @@ def test_each_plays_from_the_front_page_with_no_model_and_no_network(
         page.locator(f".st-key-recordings-{lab_of(one)}").get_by_role("link", name=one.words).click()
         expect(page.get_by_text("No model is asked")).to_be_visible()
         expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
-        expect(page.get_by_text(f"Chosen of {one.of} such runs")).to_be_visible()
+        expect(page.get_by_text(f" {one.of} such runs")).to_be_visible()
         page.locator(".st-key-speed").get_by_text("At once").click()
         expect(page.locator(".st-key-actions")).to_be_visible()
         expect(page.locator(".st-key-ask-it-yourself")).to_contain_text("the largest on this machine")
