@@ -204,8 +204,8 @@ class Lab:
     - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
     - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
     - `records` are the types that it records, those of a trial in the order in which it is told, what was expected
-      before what came of it (the store's tables come from them, and a replay keeps to it); `metrics` are the figures,
-      `pictures` what Browse draws of many runs.
+      before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
+      among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `first` the run of the first minute.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
@@ -237,6 +237,7 @@ class Lab:
     scores: Callable[[Sequence[Any]], Iterator[Figure]]
     records: tuple[type[Frozen], ...]
     metrics: tuple[Metric, ...]
+    asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = _nothing
     controls: Callable[[], Mapping[str, Model]] = _no_controls

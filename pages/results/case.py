@@ -87,7 +87,9 @@ def step_through(run_id: str, lab: Lab) -> None:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
-    return story(_events(run_id, case, size), [name_of(record) for record in entry.labs()[lab].records])
+    declared = entry.labs()[lab]
+    told = [name_of(record) for record in declared.records if record not in declared.asides]
+    return story(_events(run_id, case, size), told)
 
 
 def _steps(lab: Lab, run_id: str) -> list[list[Event]]:

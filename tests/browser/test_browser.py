@@ -119,6 +119,8 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     slow.go_on()
     expect(page.locator(".st-key-verdict")).to_contain_text("predicts these: it passed 4 of 11 in the exam.")
     assert slow.count == 41 + 11
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    page.locator(".st-key-researchers summary").click()
     page.get_by_text("That exam").click()
     expect(page.locator(".st-key-verdict")).to_contain_text("It failed the exam: 4 of 11 guesses are right")
 
@@ -242,6 +244,9 @@ def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, browser: Browse
     page.goto(f"{app.url}/{path}")
     settle(page)
     page.locator(f".st-key-{path} button").click()
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    # From its top, however far down the button was.
+    page.reload()
     expect(page.locator(".st-key-actions")).to_be_visible()
     box = page.locator(f".st-key-{verdict}").bounding_box()
     assert box["y"] > 0 and box["y"] + box["height"] < 720

@@ -354,7 +354,9 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
             intervals = claimed_intervals(getattr(read, f"domain_{rules}"))
             claims[f"intervals_{rules}"] = tuple((_finite(low), _finite(high)) for low, high in intervals)
             claims[f"noise_{rules}"] = evaluate.claimed_noise(getattr(read, f"told_{rules}"))
-        present, absent = evaluate.components_identified(function, getattr(read, f"told_{rules}"))
+        # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
+        words = "told" if isinstance(function, NumericFunction) else "description"
+        present, absent = evaluate.components_identified(function, getattr(read, f"{words}_{rules}") or "")
         of = len(present) + len(absent)
         counted = Score(len(present) / of, of, of, detail={"named": present, "left_out": absent})
         if rules == "repaired" and not read.told_repaired.strip():

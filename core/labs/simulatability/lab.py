@@ -99,6 +99,7 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
+    asides=(OtherExplanation, Examined),
     metrics=(
         Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
         Metric(

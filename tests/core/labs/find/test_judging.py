@@ -37,6 +37,18 @@ def test_a_text_function_may_count() -> None:
     assert view.value("exact_match") == 1 and next(iter(view.predictions.values())).truth.isdigit()
 
 
+def test_a_domain_names_no_part_of_a_text_function() -> None:
+    part = "keeps only the upper-case letters"  # what the function of this seed does
+    spec = {"category": "strings", "difficulty": "easy", "seed": 7, "interpreter": "given"}
+    for said, named in (
+        ({"description": "It does something.", "domain": f"any text; it {part}"}, 0),
+        ({"description": part}, 1),
+    ):
+        view, _ = play(ProbeSpec.model_validate({**spec, "given": said}))
+        assert view.truth is not None and part in view.truth.description
+        assert view.value("components_identified") == named
+
+
 def test_a_description_that_is_not_there_is_not_judged() -> None:
     spec = stub_spec(category="entities", own="", seed=4, rounds=1)
     with StubServer("I like words.") as server:
