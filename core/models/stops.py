@@ -7,7 +7,8 @@ class StopCutter:
     """Cuts a text that comes in pieces at the first stop sequence, which is not part of the result.
 
     What may still turn out to be the beginning of a stop sequence is held back until that is clear. The text that
-    all calls of `feed` and `rest` return, joined, is the text before the first stop sequence.
+    all calls of `feed` and `rest` return, joined, is the text before the stop sequence that is complete first, as a
+    server stops there; however the text is cut into pieces.
     """
 
     def __init__(self, stops: tuple[str, ...]) -> None:
@@ -20,10 +21,10 @@ class StopCutter:
         if self.stopped:
             return ""
         self._held += piece
-        ends = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
-        if ends:
+        found = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
+        if found:
             self.stopped = True
-            out, self._held = self._held[: min(ends)], ""
+            out, self._held = self._held[: min(found)[1]], ""
             return out
         keep = max((_overlap(self._held, stop) for stop in self._stops), default=0)
         cut = len(self._held) - keep

@@ -145,6 +145,7 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
     slow.go_on()
     time.sleep(1.5)
     assert slow.count == asked
+    page.reload()
     page.locator(".st-key-go-on button").first.click()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)

@@ -79,6 +79,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     slow.go_on()
     time.sleep(1.5)
     assert slow.count == asked
+    page.reload()
     page.locator(".st-key-go-on button").first.click()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
     expect(page.locator(".st-key-verdict")).to_be_visible()
