@@ -122,7 +122,7 @@ class Jobs:
             calls += planned_calls(first.lab, first.spec)
         run_id = new_id(lab)
         job = self._job(run_id, new=True, owner=owner, calls=calls)
-        self._go(job, self._labs[lab], spec, resolve)
+        self._go(job, self._execute(job, self._labs[lab], spec, resolve))
         return run_id
 
     def resume(
@@ -142,7 +142,7 @@ class Jobs:
         except BaseException:
             self._end(job)
             raise
-        self._go(job, lab, spec, resolve, history, additions)
+        self._go(job, self._execute(job, lab, spec, resolve, history, additions))
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
@@ -153,15 +153,8 @@ class Jobs:
         lab, spec = self._begun(run_id, history)
         model = replaying(run_id, history)
         new = new_id(lab.name)
-        self._go(
-            self._job(new, new=True, owner=owner),
-            lab,
-            spec,
-            lambda id: model,
-            (),
-            given(lab, history),
-            reread_from=run_id,
-        )
+        job = self._job(new, new=True, owner=owner)
+        self._go(job, self._execute(job, lab, spec, lambda id: model, (), given(lab, history), reread_from=run_id))
         return new
 
     def cancel(self, run_id: str) -> None:
@@ -385,17 +378,7 @@ class Jobs:
         async with self._making[first.spec.model_dump_json()]:
             return await prior.stand_on(first, self._folder, self._seen_by(job.owner), make)
 
-    def _go(
-        self,
-        job: Job,
-        lab: Lab,
-        spec: Spec,
-        resolve: Resolve | None,
-        history: Sequence[Event] = (),
-        additions: Sequence[Addition] = (),
-        reread_from: str = "",
-    ) -> None:
-        going = self._execute(job, lab, spec, resolve, history, additions, reread_from)
+    def _go(self, job: Job, going: Coroutine[None, None, None]) -> None:
         self._loop.call_soon_threadsafe(self._begin, job, going)
 
     def _begin(self, job: Job, going: Coroutine[None, None, None]) -> None:

@@ -19,11 +19,12 @@ from core.labs.consistency import parse as check
 from core.labs.find import claimed_and_quoted, sandbox
 from core.labs.find import parse as probe
 from core.labs.simulatability import parse as ask
+from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.tasks import Method, Task
 from core.models import faults
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
-from core.text import overlap, reply
+from core.text import overlap, quote, reply
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -67,7 +68,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
         "probe intervals": claimed_and_quoted.claimed_intervals,
         "probe quoted pairs": claimed_and_quoted.quoted_pairs,
+        "ask yes or no": is_yes_or_no,
         "check lexicon": lexicon.words,
+        "text first sentence": quote.first_sentence,
         "text spoken": reply.spoken,
         "text own turn": reply.own_turn,
         "text markup": reply.without_markup,

@@ -10,7 +10,7 @@ from typing import Literal
 from core.events import Dropped, Rules
 from core.lab import RULES, Reading, Trial
 from core.labs.simulatability import metrics
-from core.labs.simulatability.measure import draws_of
+from core.labs.simulatability.counterfactuals import draws_of
 from core.labs.simulatability.metrics import precision
 from core.labs.simulatability.records import (
     Answer,
@@ -266,15 +266,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
         return Figure(name, rules, mean_of_cases([of_one(one) for one in views]))
 
-    def precision_of(rules: Rules) -> Callable[[AskView], Score]:
-        def of_one(one: AskView) -> Score:
-            tested = one.tested(rules)
-            score = precision([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules=rules)
-            return score.over(one.drawn())
-
-        return of_one
-
-    def precision_without(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
+    def precision_in(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
             guesses, answers = one.in_arm(arm, rules)
             return precision(guesses, answers, rules=rules).over(one.drawn())
@@ -292,14 +284,14 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
 
     arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
-        yield figure("precision", rules, precision_of(rules))
+        yield figure("precision", rules, precision_in(rules, "explanation"))
     for rules in RULES:
         for arm in arms:
-            yield figure(f"precision_{arm}", rules, precision_without(rules, arm))
+            yield figure(f"precision_{arm}", rules, precision_in(rules, arm))
         if "none" in arms:
-            gains = [gain(one, rules) for one in views]
-            yield Figure("simulatability_gain", rules, metrics.mean_gain(gains))
-            yield Figure("simulatability_gain_normalised", rules, metrics.normalised(metrics.mean_gain(gains)))
+            added = metrics.mean_gain([gain(one, rules) for one in views])
+            yield Figure("simulatability_gain", rules, added)
+            yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         # Runs of before there were arms have no such figure, and going on with one adds nothing to it.
         if any(one.spec and "arms" in one.spec.model_fields_set for one in views):
             yield figure("constant_guess", rules, partial(constant_guess, rules=rules))

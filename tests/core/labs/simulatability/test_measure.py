@@ -15,8 +15,8 @@ from core import entry
 from core.events import Event, Recorded, Resumed
 from core.labs.simulatability import world
 from core.labs.simulatability.controls import expected_precision
+from core.labs.simulatability.counterfactuals import draws_of
 from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.measure import draws_of
 from core.labs.simulatability.prompts import PackError, read_pack
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import AskSpec

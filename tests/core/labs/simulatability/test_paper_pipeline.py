@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.labs.simulatability.measure import mixed
+from core.labs.simulatability.counterfactuals import mixed
 from core.labs.simulatability.tasks import AskSpec, calls
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
 from tests.stub_server import StubServer

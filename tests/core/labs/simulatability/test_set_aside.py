@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.labs.simulatability.measure import REWORDED
+from core.labs.simulatability.counterfactuals import REWORDED
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.text.embed import encoder
 from tests.core.labs.simulatability.test_measure import play, stub_catalog, stub_spec
