@@ -152,6 +152,17 @@ class Picture(NamedTuple):
     choices: tuple[str, ...] = ("",)
 
 
+FACETS = {
+    "how": "Method, explanation or interpreter",
+    "task": "Task",
+    "dataset": "Data set",
+    "category": "Category",
+    "difficulty": "Difficulty",
+    "wording": "Wording",
+}
+"""What a lab may say of a case, for results to be found by: name and title."""
+
+
 class First(NamedTuple):
     """The first minute: a run to press a button for, in words for a newcomer."""
 
@@ -184,6 +195,10 @@ def _nothing(spec: Any) -> dict[str, str]:
     return {}
 
 
+def _no_facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    return {}
+
+
 def _no_controls() -> Mapping[str, Model]:
     return {}
 
@@ -212,6 +227,9 @@ class Lab:
       where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
       is such a test; None for a model that it does not fit.
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
+    - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
+      stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
+      that specification, which may be damaged.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
@@ -249,6 +267,9 @@ class Lab:
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
     of_model: Callable[[str], Spec | None] = lambda id: None
     how: str = ""
+    item: Literal["case", "trial"] = "case"
+    principal: str = ""
+    facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
     about: str = ""

@@ -35,9 +35,10 @@ def runs(
     rules: Rules = "repaired",
     viewer: str | None = None,
     recordings: bool = False,
+    only: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The newest runs first, one row each, of one lab or of all; with `viewer`, those that person owns or may see;
-    with `recordings`, those that came with the app, and else none of them.
+    """The newest runs first, one row each, of one lab or of all, or `only` these; with `viewer`, those that person owns
+    or may see; with `recordings`, those that came with the app, and else none of them.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
@@ -60,7 +61,8 @@ def runs(
             select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-            where about = '' and recording = ? and (? is null or lab = ?) and {_SEEN}
+            where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
+                  and {_SEEN}
             order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
@@ -82,6 +84,8 @@ def runs(
             recordings,
             lab,
             lab,
+            only,
+            only,
             viewer,
             viewer,
             limit,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from core import entry
 from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
 from pages.parts import plain_case
@@ -48,6 +50,7 @@ class Room:
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
     - `methods()` draws the lab's section of the Methods page.
+    - `words` are what values of its facets and outcomes are called on the screen.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
@@ -63,6 +66,7 @@ class Room:
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] = lambda: None
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def of(lab: Lab) -> Room:
@@ -72,3 +76,9 @@ def of(lab: Lab) -> Room:
         return Room()
     room: Room = import_module(f"{name}.room").ROOM
     return room
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """What values of facets and outcomes are called on the screen, of all labs."""
+    return {value: said for lab in entry.labs().values() for value, said in of(lab).words.items()}

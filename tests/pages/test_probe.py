@@ -256,7 +256,7 @@ def test_a_run_is_a_case_can_be_replayed_and_is_listed(page: Page) -> None:
     assert "No model is asked" in app.get("progress")[0].proto.text
     app.segmented_control(key="speed").set_value("At once").run()
     assert "replay" not in app.query_params
-    app = page("results/browse.py")
+    app = page("results/browse.py", show="runs")
     assert "Your own numeric function" in app.dataframe[0].value["About"].tolist()
 
 

@@ -85,6 +85,8 @@ def sentences(view: AskView) -> list[str]:
     return [f"{doubt(view)} {verdict(view)}".strip(), *controls(view)]
 
 
+_FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
+
 LAB = Lab(
     name="simulatability",
     title="Ask",
@@ -154,6 +156,8 @@ LAB = Lab(
     prompts=prompts.hashes,
     controls=robots,
     how="method",
+    item="trial",
+    facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     newcomer="control/fickle",
     wide=True,
     first=first,

@@ -35,4 +35,5 @@ ROOM = Room(
     several=draw.several,
     after=_after,
     methods=methods.draw,
+    words={**form.TASKS, **form.EXPLANATIONS, "unknown": "cannot tell"},
 )

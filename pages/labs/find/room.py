@@ -109,4 +109,5 @@ ROOM = Room(
     progress=_progress,
     after=_after,
     methods=methods.draw,
+    words={**form.TITLES, **form.NAMES},
 )

@@ -116,4 +116,5 @@ ROOM = Room(
     several=_several,
     after=_after,
     methods=methods.draw,
+    words={**case.METHODS, **form.TASKS, "as expected": "came true", "misled": "did not come true"},
 )
