@@ -34,7 +34,7 @@ FLOORS: list[set[str]] = [
 """A package or file belongs to the longest name here that it begins with."""
 
 HEAVY = (
-    *("torch", "transformers", "sentence_transformers", "nltk", "scipy", "sklearn", "sacrebleu"),
+    *("torch", "transformers", "sentence_transformers", "nltk", "scipy", "statsmodels", "sklearn", "sacrebleu"),
     *("duckdb", "xllamacpp", "openai", "streamlit"),
 )
 

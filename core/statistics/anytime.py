@@ -33,6 +33,8 @@ def anytime(total: float, n: int, level: float = 0.95) -> Interval:
     mean = total / n
 
     def excluded(p: float) -> bool:
+        if (total and p <= 0) or (total < n and p >= 1):  # where halving has reached an end that was seen not to be
+            return True
         against = sum(part * math.log(share) for part, share in ((total, p), (n - total, 1 - p)) if part)
         return mixture - against >= -math.log(1 - level)
 

@@ -55,7 +55,7 @@ def cluster_bootstrap(
     codes, _ = pd.factorize(np.asarray(clusters, dtype=object))
     if not np.isfinite(trials).all() or (codes < 0).any():
         raise ValueError("each trial needs a finite value and a cluster")
-    sums, sizes = np.bincount(codes, weights=trials), np.bincount(codes).astype(float)
+    sums, sizes = np.bincount(codes, weights=trials).astype(float), np.bincount(codes).astype(float)
     order = np.lexsort((sizes, sums))  # so that the same clusters in another order give the same draws
     sums, sizes = sums[order], sizes[order]
     means, k = sums / sizes, len(sums)

@@ -82,9 +82,9 @@ def sign_flips(differences: Sequence[float], draws: int = 9999, seed: int = 0) -
     randomisation test for pairs (1935, The Design of Experiments, section 21).
 
     `differences` holds one of each independent item. Where all are 1, 0 or -1 that is McNemar's exact test, which is
-    then named. Else exact while the 2^n ways number no more than `draws` + 1; beyond, `draws` of them are drawn and what
-    was seen counts as one of them (Phipson and Smyth 2010, Statistical Applications in Genetics 9, 39). Nothing, or
-    identical settings: p = 1. Two that both guess: a p at most 0.05 one time in twenty or less.
+    then named. Else exact while the 2^n ways number no more than `draws` + 1; beyond, `draws` of them are drawn and
+    what was seen counts as one of them (Phipson and Smyth 2010, Statistical Applications in Genetics 9, 39). Nothing,
+    or identical settings: p = 1. Two that both guess: a p at most 0.05 one time in twenty or less.
     """
     if all(gap in (-1, 0, 1) for gap in differences):
         return Test(
@@ -95,7 +95,7 @@ def sign_flips(differences: Sequence[float], draws: int = 9999, seed: int = 0) -
     gaps, n = np.asarray(differences, dtype=float), len(differences)
     far = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()  # sums of the same numbers in another order differ a little
     if 2**n <= draws + 1:
-        signs = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+        signs = 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return Test(float((np.abs(signs @ gaps) >= far).mean()), f"sign flips, all {2**n:,}")
     random, at_once, reached = np.random.default_rng(seed), max(1, ROOM // n), 0
     for start in range(0, draws, at_once):
