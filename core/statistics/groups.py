@@ -42,7 +42,7 @@ def group_statistics(
 
     An empty frame gives no rows; a group without any defined row NaN for its means and limits, with `how` saying so. A
     constant guess that is always right: 1 and Wilson's interval. Chance: around its rate. Raises KeyError for a column
-    that is missing, ValueError for a row of more trials than were meant.
+    that is missing, ValueError for a row without an item, and for one of more trials than were meant.
     """
     import pandas as pd
 
@@ -52,6 +52,8 @@ def group_statistics(
         of=frame.get(of, 1),
     )
     rows["n"] = rows["n"].where(rows["value"].notna(), 0)
+    if rows[item].isna().any():
+        raise ValueError("a row belongs to no item")
     if (rows["n"] > rows["of"]).any():
         raise ValueError("a row counts more trials than were meant to count")
     grouped = rows.groupby(list(by), dropna=False, sort=True) if by else [((), rows)]

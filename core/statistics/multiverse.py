@@ -48,13 +48,15 @@ def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", 
     `of`. The range is no confidence interval: it says what hangs on choices, an interval what hangs on which items were
     drawn. Identical outcomes under all choices: low equals high, nothing moves. Guesses under each choice: the range
     grows with the number of choices, about as far as chance goes. Empty: None from low to high. Raises ValueError
-    without choices.
+    without choices, and for a row that lacks an item or a choice.
     """
     import pandas as pd
 
     names = list(choices)
     if not names:
         raise ValueError("a multiverse needs a choice")
+    if frame[[item, *names]].isna().any(axis=None):
+        raise ValueError("a row lacks its item or one of the choices")
     numbers = frame.assign(**{outcome: pd.to_numeric(frame[outcome])})
     table = numbers.pivot_table(outcome, item, names, aggfunc="mean", dropna=False, observed=True, sort=True)
     tried = numbers[names].drop_duplicates()

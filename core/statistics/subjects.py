@@ -90,13 +90,15 @@ def compare_subjects(
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
     Guesses: p at most 0.05 for one pair or more at most one time in twenty. Raises ValueError for another number of
-    subjects than two to five, and for an item in two clusters.
+    subjects than two to five, for a row without a subject or an item, and for an item in two clusters.
     """
     import pandas as pd
 
     names = list(pd.unique(frame[subject]))
     if not 2 <= len(names) <= MOST:
         raise ValueError(f"two to {MOST} subjects can be compared, not {len(names)}")
+    if frame[[subject, item]].isna().any(axis=None):
+        raise ValueError("a row belongs to no subject or to no item")
     numbers = frame.assign(**{value: pd.to_numeric(frame[value]).astype(float)})
     table = numbers.groupby([item, subject])[value].mean().unstack(subject)[names]
     has = frame.groupby([item, subject]).size().unstack(subject)[names].notna()

@@ -166,3 +166,14 @@ def test_a_multiverse_of_one_choice_of_none_that_matters_and_of_nothing():
     assert undefined.low is None and undefined.universes["n"].tolist() == [0, 0]
     with pytest.raises(ValueError):
         multiverse(frame, [])
+
+
+def test_a_row_that_belongs_nowhere_is_refused_and_not_lost():
+    frame = rows(("a", "p", 1), ("b", None, 0), columns=("m", "item", "outcome"))
+    for call in (
+        lambda: group_statistics(frame, ["m"], value="outcome"),
+        lambda: compare_subjects(frame, "m", value="outcome"),
+        lambda: multiverse(frame, ["m"]),
+    ):
+        with pytest.raises(ValueError, match="a row"):
+            call()
