@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.labs.find.reliability import LAB, ReliabilitySpec
-from core.text.paper_figures import figures, source
+from core.published import figures, source
 from core.text.templates import PROMPTS, load
 from pages import lab as driver
 from pages.parts import models

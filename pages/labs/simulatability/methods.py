@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.text.paper_figures import figures, source
+from core.published import figures, source
 from core.text.templates import PROMPTS, load
 from pages.parts.text import plain
 
