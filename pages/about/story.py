@@ -38,12 +38,9 @@ def _end(labs: list[Lab]) -> Slide:
     return Slide(
         "What it means, and what it does not",
         "An explanation is worth what it lets you expect",
-        (
-            "That can be tried out: on new questions, in a fresh session, on a box whose truth is known. It does not "
-            "say whether an answer is right, nor what went on inside the model.",
-            recording.about_all(),
-        ),
+        ("That can be tried out. It does not say whether an answer is right, nor what went on inside the model.",),
         links=tuple(Link(f"{lab.title}: {lab.question}", lab.icon, shell.of_lab(lab), {}) for lab in labs),
+        foot=recording.about_all(),
     )
 
 

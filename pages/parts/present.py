@@ -24,13 +24,14 @@ END = "end"
 _STYLE = """<style>
 html {font-size: clamp(20px, 15px + 1.2vw, 40px)}
 [data-testid="stHeader"] {display: none}
-[data-testid="stMainBlockContainer"] {padding-top: 2rem; padding-bottom: 5rem}
-h1 {font-size: 1.8rem !important}
-.st-key-slide p, .st-key-slide li {line-height: 1.4}
-.st-key-slide [data-testid="stMarkdownContainer"] span {font-size: 1em}
-.st-key-slide blockquote {color: inherit; opacity: 1}
-.st-key-keys {position: fixed; bottom: 0; left: 0; right: 0; z-index: 99; padding: .3rem 1rem; justify-content: center;
-  background: var(--st-background-color, Canvas)}
+[data-testid="stMainBlockContainer"] {max-width: 39rem; padding: 1.2rem 1rem 3rem}
+.st-key-slide h1 {font-size: 1.6rem; padding: 0}
+.st-key-slide h3 {font-size: 1.2rem; padding: 0}
+.st-key-slide [data-testid="stMarkdownContainer"], .st-key-slide :is(p, blockquote) {margin: 0}
+.st-key-slide :is(p, li) {line-height: 1.35}
+.st-key-slide blockquote p {color: var(--text-color, inherit); font-size: 1.2rem}
+.st-key-keys {position: fixed; bottom: 0; left: 0; right: 0; z-index: 99; padding: .3rem 1rem; 
+  backdrop-filter: blur(1rem)}
 .st-key-keys, .st-key-keys * {font-size: max(13px, .5rem) !important}
 .st-key-keys button {min-height: 0; padding: .1rem .4rem}
 .st-key-space {display: none}
@@ -43,10 +44,9 @@ def link(lab: Lab, run_id: str) -> None:
     """The way to the presenter; none where the reader guesses first, or tries first, for it tells everything."""
     if lab.hidden or {"reader", "guess", "hold"} & set(st.query_params):
         return
-    st.page_link(
-        of_lab(lab), label="Present", icon=":material/slideshow:",
-        query_params={**named_in_address(run_id), "present": "1"},
-    )  # fmt: skip
+    # A link to the page that one is on would leave the address as it is.
+    if st.button("Present", icon=":material/slideshow:", type="tertiary", key="present"):
+        st.switch_page(of_lab(lab), query_params={**named_in_address(run_id), "present": "1"})
 
 
 def run(lab: Lab) -> bool:
@@ -102,7 +102,7 @@ def deck(slides: Sequence[Slide], name: str, of: str, leave: Callable[[], None])
         guesses[slide.question.trial] = value
         _go(after)
 
-    with st.container(key="slide", gap="medium"):
+    with st.container(key="slide", gap="small"):
         _draw(slide)
         if slide.question is not None:
             _options(slide, guesses, guess)
@@ -112,6 +112,8 @@ def deck(slides: Sequence[Slide], name: str, of: str, leave: Callable[[], None])
                 st.markdown(f"**{compared}**")
         for way in slide.links:
             st.page_link(way.page, label=way.words, icon=way.icon, query_params=way.query)
+        if slide.foot:
+            st.markdown(f":gray[{slide.foot}]")
     has_questions = any(one.question is not None for one in slides)
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="keys"):
         st.caption(" · ".join(part for part in (of, f"{at} of {len(slides)}") if part))

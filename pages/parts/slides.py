@@ -39,7 +39,8 @@ class Link(NamedTuple):
 
 class Slide(NamedTuple):
     """One screen: a small line above, a heading, and what stands below it, all of them Markdown, in which what a model
-    or a person wrote is escaped. `mark` is what came of a test, in `words`; `tiles` are those of all tests up to here.
+    or a person wrote is escaped. `mark` is what came of a test, in `words`; `tiles` are those of all tests up to here;
+    `foot` stands below all else.
     """
 
     lead: str
@@ -50,6 +51,7 @@ class Slide(NamedTuple):
     tiles: tuple[State, ...] = ()
     question: Question | None = None
     links: tuple[Link, ...] = ()
+    foot: str = ""
     is_waiting: bool = False
     is_verdict: bool = False
 

@@ -20,12 +20,13 @@ def slides(view: CheckView, active: bool) -> list[Slide]:
 
 
 def scene(view: CheckView) -> list[Slide]:
-    """The explanation, what a fresh session made of it, and the verdict."""
+    """The answer, its explanation, and what a fresh session made of it."""
     if view.explained is None or view.again is None:
         return []
-    explains, came = _explains(view), _came(view)
-    body = (*explains.body, f"Asked afresh: {came.heading}", *came.body[1:], f"**{emphasised(row_verdict(view))}**")
-    return [Slide("Does it keep to its own explanation in a fresh session?", explains.heading, body)]
+    explains, before = _explains(view), plain(view.reading("before") or "something unreadable")
+    heading = f"It answers *{before}*, and {explains.heading[0].lower()}{explains.heading[1:]}"
+    body = (explains.body[0], emphasised(row_verdict(view)))
+    return [Slide("Does it keep to its own explanation in a fresh session?", heading, body)]
 
 
 def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
@@ -105,7 +106,7 @@ def _question(view: CheckView, edited: str) -> Slide:
         asks = f"Does a fresh session answer *{plain(wanted)}*?" if wanted else "Does a fresh session answer otherwise?"
     shown = masked(edited, view.check.wording.mask)
     return Slide(
-        "A fresh session, which knows nothing of the explanation. What would you expect?", asks, (shown,),
+        "A fresh session knows nothing of that. What would you expect?", asks, (shown,),
         question=Question("session", YES_OR_NO, "its explanation", expected, observed),
     )  # fmt: skip
 

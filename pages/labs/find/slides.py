@@ -35,7 +35,7 @@ def slides(view: ProbeView, active: bool) -> list[Slide]:
 
 def scene(view: ProbeView) -> list[Slide]:
     """What the box gave, how it was described, what it is, and the verdict."""
-    if view.interpretation is None or view.truth is None:
+    if view.explanation is None or view.truth is None:
         return []
     calls = _box(view)
     return [
@@ -44,9 +44,9 @@ def scene(view: ProbeView) -> list[Slide]:
             calls.heading,
             (
                 *calls.body[:1],
-                f"It describes it: {quoted_inline(view.explanation or 'no description')}",
+                f"A model describes it: {quoted_inline(view.explanation)}",
                 f"**The truth:** {plain(view.truth.description)}",
-                f"**{plain(verdict(view))}**",
+                plain(verdict(view)),
             ),
         )
     ]
@@ -142,9 +142,13 @@ def _points(view: ProbeView) -> Iterator[Slide]:
         if guess is not None:
             yield _asks(f"point-{place}", lead, f"f({figure(x)})", gives, whose, holds)
         yield Slide(
-            lead, f"The box gives {figure(y)}", (f"f({figure(x)})", gives), mark="kept" if holds else "broken",
+            lead, f"The box gives {figure(y)}", (_for(f"f({figure(x)})", gives),), mark="kept" if holds else "broken",
             words="right" if holds else "wrong",
         )  # fmt: skip
+
+
+def _for(given: str, gives: str) -> str:
+    return f"For {given} {gives[0].lower()}{gives[1:]}"
 
 
 def _asks(trial: str, lead: str, heading: str, gives: str, whose: str, holds: bool) -> Slide:
@@ -165,7 +169,7 @@ def _text(view: ProbeView, name: str, trial: Trial, number: int, states: tuple[S
         gives = f"{whose} code gives **{quoted_inline(visible(one.repaired))}**"
         yield _asks(name, lead, heading, gives, whose, one.repaired == one.truth)
     yield Slide(
-        lead, f"The box gives {quoted_inline(visible(one.truth))}", (f"For {heading}", gives), mark=states[-1],
+        lead, f"The box gives {quoted_inline(visible(one.truth))}", (_for(heading, gives),), mark=states[-1],
         words=_words(trial), tiles=states,
     )  # fmt: skip
 

@@ -38,15 +38,13 @@ def scene(view: AskView) -> list[Slide]:
     if row is None or view.starter is None:
         return []
     number = list(view.rows.values()).index(row) + 1
-    expected, came = _expected(view, row, number), _came(view, row, number, False)
-    asked = [*_asked(view), f"It answers **{said(view.starter.answer(view.rules))}** and says why:"]
-    reason = quoted(view.explanation or "")
+    answer, expected, came = _answer(view, view.starter), _expected(view, row, number), _came(view, row, number, False)
     return [
-        Slide(_model(view), plain(view.title), (*asked[1:], reason)),
+        Slide(_model(view), plain(view.title), (*_asked(view)[1:], f"{answer.heading}:", answer.body[0])),
         Slide(
             "From its explanation, can you predict what it will answer next?",
-            expected.lead,
-            (expected.heading, came.heading, *came.body[1:], f"**{plain(verdict(view))}**"),
+            plain(row.counterfactual.text if row.counterfactual else ""),
+            (f"{expected.heading}.", f"{came.heading}.", f"Of all new questions: **{plain(verdict(view))}**"),
             mark=came.mark,
             words=came.words,
         ),
