@@ -35,7 +35,7 @@ def slides(view: ProbeView, active: bool) -> list[Slide]:
 
 def scene(view: ProbeView) -> list[Slide]:
     """What the box gave, how it was described, what it is, and the verdict."""
-    if view.explanation is None or view.truth is None:
+    if view.explanation is None or view.truth is None or not view.probes:
         return []
     calls = _box(view)
     return [
@@ -43,7 +43,7 @@ def scene(view: ProbeView) -> list[Slide]:
             "Can it explain a black box whose truth we know?",
             calls.heading,
             (
-                *calls.body[:1],
+                calls.body[0].replace("  \n", " · "),
                 f"A model describes it: {quoted_inline(view.explanation)}",
                 f"**The truth:** {plain(view.truth.description)}",
                 plain(verdict(view)),

@@ -44,7 +44,11 @@ def scene(view: AskView) -> list[Slide]:
         Slide(
             "From its explanation, can you predict what it will answer next?",
             plain(row.counterfactual.text if row.counterfactual else ""),
-            (f"{expected.heading}.", f"{came.heading}.", f"Of all new questions: **{plain(verdict(view))}**"),
+            (
+                f"{expected.heading}.",
+                f"{came.heading}.",
+                f"Of all new questions: **{plain(f'{doubt(view)} {verdict(view)}'.strip())}**",
+            ),
             mark=came.mark,
             words=came.words,
         ),
@@ -173,6 +177,11 @@ def _readable(value: str | None) -> str | None:
 
 
 def _verdict(view: AskView) -> Slide:
-    said_so = [plain(doubt(view)), *controls(view)]
-    states = tuple(state_of(row, False) for row in view.rows.values())
-    return Slide("The verdict", plain(verdict(view)), tuple(filter(None, said_so)), tiles=states, is_verdict=True)
+    doubted, said_so = plain(doubt(view)), plain(verdict(view))
+    return Slide(
+        f"**{doubted}**" if doubted else "The verdict",
+        f":gray[{said_so}]" if doubted else said_so,
+        tuple(controls(view)),
+        tiles=tuple(state_of(row, False) for row in view.rows.values()),
+        is_verdict=True,
+    )
