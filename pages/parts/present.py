@@ -29,7 +29,7 @@ html {font-size: clamp(20px, 15px + 1.2vw, 40px)}
 .st-key-slide h3 {font-size: 1.2rem; padding: 0}
 .st-key-slide [data-testid="stMarkdownContainer"], .st-key-slide :is(p, blockquote) {margin: 0}
 .st-key-slide :is(p, li) {line-height: 1.35}
-.st-key-slide blockquote {color: inherit !important}
+.st-key-slide blockquote {opacity: 1}
 .st-key-slide blockquote p {font-size: 1.2rem}
 .st-key-slide [data-testid="stPageLink"] * {white-space: normal}
 .st-key-keys {position: fixed; bottom: 0; left: 0; right: 0; z-index: 99; padding: .3rem 1rem; 

@@ -122,7 +122,7 @@ def _of_any(view: View, active: bool) -> Iterator[Slide]:
             is_waiting=active and reading.outcome == "waiting",
         )
     if active:
-        yield Slide("The verdict", is_waiting=True)
+        yield Slide("What comes next", is_waiting=True)
     elif lab is not None:
         headline, *more = lab.verdict(view) or [view.outcome("repaired")]
         yield Slide("The verdict", plain(headline), tuple(plain(one) for one in more), is_verdict=True)

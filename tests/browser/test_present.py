@@ -18,9 +18,12 @@ RUN = listed(home.recordings()).of_lab("simulatability")[0].run
 LEGIBLE = """() => {
   // The size and the contrast of every text on the screen, that of the keys' line apart.
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  const over = (colours) => {
+  const light = (grounds, letters, opacity) => {
     canvas.clearRect(0, 0, 1, 1);
-    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    canvas.globalAlpha = 1;
+    for (const colour of grounds) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    canvas.globalAlpha = opacity;
+    if (letters) { canvas.fillStyle = letters; canvas.fillRect(0, 0, 1, 1); }
     const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(one => one / 255)
       .map(one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -31,9 +34,13 @@ LEGIBLE = """() => {
     const one = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !one.checkVisibility() || one.closest('style, button:disabled')) continue;
     const grounds = [];
-    for (let at = one; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
-    const ground = over(grounds), letters = over([...grounds, getComputedStyle(one).color]);
-    const [low, high] = [ground, letters].sort((a, b) => a - b);
+    let opacity = 1;
+    for (let at = one; at; at = at.parentElement) {
+      grounds.unshift(getComputedStyle(at).backgroundColor);
+      opacity *= getComputedStyle(at).opacity;
+    }
+    const both = [light(grounds, '', 1), light(grounds, getComputedStyle(one).color, opacity)];
+    const [low, high] = both.sort((a, b) => a - b);
     found.push({text: walker.currentNode.data, size: parseFloat(getComputedStyle(one).fontSize),
                 contrast: (high + 0.05) / (low + 0.05), key: Boolean(one.closest('.st-key-keys'))});
   }
@@ -43,7 +50,9 @@ LEGIBLE = """() => {
 
 @pytest.fixture(params=["light", "dark"])
 def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=request.param, reduced_motion="reduce")
+    page = browser.new_page(
+        viewport={"width": 1280, "height": 720}, color_scheme=request.param, reduced_motion="reduce"
+    )
     yield page
     page.close()
 

@@ -36,24 +36,23 @@ def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
     item = view.check.item
     asked = item.question or item.hypothesis
     about = [*([f"**{plain(asked)}**"] if asked else []), quoted(item.paragraph)]
-    goes_on = active and view.result is None
     if view.classification is not None:
         before = view.reading("before")
         says = "What it answers could not be read" if before is None else f"It answers *{plain(before)}*"
         yield Slide(_model(view), says, tuple(about))
     else:
-        yield Slide(_model(view), "What does it make of this?", tuple(about), is_waiting=goes_on)
+        yield Slide(_model(view), "What does it make of this?", tuple(about), is_waiting=active)
     if view.explained is not None:
         yield _explains(view)
-    elif goes_on:
+    elif active:
         yield Slide("Why?", is_waiting=True)
     if (edited := view.edited()) is not None:
         yield _question(view, edited)
-        if view.again is not None or goes_on:
-            yield _came(view, goes_on)
+        if view.again is not None or active:
+            yield _came(view, active)
     yield from _random(view)
-    if goes_on:
-        yield Slide("The verdict", is_waiting=True)
+    if active:
+        yield Slide("What comes next", is_waiting=True)
         return
     state = TILES.get(view.outcome("repaired"), "set aside")
     more = tuple(emphasised(sentence) for sentence in caveats(view))
