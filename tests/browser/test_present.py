@@ -100,6 +100,7 @@ def test_a_run_is_presented_by_keyboard_alone(app: Server, screen: Page) -> None
     assert screen.url.endswith("&at=end")
     screen.reload()
     expect(heading).to_contain_text("2 of 5 predictions came true")
+    settle(screen)
     screen.keyboard.press("Home")
     expect(heading).to_have_text("Can a penguin fly?")
     screen.keyboard.press("Escape")
