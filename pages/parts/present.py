@@ -32,7 +32,7 @@ html {font-size: clamp(20px, 15px + 1.2vw, 40px)}
 .st-key-slide blockquote {opacity: 1}
 .st-key-slide blockquote p {font-size: 1.2rem}
 .st-key-slide [data-testid="stPageLink"] * {white-space: normal}
-.st-key-keys {position: fixed; bottom: 0; left: 0; right: 0; z-index: 99; padding: .3rem 1rem; 
+.st-key-keys {position: fixed; bottom: 0; left: 0; right: 0; z-index: 99; padding: .3rem 1rem;
   backdrop-filter: blur(1rem)}
 .st-key-keys, .st-key-keys * {font-size: max(13px, .5rem) !important}
 .st-key-keys button {min-height: 0; padding: .1rem .4rem}
@@ -172,4 +172,5 @@ def _place(slides: int) -> int:
     named = st.query_params.get("at", "1")
     if named == END:
         return slides
-    return min(max(int(named), 1), slides) if named.isdecimal() else 1
+    # More digits than a number of screens ever has are no number.
+    return min(max(int(named), 1), slides) if named.isdecimal() and len(named) < 10 else 1

@@ -31,7 +31,8 @@ def scene(view: CheckView) -> list[Slide]:
 
 def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
     if view.check is None:
-        yield Slide("", "The journal does not hold what was checked in a form that can be read.", is_waiting=active)
+        lost = "The journal does not hold what was checked in a form that can be read."
+        yield Slide("What is checked", is_waiting=True) if active else Slide("", lost, is_verdict=True)
         return
     item = view.check.item
     asked = item.question or item.hypothesis
@@ -46,7 +47,9 @@ def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
         yield _explains(view)
     elif active:
         yield Slide("Why?", is_waiting=True)
-    if (edited := view.edited()) is not None:
+    # As on the run's page: what the other rules read instead is not told.
+    edited = view.explained.edited_repaired if view.explained else None
+    if edited is not None:
         yield _question(view, edited)
         if view.again is not None or active:
             yield _came(view, active)
