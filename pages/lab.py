@@ -15,7 +15,7 @@ from core.lab import MOST_CASES, Lab, Spec
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
-from pages.parts import rooms, session
+from pages.parts import present, rooms, session
 from pages.parts.live import look, stage
 from pages.parts.pace import aside
 from pages.parts.run import problems
@@ -28,6 +28,8 @@ CHANGING = "changing"
 
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
+    if st.query_params.get("present") and present.run(lab):
+        return
     st.title(lab.title, anchor=False)
     run_id = st.query_params.get("run", "")
     try:
@@ -61,6 +63,7 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
         first, *more = rooms.of(lab).line(spec) if spec else [lab.title]
         st.markdown(" · ".join([f"**{plain(shortened(first))}**", *(plain(shortened(one)) for one in more if one)]))
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
+        present.link(lab, run_id)
 
 
 def spec_of(lab: Lab, state: Transcript) -> Spec | None:

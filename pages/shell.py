@@ -35,6 +35,7 @@ def _pages() -> Iterator[st.Page]:
     for lab in entry.labs().values():
         if not lab.hidden:
             yield of_lab(lab)
+    yield st.Page(PAGES / "about/story.py", title="In five screens", url_path="story", visibility="hidden")
     yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
     yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")

@@ -66,8 +66,12 @@ def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
         actions(run_id, state, here=lab.path)
 
 
-def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
-    """Draw the run, again and again while it goes on, at the pace that all who watch leave. Whether it does."""
+def watched(
+    lab: Lab, run_id: str, state: Transcript, began_active: bool, drawn_by: Callable[..., None] | None = None
+) -> bool:
+    """Draw the run, again and again while it goes on, at the pace that all who watch leave; as `draw` does, or
+    `drawn_by`, which takes the same. Whether it goes on.
+    """
     jobs = session.runs()
     case = _address()
     watch = jobs.watch(run_id, _kept(state)) if began_active else None
@@ -93,7 +97,7 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
                 st.rerun()
         hear(now, run_id)
         with PACE.drawing(session.tab()):
-            draw(lab, now, run_id, active)
+            (drawn_by or draw)(lab, now, run_id, active)
         if began_active and not active:
             st.session_state["last-drawings"] = LAST_DRAWINGS
             st.rerun()

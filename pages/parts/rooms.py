@@ -12,7 +12,7 @@ from typing import Any
 from core import entry
 from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
-from pages.parts import plain_case
+from pages.parts import plain_case, slides
 from pages.parts.models import short
 
 
@@ -49,6 +49,8 @@ class Room:
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
+    - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view)` does
+      so in a screen or two, for the story on the front page.
     - `methods()` draws the lab's section of the Methods page.
     - `words` are what values of its facets and outcomes are called on the screen.
     """
@@ -65,6 +67,8 @@ class Room:
     several: Callable[[Transcript, str], None] = plain_case.several
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    slides: Callable[[Any, bool], list[slides.Slide]] = slides.of_any
+    scene: Callable[[Any], list[slides.Slide]] = lambda view: []
     methods: Callable[[], None] = lambda: None
     words: Mapping[str, str] = field(default_factory=dict)
 

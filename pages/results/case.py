@@ -16,7 +16,7 @@ from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
-from pages.parts import live, recording, rooms, session
+from pages.parts import live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, named_in_address, problems, size, title
@@ -211,9 +211,11 @@ def main(run_id: str) -> None:
         step_through(run_id, lab)
         return
     if replayed and state.asked:
+        present.link(lab, run_id)
         recording.note(run_id, state)
         st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
+    present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
     if not active:

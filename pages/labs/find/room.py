@@ -11,7 +11,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
-from pages.labs.find import form, methods, turn
+from pages.labs.find import form, methods, slides, turn
 from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
@@ -108,6 +108,8 @@ ROOM = Room(
     draw=_draw,
     progress=_progress,
     after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
     methods=methods.draw,
     words={**form.TITLES, **form.NAMES},
 )

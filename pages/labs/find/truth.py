@@ -36,7 +36,7 @@ _JUDGED = {
     "paper": "The description as paper rules read it",
     "truth": "The true description",
 }
-_STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
+STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
 """What the outcomes of a test are called in every lab; what is not listed was not tested."""
 
 _WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
@@ -126,7 +126,7 @@ def judged(case: ProbeView) -> None:
         if case.spec and case.spec.category == "numeric":
             _stretches(case)
         else:
-            marks = [Tile(_STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
+            marks = [Tile(STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
             strip(marks, "test", {"kept": "right", "broken": "wrong", "set aside": "not tested"})
         st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:

@@ -16,7 +16,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
-from pages.labs.simulatability import form, methods
+from pages.labs.simulatability import form, methods, slides
 from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 from pages.parts.run import go_on, link, resume
@@ -115,6 +115,8 @@ ROOM = Room(
     draw=_draw,
     several=_several,
     after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
     methods=methods.draw,
     words={**case.METHODS, **form.TASKS, "as expected": "came true", "misled": "did not come true"},
 )

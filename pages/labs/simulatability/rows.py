@@ -140,7 +140,7 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
     lines, expected = [], []
     if row.simulation:
         expects = "" if row.simulation.repaired in ("unknown", "neither") else "expect "
-        took = _quoted(case, _call_of(row.simulation))
+        took = _quoted(case, call_of(row.simulation))
         expected.append(f"Predictor: {took}{expects}**{said(row.simulation.repaired)}**")
     if row.guess:
         expected.append(f"you said **{said(row.guess.repaired)}**")
@@ -175,7 +175,7 @@ def _mine(row: Row) -> State:
     return "kept" if row.guess.repaired == row.answer.repaired else "broken"
 
 
-def _call_of(simulation: Simulation) -> str:
+def call_of(simulation: Simulation) -> str:
     """Of several votes the first that the majority holds with."""
     votes = zip(simulation.calls, simulation.votes, strict=False)
     agreeing = [call for call, vote in votes if vote == simulation.repaired]
