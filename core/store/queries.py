@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
-_SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
+SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
 """What somebody sees, who stands for both of the question marks; null sees all."""
 
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
@@ -60,7 +60,7 @@ def runs(
             select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-            where about = '' and recording = ? and (? is null or lab = ?) and {_SEEN}
+            where about = '' and recording = ? and (? is null or lab = ?) and {SEEN}
             order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
@@ -282,7 +282,7 @@ def _figures(
         )
         select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and not recording and {_SEEN} order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,
