@@ -109,7 +109,9 @@ LIMITS = (
     Limit("query_seconds", "Seconds that an SQL query may take.", 5, "It may ask for more than there is.", 20),
     Limit("query_rows", "Rows that an SQL query gives.", 10_000, "No page shows more.", 10_000),
     Limit("query_mb", "Megabytes of memory that an SQL query may take.", 300, "Two run at once.", 1_000),
-    Limit("bundle_mb", "Megabytes of runs that are imported at once.", 200, "A small file may hold a large one.", 2_000),
+    Limit(
+        "bundle_mb", "Megabytes of runs that are imported at once.", 200, "A small file may hold a large one.", 2_000
+    ),
     Limit("bundle_journals", "Journals that are imported at once.", 2_000, "Each is a file.", 20_000),
     Limit("bundle_seconds", "Seconds that an import may take.", 60, "Nothing else may wait for it.", 600),
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
+from core.runs.bundle import IMPORTED
 from core.runs.transcript import ancestors
 from core.store.schema import named
 from core.store.store import Store
@@ -228,6 +229,16 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
         )
     kinds = store.tables[table or "records"].columns
     return _decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
+
+
+def senders(store: Store) -> dict[str, str]:
+    """Whose the runs are that were made elsewhere: run -> a name, untrusted."""
+    with store.cursor() as cursor:
+        cursor.execute(
+            "select about, json_extract_string(data, '$.sender') from records join runs using (run) where record = ?",
+            [IMPORTED],
+        )
+        return dict(cursor.fetchall())
 
 
 def figures(

@@ -212,7 +212,8 @@ def _answer(asked: Asked) -> bytes:
 def _kind(error: str) -> str:
     """DuckDB's words, with what they mean where that is not plain."""
     if "Out of Memory" in error or "bad_alloc" in error:
-        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {error.splitlines()[0]}"
+        told = error.splitlines()[0]
+        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {told}"
     if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
         return f"A query reads the store, and nothing else. DuckDB says: {error}"
     return error
