@@ -21,9 +21,9 @@ LONGEST_LINK = 6_000
 st.title("Query", anchor=False)
 visit = session.runs()
 viewer = None if visit.sees_all else visit.visitor.name
-whose = "every run" if viewer is None else "your runs, and those that are shared or came with the app"
+whose = "all runs" if viewer is None else "your runs, and those that are shared or came with the app"
 st.markdown(
-    f"Ask the store in SQL: {whose}. A query reads a copy and changes nothing. It gives "
+    f"SQL over {whose}. A query reads a copy and changes nothing. It gives "
     f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
 )
 
@@ -100,12 +100,16 @@ def show(query: str, found: Found | QueryRefused) -> None:
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
     chosen(linked)
-with st.container(horizontal=True, gap="small", key="examples"):
+begin = not ({"ask", "found"} & st.session_state.keys())
+with (
+    st.expander("Questions to begin with", icon=":material/lightbulb:", expanded=begin),
+    st.container(horizontal=True, gap="small", key="examples"),
+):
     for place, example in enumerate(sql.examples()):
         st.button(example.title, key=f"example-{place}", on_click=chosen, args=[example.sql])
 schema()
 with st.form("query", border=False):
-    st.text_area("SQL", key="sql", height=180, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")
+    st.text_area("SQL", key="sql", height=140, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")
     if st.form_submit_button("Ask", type="primary", icon=":material/play_arrow:", key="go"):
         st.session_state["ask"] = True
 if (result := asked()) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import stat
@@ -63,8 +64,6 @@ def altered(old: bytes, new: bytes) -> bytes:
 
 def only(data: bytes, name: str = RUN) -> bytes:
     """A bundle of one journal that holds `data`, of which the manifest tells the truth."""
-    import hashlib
-
     told = manifest(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
     return zipped((f"journals/{name}.jsonl", data), ("manifest.json", told))
 
@@ -102,7 +101,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "no manifest": (lambda: zipped((JOURNAL, good()[JOURNAL])), "no bundle"),
     "a manifest that is none": (lambda: zipped(("manifest.json", b"[" * 100_000)), "cannot be read"),
     "a manifest without end": (lambda: zipped(("manifest.json", b" " * (3 << 20))), "cannot be read"),
-    "another kind of bundle": (lambda: zipped((JOURNAL, good()[JOURNAL]), ("manifest.json", manifest(bundle=2))), "bundle"),
+    "another kind of bundle": (lambda: zipped(("manifest.json", manifest(bundle=2))), "bundle"),
     "a wrong hash": (lambda: zipped((JOURNAL, good()[JOURNAL]), ("manifest.json", manifest(sha256="0"))), "altered"),
     "a wrong size": (lambda: zipped((JOURNAL, good()[JOURNAL]), ("manifest.json", manifest(bytes=1))), "altered"),
     "an altered journal": (lambda: zipped((JOURNAL, altered(b"a", b"b")), ("manifest.json", manifest())), "altered"),
@@ -119,7 +118,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "a link": (lambda: zipped(*good().items(), (linked("journals/l.jsonl"), b"/etc/passwd")), "neither"),
     "a zip in it": (lambda: zipped(*good().items(), ("inner.zip", zipped(("a", b"b")))), "neither"),
     "who shares it": (lambda: zipped(*good().items(), (f"journals/{RUN}~~shared.jsonl", b"x")), "neither"),
-    "names but for capitals": (lambda: zipped(*good().items(), ("journals/A.jsonl", b""), ("journals/a.jsonl", b"")), "twice"),
+    "names but for capitals": (lambda: zipped(("journals/A.jsonl", b""), ("journals/a.jsonl", b"")), "twice"),
     "encrypted": (encrypted, "encrypted"),
     "packed otherwise": (lambda: zipped(*good().items(), how=zipfile.ZIP_LZMA), "packed"),
     "a bomb": (lambda: zipped(*good().items(), ("journals/b.jsonl", bytes(5 << 20))), "more than 4 MB"),

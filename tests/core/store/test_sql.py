@@ -8,6 +8,7 @@ import pytest
 from store_events import LABS, whole_run, write
 
 from core import entry, home
+from core.events import Shared, Started
 from core.journal import to_line
 from core.runs.said import shared_path
 from core.store import sql
@@ -66,9 +67,7 @@ def test_a_visitor_finds_only_what_they_may_see(store: Store, folder: Path) -> N
     assert ns(store, "select count(*) as n from runs", "nobody' or true --") == [{"n": 1}]
 
 
-def _said(run: str):  # noqa: ANN202  two events
-    from core.events import Shared, Started
-
+def _said(run: str) -> tuple[Started, Shared]:
     name = f"{run}~~shared"
     return Started(run=name, lab="", spec={}, seed=0, about=run), Shared(run=name, shared=True)
 
