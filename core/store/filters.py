@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from core.lab import FACETS
+from core.store.queries import SEEN
 
 IN_ITEMS = ("lab", "model", "outcome", "reason", "error", *FACETS)
 """Facets that are columns of the table `items`."""
@@ -122,8 +123,7 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
     """Which rows of `items` (under that name) are wanted, of the runs that `viewer` owns or may see, None for all.
     `stopped` are runs that say they go on, whose process is gone.
     """
-    seen = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
-    runs: list[Where] = [(f"about = '' and recording = ? and {seen}", [wanted.recordings, viewer, viewer])]
+    runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
     here: list[Where] = []
     for facet, values in wanted.chosen.items():
         if facet in IN_ITEMS:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
+from core.runs.bundle import IMPORTED
 from core.runs.transcript import ancestors
 from core.store.schema import named
 from core.store.store import Store
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
-_SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
+SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
 """What somebody sees, who stands for both of the question marks; null sees all."""
 
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
@@ -62,7 +63,7 @@ def runs(
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
             where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
-                  and {_SEEN}
+                  and {SEEN}
             order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
@@ -234,6 +235,16 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
     return _decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
 
 
+def senders(store: Store) -> dict[str, str]:
+    """Whose the runs are that were made elsewhere: run -> a name, untrusted."""
+    with store.cursor() as cursor:
+        cursor.execute(
+            "select about, json_extract_string(data, '$.sender') from records join runs using (run) where record = ?",
+            [IMPORTED],
+        )
+        return dict(cursor.fetchall())
+
+
 def figures(
     store: Store,
     lab: str,
@@ -286,7 +297,7 @@ def _figures(
         )
         select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and not recording and {_SEEN} order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,

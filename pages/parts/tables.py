@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.text.cells import csv
+from core.store import export
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -17,13 +17,18 @@ WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download
 
 def as_csv(table: DataFrame, name: str) -> None:
     """A button that downloads the table under that name."""
+    as_file(table, name, "csv")
+
+
+def as_file(table: DataFrame, name: str, kind: export.Kind) -> None:
+    """The same, as a file of that kind."""
     st.download_button(
-        "Download as CSV",
-        lambda: csv(table),
-        file_name=f"{name}.csv",
-        mime="text/csv",
+        f"Download as {export.FORMATS[kind].title}",
+        lambda: export.table(table, kind),
+        file_name=f"{name}.{kind}",
+        mime=export.FORMATS[kind].mime,
         icon=":material/table:",
         on_click="ignore",
         type="tertiary",
-        key=f"csv-{name}",
+        key=f"{kind}-{name}",
     )
