@@ -11,6 +11,7 @@ from typing import Any
 from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
 from pages.parts import plain_case
+from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short
 
 
@@ -48,6 +49,7 @@ class Room:
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
     - `methods()` draws the lab's section of the Methods page.
+    - `side` is what it takes to set runs of the lab side by side.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
@@ -63,6 +65,7 @@ class Room:
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] = lambda: None
+    side: Side = ALIKE
 
 
 def of(lab: Lab) -> Room:

@@ -9,6 +9,7 @@ from core.labs.consistency.view import CheckView
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.consistency import draw, form, methods
+from pages.labs.consistency.side import SIDE
 from pages.parts.rooms import Room
 
 REAL = "local/smollm2-135m"
@@ -35,4 +36,5 @@ ROOM = Room(
     several=draw.several,
     after=_after,
     methods=methods.draw,
+    side=SIDE,
 )

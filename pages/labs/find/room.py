@@ -12,6 +12,7 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
 from pages.labs.find import form, methods, turn
+from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
@@ -109,4 +110,5 @@ ROOM = Room(
     progress=_progress,
     after=_after,
     methods=methods.draw,
+    side=SIDE,
 )
