@@ -39,8 +39,10 @@ def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Which others to begin: one run each, and then all in columns."""
     side = rooms.of(lab).side
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
-    others = models.pick_many("Other models", "one or two", "side-models", "Any model that can be asked here.", lab)
-    fields: list[dict[str, Any]] = [{"model": model} for model in others if model != getattr(spec, "model", "")]
+    own = getattr(spec, "model", "")
+    help = "Any model that can be asked here; an id that is not listed can be typed."
+    others = models.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
+    fields: list[dict[str, Any]] = [{"model": model} for model in others if model != own]
     if ways := side.ways(spec):
         chosen = st.pills("Or the same model, but", list(ways), selection_mode="multi", key="side-ways", wrap=True)
         fields += [ways[one] for one in chosen]

@@ -18,7 +18,7 @@ SETTLED = ("kept", "broken", "not settled")
 """What can be held against each other; every other state says that there is nothing to compare."""
 
 
-class Test(NamedTuple):
+class Cell(NamedTuple):
     """One test and what came of it in one run. `key` is the same in every run that made it; `title` says what was put
     to the test and `text` what came out, a sentence, both as Markdown. `label` is the lab's own word for the state.
     """
@@ -33,29 +33,29 @@ class Test(NamedTuple):
 class Row(NamedTuple):
     """The same test in each run, None where a run has not made it."""
 
-    tests: tuple[Test | None, ...]
+    cells: tuple[Cell | None, ...]
 
     @property
     def title(self) -> str:
-        return next(test.title for test in self.tests if test)
+        return next(cell.title for cell in self.cells if cell)
 
     @property
     def is_shared(self) -> bool:
         """Whether every run has made it."""
-        return None not in self.tests
+        return None not in self.cells
 
     @property
     def is_settled(self) -> bool:
         """Whether in every run something came of it that can be compared."""
-        return all(test is not None and test.state in SETTLED for test in self.tests)
+        return all(cell is not None and cell.state in SETTLED for cell in self.cells)
 
     @property
     def parts(self) -> bool:
         """Whether not the same came of it in all."""
-        return self.is_settled and len({(test.state, test.label) for test in self.tests if test}) > 1
+        return self.is_settled and len({(cell.state, cell.label) for cell in self.cells if cell}) > 1
 
 
-def _tests(view: View, active: bool) -> list[Test]:
+def _tests(view: View, active: bool) -> list[Cell]:
     """The trials as every lab has them: kept where what was expected was observed."""
 
     def state(id: str) -> State:
@@ -70,7 +70,7 @@ def _tests(view: View, active: bool) -> list[Test]:
         reading = view.trials[id].repaired
         return f"expected **{plain(reading.expected or '–')}**, observed **{plain(reading.observed or '–')}**"
 
-    return [Test(trial.about, plain(trial.about), state(id), told(id)) for id, trial in view.trials.items()]
+    return [Cell(trial.about, plain(trial.about), state(id), told(id)) for id, trial in view.trials.items()]
 
 
 def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
@@ -90,7 +90,7 @@ class Side:
     - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
     """
 
-    tests: Callable[[Any, bool], list[Test]] = _tests
+    tests: Callable[[Any, bool], list[Cell]] = _tests
     key: Callable[[str, Any], str] = lambda case, spec: case
     outcomes: Mapping[str, State] = field(default_factory=dict)
     one: str = "test"
@@ -104,7 +104,7 @@ ALIKE = Side()
 """What stands in for a lab that declares none."""
 
 
-def aligned(columns: Sequence[Sequence[Test]]) -> list[Row]:
+def aligned(columns: Sequence[Sequence[Cell]]) -> list[Row]:
     """The tests of each run row against row, those that all have made first, in the order of the first run. A test
     that a run has made twice meets the other's second.
     """
@@ -114,11 +114,11 @@ def aligned(columns: Sequence[Sequence[Test]]) -> list[Row]:
     return sorted(rows, key=lambda row: not row.is_shared)
 
 
-def _numbered(tests: Sequence[Test]) -> Iterator[tuple[tuple[str, int], Test]]:
+def _numbered(tests: Sequence[Cell]) -> Iterator[tuple[tuple[str, int], Cell]]:
     seen: Counter[str] = Counter()
-    for test in tests:
-        seen[test.key] += 1
-        yield (test.key, seen[test.key]), test
+    for cell in tests:
+        seen[cell.key] += 1
+        yield (cell.key, seen[cell.key]), cell
 
 
 def told(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
@@ -127,21 +127,18 @@ def told(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list
     settled = [row for row in shared if row.is_settled]
     parted = sum(row.parts for row in settled)
     if not settled:
-        headline = f"There is no {one} yet that something came of in all of them."
+        headline = f"No {one} has an outcome in all of them."
     elif not parted:
         headline = f"On none of {_number(len(settled), one)} do they part."
     else:
         headline = f"On {parted} of {_number(len(settled), one)} they part."
-    more = [f"{_number(len(shared), one)} in all of them."] if len(shared) == len(settled) and shared else []
+    more = [f"{len(shared)} in all of them."] if shared else []
     if left := len(shared) - len(settled):
-        more.append(
-            f"{_number(len(shared), one)} in all of them; of {left} there is nothing to compare, for in one or more it "
-            "was set aside, could not be read, failed, or is not done."
-        )
-    only = Counter(tuple(test is not None for test in row.tests) for row in rows if not row.is_shared)
+        more.append(f"{left} of these cannot be compared: set aside, not read, failed or not done in at least one.")
+    only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
     for there, number in only.items():
         who = " and ".join(name for name, has in zip(names, there, strict=True) if has)
-        more.append(f"{_number(number, one)} only in {who}.")
+        more.append(f"{number} only in {who}.")
     return headline, more
 
 

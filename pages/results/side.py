@@ -14,10 +14,10 @@ from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages.parts import live, rooms, session
-from pages.parts.compared import MOST, Row, Test, aligned, told, told_apart
+from pages.parts.compared import MOST, Cell, Row, aligned, told, told_apart
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
-from pages.parts.text import emphasised, plain
+from pages.parts.text import emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
 from pages.shell import PAGES, of_lab
 
@@ -89,7 +89,7 @@ def draw(columns: list[Column], lab: Lab) -> None:
     shown = [one for one in columns if not one.trouble]
     names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
     rows = aligned([tests(one, lab, case) for one in shown])
-    with st.container(border=True, key="parting"):
+    with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = told(rows, list(names.values()), side.one)
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
@@ -99,16 +99,16 @@ def draw(columns: list[Column], lab: Lab) -> None:
         if len(specs) > 1 and (note := side.note(specs)):
             st.caption(note)
     for place, one in zip(st.columns(len(columns)), columns, strict=True):
-        with place, st.container(border=True, height="stretch", key=f"column-{one.run}"):
+        with place, st.container(border=True, height="stretch", gap="small", key=f"column-{one.run}"):
             if one.trouble:
                 st.error(plain(str(one.trouble)), title=one.trouble.title, icon=":material/error:")
                 st.caption(plain(one.run))
             else:
-                _head(one, lab, names[one.run], [row.tests[shown.index(one)] for row in rows if row.is_shared])
+                _head(one, lab, names[one.run], [row.cells[shown.index(one)] for row in rows if row.is_shared])
     _rows(rows, [names[one.run] for one in shown], shown, lab)
 
 
-def tests(one: Column, lab: Lab, named: str) -> list[Test]:
+def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     """The rows of one run: the tests of a case, or of several cases each."""
     side, case, spec = rooms.of(lab).side, one.case(named), one.spec
     if case:
@@ -121,7 +121,7 @@ def tests(one: Column, lab: Lab, named: str) -> list[Test]:
         state = side.outcomes.get(outcome, "not settled")
         if outcome == "waiting" and not one.active:
             state, outcome = "stopped", ""
-        found.append(Test(key, plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome))
+        found.append(Cell(key, plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome))
     return found
 
 
@@ -135,7 +135,7 @@ def _line(one: Column, lab: Lab) -> list[str]:
     return rooms.of(lab).line(spec)[1:] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Column, lab: Lab, name: str, shared: list[Test | None]) -> None:
+def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
     """What one run came to."""
     side, case = rooms.of(lab).side, one.case(st.query_params.get("case", ""))
     st.markdown(f"##### {plain(name)}", anchors=False)
@@ -150,14 +150,14 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Test | None]) -> None:
     st.markdown(f"**{emphasised(sentences[0])}**" if sentences else "")
     for sentence in sentences[1:]:
         st.markdown(f":small[{emphasised(sentence)}]")
-    numbered = enumerate((test for test in shared if test), start=1)
+    numbered = enumerate((cell for cell in shared if cell), start=1)
     strip(
-        [Tile(test.state, f"row-{number}") for number, test in numbered], side.one, side.words, key=f"tiles-{one.run}"
+        [Tile(cell.state, f"row-{number}") for number, test in numbered], side.one, side.words, key=f"tiles-{one.run}"
     )
     if view:
         with st.container(key=f"explanation-{one.run}"):
             if view.explanation is not None:
-                st.markdown(f"> {plain(view.explanation)}".replace("\n", "\n> "))
+                st.markdown(f"“{plain(view.explanation)}”")
             elif _goes_on(one, case):
                 st.skeleton(60)
             else:
@@ -172,23 +172,23 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
     side = rooms.of(lab).side
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
-        with st.container(border=row.parts, gap="xxsmall", key=f"pair-{number}"):
+        with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
             anchor(f"row-{number}")
             mark = " :violet-badge[:material/call_split: they part here]" if row.parts else ""
             st.markdown(f"**{number}** {row.title}{mark}")
-            for place, name, test in zip(st.columns(len(names)), names, row.tests, strict=True):
+            for place, name, cell in zip(st.columns(len(names)), names, row.cells, strict=True):
                 with place:
-                    if test is None:
+                    if cell is None:
                         st.markdown(f":small[:gray[{plain(name)}: not among its {side.one}s]]")
                         continue
-                    words = test.label or side.words.get(test.state, "")
-                    st.markdown(f":small[:gray[{plain(name)}]] {LOOKS[test.state].badge(plain(words))}  \n{test.text}")
+                    words = cell.label or side.words.get(cell.state, "")
+                    st.markdown(f"{LOOKS[cell.state].badge(plain(words))} :small[:gray[{plain(name)}]]  \n{cell.text}")
             _whole(row, shown, lab)
 
 
 def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
     """Of several cases the way to one of them, row against row."""
-    case = next((test.key for test in row.tests if test), "")
+    case = next((cell.key for cell in row.cells if cell), "")
     if st.query_params.get("case") or not all(one.state.planned > 1 and case in one.state.cases for one in shown):
         return
     runs = ",".join(one.run for one in shown)
@@ -239,7 +239,7 @@ def main(runs: list[str]) -> None:
     lab = entry.labs()[labs[0]]
     about = list(dict.fromkeys(rooms.of(lab).line(one.spec)[0] for one in shown if one.spec))
     with st.container(horizontal=True, vertical_alignment="center", key="line"):
-        st.markdown(f"{lab.icon} **{plain(' | '.join(about) or lab.title)}**")
+        st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
         link(columns)
         active = [one.run for one in shown if one.active and session.runs().here(one.run)]
         mine = [run for run in active if session.runs().owns(run)]
@@ -252,10 +252,10 @@ def main(runs: list[str]) -> None:
     watched(columns, lab)
 
 
-st.title("Side by side", anchor=False)
 named = [run.strip() for run in st.query_params.get("runs", "").split(",") if run.strip()]
 different = list(dict.fromkeys(named))
 if len(different) < 2:
+    st.title("Side by side", anchor=False)
     st.info(
         "The address names two or three runs here. Open a run that is over and press *Side by side*.",
         icon=":material/info:",

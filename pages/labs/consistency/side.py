@@ -9,18 +9,18 @@ from core.labs.consistency.tasks import CheckSpec, place_of
 from core.labs.consistency.view import CheckView
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import TILES, WORDS
-from pages.parts.compared import Side, Test
+from pages.parts.compared import Cell, Side
 from pages.parts.text import emphasised, plain, shortened
 
 
-def tests(view: CheckView, active: bool) -> list[Test]:
+def tests(view: CheckView, active: bool) -> list[Cell]:
     """The check itself: its random masks are drawn for each explanation, so they are not the same."""
     item, state = view.item, TILES[view.outcome("repaired")]
     if item is None:
         return []
     about = item.question or item.hypothesis or item.paragraph
     state = "stopped" if state == "waiting" and not active else state
-    return [Test(place_of(item.id), plain(shortened(about)), state, emphasised(verdict.row_verdict(view)))]
+    return [Cell(place_of(item.id), plain(shortened(about)), state, emphasised(verdict.row_verdict(view)))]
 
 
 def _is_one_kind(spec: CheckSpec) -> bool:

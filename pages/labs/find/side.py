@@ -8,13 +8,13 @@ from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.find.trials import GRID
 from core.labs.find.view import ProbeView
 from pages.labs.find.truth import STATES, STRETCHES, by_stretch
-from pages.parts.compared import Side, Test
+from pages.parts.compared import Cell, Side
 from pages.parts.text import plain, visible
 
 
-def tests(view: ProbeView, active: bool) -> list[Test]:
+def tests(view: ProbeView, active: bool) -> list[Cell]:
     """The tests one by one; of a function of numbers the stretches of its range."""
-    found: list[Test] = []
+    found: list[Cell] = []
     for id, trial in view.trials.items():
         if id == GRID:
             found += _stretches(view)
@@ -25,18 +25,18 @@ def tests(view: ProbeView, active: bool) -> list[Test]:
         led = "its words point to" if id.startswith("unit-") else "its code gives"
         text = f"{led} **{gave}**, the function gives **{true}**"
         text = text if reading.counts else plain(reading.reason)
-        found.append(Test(trial.about, plain(visible(trial.about)), state, text))
+        found.append(Cell(trial.about, plain(visible(trial.about)), state, text))
     return found
 
 
-def _stretches(view: ProbeView) -> list[Test]:
+def _stretches(view: ProbeView) -> list[Cell]:
     xs = sorted(view.truth.x) if view.truth else []
     ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
     found = []
     for state, low, high in zip(by_stretch(view), ends, ends[1:], strict=False):
         if low < high:
             about = f"x from {xs[low]:.4g} to {xs[high - 1]:.4g}"
-            found.append(Test(about, about, state, _TOLD.get(state, "")))
+            found.append(Cell(about, about, state, _TOLD.get(state, "")))
     return found
 
 
@@ -51,7 +51,7 @@ _TOLD = {
 def ways(spec: ProbeSpec) -> dict[str, dict[str, Any]]:
     """The other interpreters that fit the function and need nobody; a model's only where there is a model."""
     return {
-        NAMES[one]: {"interpreter": one, "beside": "", "given": None}
+        NAMES[one]: {"interpreter": one} | ({} if one in BY_MODEL else {"model": ""})
         for one, categories in CAN.items()
         if spec.category in categories
         and one not in ("you", "given", spec.interpreter)

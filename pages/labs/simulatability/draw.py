@@ -81,7 +81,8 @@ def _asked(case: AskView) -> None:
     if spec is None:
         return
     with st.container(key="asked", gap="small"):
-        st.caption(f"Asked of {plain(spec.model)} · {METHODS[spec.method].lower()}")
+        given = " · the new questions are those of another run" if spec.given else ""
+        st.caption(f"Asked of {plain(spec.model)} · {METHODS[spec.method].lower()}{given}")
         # Of a data set the specification does not hold what is asked; the first record of the case does.
         asked = case.starter or spec
         if spec.task == "strategyqa" or not asked.response_1:

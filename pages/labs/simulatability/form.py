@@ -98,7 +98,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 def line(spec: AskSpec) -> list[str]:
     """What was asked, whom, and how it explains."""
     return [spec.title if spec.dataset else spec.question or spec.context, models.short(spec.model),
-            METHODS[spec.method].lower(), "given questions" if spec.given else ""]  # fmt: skip
+            METHODS[spec.method].lower()]  # fmt: skip
 
 
 def fill(spec: AskSpec) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from core.text.quote import first_sentence
 from pages.labs.simulatability.draw import METHODS, TILES
 from pages.labs.simulatability.rows import REASONS, said, state_of
 from pages.parts import session
-from pages.parts.compared import Side, Test
+from pages.parts.compared import Cell, Side
 from pages.parts.text import plain
 
 
-def tests(view: AskView, active: bool) -> list[Test]:
+def tests(view: AskView, active: bool) -> list[Cell]:
     """The new questions; one that was not asked has no words of its own."""
     return [
-        Test(
+        Cell(
             row.counterfactual.text if row.counterfactual else row.item,
             plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
             state_of(row, active),
@@ -36,13 +36,13 @@ def _told(view: AskView, row: Row) -> str:
         return plain(REASONS.get(drop.reason, drop.reason))
     parts = []
     if row.simulation:
-        can_tell = row.simulation.repaired not in ("unknown", "neither")
-        parts.append(f"expected **{said(row.simulation.repaired)}**" if can_tell else "the predictor cannot tell")
+        expects = "" if row.simulation.repaired in ("unknown", "neither") else "expects "
+        parts.append(f"predictor {expects}**{said(row.simulation.repaired)}**")
     if row.answer:
         call = view.log.calls.get(row.answer.call)
         sentence = first_sentence(call.text) if call else ""
         parts.append(f"it said **{said(row.answer.repaired)}**" + (f": “{plain(sentence)}”" if sentence else ""))
-    return ", ".join(parts) + (" · added by hand, not counted" if row.by_hand else "")
+    return "; ".join(parts) + (" · added by hand, not counted" if row.by_hand else "")
 
 
 def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
