@@ -65,6 +65,7 @@ def watched(columns: list[Column], lab: Lab) -> None:
     began = any(one.active for one in columns)
     watches = {one.run: live.follow(one.run, one.state) for one in columns if one.active}
     drawn = time.monotonic()
+    begun = [one.state.started is not None for one in columns]
 
     @st.fragment(run_every=PACE.seconds(live.SECONDS) if began else None)
     def looked() -> None:
@@ -76,6 +77,9 @@ def watched(columns: list[Column], lab: Lab) -> None:
                 watches[one.run].look()
                 one = replace(one, state=watches[one.run].transcript, active=active)
             now.append(one)
+        if [one.state.started is not None for one in now] != begun:
+            # What is asked is said above.
+            st.rerun()
         with PACE.drawing(session.tab()):
             draw(now, lab)
         live.end(began, any(one.active for one in now), drawn)
@@ -150,10 +154,8 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
     st.markdown(f"**{emphasised(sentences[0])}**" if sentences else "")
     for sentence in sentences[1:]:
         st.markdown(f":small[{emphasised(sentence)}]")
-    numbered = enumerate((cell for cell in shared if cell), start=1)
-    strip(
-        [Tile(cell.state, f"row-{number}") for number, test in numbered], side.one, side.words, key=f"tiles-{one.run}"
-    )
+    tiles = [Tile(cell.state, f"row-{number}") for number, cell in enumerate(shared, start=1) if cell]
+    strip(tiles, side.one, side.words, key=f"tiles-{one.run}")
     if view:
         with st.container(key=f"explanation-{one.run}"):
             if view.explanation is not None:
