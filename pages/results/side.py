@@ -98,6 +98,8 @@ def draw(columns: list[Column], lab: Lab) -> None:
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
         st.markdown(f"#### {plain(headline)}", anchors=False)
+        if any(one.active for one in shown):
+            more.append("Not all of it is done yet.")
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
         if len(specs) > 1 and (note := side.note(specs)):
@@ -163,7 +165,7 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
             elif _goes_on(one, case):
                 st.skeleton(60)
             else:
-                st.caption("No explanation could be read.")
+                st.caption("There is no explanation.")
     page = PAGES / "results/case.py" if lab.hidden else of_lab(lab)
     query = {"run": one.run, **({"case": case} if case and one.state.planned > 1 else {})}
     st.page_link(page, label="Open this run", icon=lab.icon, query_params=query)
@@ -178,10 +180,11 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
             anchor(f"row-{number}")
             mark = " :violet-badge[:material/call_split: they part here]" if row.parts else ""
             st.markdown(f"**{number}** {row.title}{mark}")
-            for place, name, cell in zip(st.columns(len(names)), names, row.cells, strict=True):
+            for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:
                     if cell is None:
-                        st.markdown(f":small[:gray[{plain(name)}: not among its {side.one}s]]")
+                        absent = "not yet" if one.active else f"not among its {side.one}s"
+                        st.markdown(f":small[:gray[{plain(name)}: {absent}]]")
                         continue
                     words = cell.label or side.words.get(cell.state, "")
                     st.markdown(f"{LOOKS[cell.state].badge(plain(words))} :small[:gray[{plain(name)}]]  \n{cell.text}")
@@ -195,7 +198,7 @@ def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
         return
     runs = ",".join(one.run for one in shown)
     st.page_link(
-        PAGES / "results/side.py", label="All of it", icon=":material/unfold_more:",
+        PAGES / "results/side.py", label="Open it side by side", icon=":material/unfold_more:",
         query_params={"runs": runs, "case": case},
     )  # fmt: skip
 
@@ -240,6 +243,9 @@ def main(runs: list[str]) -> None:
         return
     lab = entry.labs()[labs[0]]
     about = list(dict.fromkeys(rooms.of(lab).line(one.spec)[0] for one in shown if one.spec))
+    case = st.query_params.get("case", "")
+    if cases := {one.state.cases[case].title for one in shown if one.state.planned > 1 and case in one.state.cases}:
+        about = sorted(cases)
     with st.container(horizontal=True, vertical_alignment="center", key="line"):
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
         link(columns)
@@ -249,6 +255,11 @@ def main(runs: list[str]) -> None:
             for run in mine:
                 session.runs().cancel(run)
             st.rerun()
+    if cases:
+        st.page_link(
+            PAGES / "results/side.py", label="All of these runs", icon=":material/arrow_back:",
+            query_params={"runs": ",".join(runs)},
+        )  # fmt: skip
     if len(about) > 1:
         st.warning("They are not about the same: rows meet only where the same was asked.", icon=":material/warning:")
     watched(columns, lab)
