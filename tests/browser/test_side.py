@@ -60,7 +60,7 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     expect(page.locator(".st-key-side-begin")).to_contain_text("Begin 2 runs")
     page.locator(".st-key-side-begin button").first.click()
     page.wait_for_url(re.compile("/side"))
-    expect(page.locator(".st-key-parting")).to_contain_text("written from one of these explanations and asked of all")
+    expect(page.locator(".st-key-parting")).to_contain_text("written from one of these explanations and given to all")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     first, *others = parse_qs(urlsplit(page.url).query)["runs"][0].split(",")
     asked = questions(tmp_path, first)

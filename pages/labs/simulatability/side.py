@@ -84,7 +84,7 @@ def note(specs: Mapping[str, AskSpec]) -> str:
     if sources:
         whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
         sentences = [
-            f"The new questions were written from {whose} and asked of all. The paper's method writes new ones from "
+            f"The new questions were written from {whose} and given to all. The paper's method writes new ones from "
             "each explanation, so over shared questions this is another measure than its precision."
         ]
     else:
