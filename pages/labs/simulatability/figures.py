@@ -56,7 +56,7 @@ def _figures(case: AskView) -> None:
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
             chose = "yes or no" if case.spec is None or case.spec.task == "strategyqa" else "one of the two"
             st.markdown(f"**Your precision {value}** :gray[({mine.n} of your guesses were {chose})]")
-    with right, st.container():
+    with right:
         if case.spec and case.spec.given:
             st.caption("No generality: the questions were written from the explanation in another run.")
         similarities = {"cosine": "by meaning", "bleu": "BLEU", "jaccard": "shared words, Jaccard"}
