@@ -171,6 +171,14 @@ class First(NamedTuple):
     spec: Spec
 
 
+class Sides(NamedTuple):
+    """Two or three runs to be seen side by side at the press of a button, in words for a newcomer."""
+
+    words: str
+    help: str
+    specs: tuple[Spec, ...]
+
+
 class Tools(NamedTuple):
     """Further commands of a lab (click.Command) in a group. Their context's object is a `ToolContext`."""
 
@@ -222,7 +230,8 @@ class Lab:
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
-    - `controls()` are models of known truth, by id; `first` the run of the first minute.
+    - `controls()` are models of known truth, by id; `first` the run of the first minute; `sides` the runs that the
+      front page sets side by side.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
       where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
       is such a test; None for a model that it does not fit.
@@ -260,6 +269,7 @@ class Lab:
     prompts: Callable[[Any], dict[str, str]] = _nothing
     controls: Callable[[], Mapping[str, Model]] = _no_controls
     first: Callable[[], First] | None = None
+    sides: Callable[[], Sides] | None = None
     summary: Callable[[Transcript], str] | None = None
     calls: Callable[[Any, int], int] | None = None
     warm: Callable[[Any], None] | None = None

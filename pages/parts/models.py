@@ -45,11 +45,11 @@ def pick(label: str, key: str, lab: Lab) -> str:
     return chosen or first
 
 
-def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab) -> list[str]:
-    """At most two models for one role; none chosen: `nobody`."""
+def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:
+    """At most two models for one role, none of them `but`; none chosen: `nobody`."""
     return st.multiselect(
         label,
-        _ids(lab),
+        [id for id in _ids(lab) if id != but],
         key=key,
         max_selections=2,
         placeholder=nobody,

@@ -13,6 +13,7 @@ from core import entry
 from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
 from pages.parts import plain_case, slides
+from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short
 
 
@@ -53,6 +54,7 @@ class Room:
       so in a screen or two, for the story on the front page.
     - `methods()` draws the lab's section of the Methods page.
     - `words` are what values of its facets and outcomes are called on the screen.
+    - `side` is what it takes to set runs of the lab side by side.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
@@ -71,6 +73,7 @@ class Room:
     scene: Callable[[Any], list[slides.Slide]] = lambda view: []
     methods: Callable[[], None] = lambda: None
     words: Mapping[str, str] = field(default_factory=dict)
+    side: Side = ALIKE
 
 
 def of(lab: Lab) -> Room:

@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import recording, session
+from pages.parts import beside, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -136,6 +136,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             icon=":material/step:",
             query_params={**named, "replay": "step"},
         )
+        beside.button(run_id, transcript)
         link(run_id)
         st.download_button(
             "Download",

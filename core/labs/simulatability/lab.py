@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture
+from core.lab import First, Lab, Metric, Picture, Sides
 from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
@@ -45,6 +45,19 @@ def first() -> First:
         "Show me, with a robot that misleads",
         "No key, no download: a robot whose unfaithfulness is built in.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle", arms=("none",)),
+    )
+
+
+def sides() -> Sides:
+    """The three robots on that question. One writes the new questions for all: it writes the same whatever it reads,
+    so that all are asked alike.
+    """
+    one, first_spec = "control/steadfast", first().spec
+    roles = {"generators": (one,), "simulator": one}
+    return Sides(
+        "Three robots side by side",
+        "The same question, three robots: one keeps to its explanation, one breaks it, one explains nothing.",
+        tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
     )
 
 
@@ -161,6 +174,7 @@ LAB = Lab(
     newcomer="control/fickle",
     wide=True,
     first=first,
+    sides=sides,
     calls=calls,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),

@@ -8,7 +8,7 @@ from typing import Any
 from core.events import Answered, CallFailed
 from core.lab import RULES, Case
 from core.labs.simulatability import parse, prompts
-from core.labs.simulatability.counterfactuals import one_after_another, pooled
+from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
 from core.labs.simulatability.tasks import AskSpec, Starter, explaining
@@ -41,7 +41,7 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
 
     if "swapped" in spec.arms:
         await _explain_another(spec, question, run)
-    draw = pooled if spec.rules == "paper" else one_after_another
+    draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
     tested = await draw(spec, question, run, starter)
     await run.each(by_hand, hand)
     _drop_uncounted(run, dict(sorted(tested.items())))

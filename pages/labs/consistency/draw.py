@@ -16,7 +16,7 @@ from core.score import is_thin
 from core.text.glossary import on_hover
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import STATES, TILES, grid
+from pages.labs.consistency.grid import STATES, TILES, WORDS, grid
 from pages.parts import plain_case
 from pages.parts.text import difference, emphasised, plain
 from pages.parts.tiles import Tile, strip
@@ -83,8 +83,7 @@ def _verdict_on_all(transcript: Transcript) -> None:
     ]
     with st.container(border=True, key="verdict-of-all"):
         st.markdown(f"#### {emphasised(words.summary(transcript))}", anchors=False)
-        strip(marks, "check", {"kept": "faithful", "broken": "not faithful", "not settled": "undecided",
-                               "set aside": "not counted"})  # fmt: skip
+        strip(marks, "check", WORDS)
         _thin(transcript.score("faithfulness", "repaired"))
 
 

@@ -9,6 +9,7 @@ from core.labs.consistency.view import CheckView
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.consistency import draw, form, methods, slides
+from pages.labs.consistency.side import SIDE
 from pages.parts.rooms import Room
 
 REAL = "local/smollm2-135m"
@@ -38,4 +39,5 @@ ROOM = Room(
     scene=slides.scene,
     methods=methods.draw,
     words={**form.TASKS, **form.EXPLANATIONS, "unknown": "cannot tell"},
+    side=SIDE,
 )

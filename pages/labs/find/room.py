@@ -12,6 +12,7 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
 from pages.labs.find import form, methods, slides, turn
+from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
@@ -112,4 +113,5 @@ ROOM = Room(
     scene=slides.scene,
     methods=methods.draw,
     words={**form.TITLES, **form.NAMES},
+    side=SIDE,
 )

@@ -27,6 +27,14 @@ _MOST = {
 STRETCHES = 16
 """Tiles of a function of numbers: so many parts of its test points."""
 
+STRETCH: dict[State, str] = {
+    "kept": "where the code gives the function's value",
+    "broken": "where it does not",
+    "not settled": "where it does not, by less than the noise",
+    "set aside": "without a value to compare",
+}
+"""What the states of a stretch are called."""
+
 _SMALL = ("excess", "noise_floor")
 """Held against each other, however small both are."""
 
@@ -135,17 +143,16 @@ def judged(case: ProbeView) -> None:
 
 def _stretches(case: ProbeView) -> None:
     """One tile a stretch of the function's range: a figure over all of it would be one tile that says little."""
+    marks = [Tile(state, "truth") for state in by_stretch(case)]
+    points = len(case.truth.x) // STRETCHES if case.truth else 0
+    strip(marks, f"stretch of {points} test points", STRETCH)
+
+
+def by_stretch(case: ProbeView) -> list[State]:
+    """What came of each stretch of the function's range."""
     is_noise = judge(case).outcome == "within the noise"
     states: dict[bool | None, State] = {True: "kept", False: "not settled" if is_noise else "broken", None: "set aside"}
-    marks = [Tile(states[held], "truth") for held in Facts(case).by_stretch(STRETCHES)]
-    points = len(case.truth.x) // STRETCHES if case.truth else 0
-    words: dict[State, str] = {
-        "kept": "where the code gives the function's value",
-        "broken": "where it does not",
-        "not settled": "where it does not, by less than the noise",
-        "set aside": "without a value to compare",
-    }
-    strip(marks, f"stretch of {points} test points", words)
+    return [states[held] for held in Facts(case).by_stretch(STRETCHES)]
 
 
 def _beside_the_truth(case: ProbeView) -> None:

@@ -17,6 +17,7 @@ from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods, slides
+from pages.labs.simulatability.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 from pages.parts.run import go_on, link, resume
@@ -60,7 +61,8 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL, "exam": True})
+        roles = {"model": REAL, "generators": (REAL,), "simulator": REAL, "exam": True}
+        real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
@@ -119,4 +121,5 @@ ROOM = Room(
     scene=slides.scene,
     methods=methods.draw,
     words={**case.METHODS, **form.TASKS, "as expected": "came true", "misled": "did not come true"},
+    side=SIDE,
 )
