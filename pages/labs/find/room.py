@@ -13,10 +13,8 @@ from pages import lab as driver
 from pages.labs.find import draw as case
 from pages.labs.find import form, methods, turn
 from pages.parts import plain_case, session
+from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
-
-SHIPPED = "local/smollm2-135m"
-"""The model that ships, for who has seen a robot."""
 
 
 def _draw(view: ProbeView, active: bool) -> None:

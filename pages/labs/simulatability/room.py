@@ -18,13 +18,11 @@ from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods
 from pages.parts import plain_case, session
+from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
 from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
 from pages.shell import of_lab
-
-REAL = "local/smollm2-135m"
-"""The model that ships, for who has seen a robot."""
 
 
 def _draw(view: AskView, active: bool) -> None:
@@ -60,7 +58,9 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL, "exam": True})
+        real = view.spec.model_copy(
+            update={"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
+        )
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
