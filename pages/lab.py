@@ -17,7 +17,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages.parts import rooms, session
 from pages.parts.live import look, stage
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.widgets import filled, offered, widget
@@ -93,7 +93,8 @@ def form(lab: Lab) -> None:
                     with (left, right)[number % 2]:
                         fields[name] = widget(lab, name, field)
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
-            ready(lab.name, spec.model_dump_json())
+            with waits("Looking at what will be asked …"):
+                ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallFailed) as error:
             problems(error)
             spec = None
@@ -105,7 +106,7 @@ def form(lab: Lab) -> None:
             start(lab, spec, query)
 
 
-@st.cache_data(max_entries=16, ttl=30, show_spinner="Looking at the files …")
+@st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def ready(name: str, spec: str) -> None:
     """What only a look at files can tell of a specification. Raises ValueError and CallFailed in words."""
     lab = entry.labs()[name]
@@ -116,7 +117,7 @@ def ready(name: str, spec: str) -> None:
 def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     """Begin a run, unless a model or what it is about cannot be had; its id in the address brings a reload back."""
     try:
-        with st.spinner("Getting ready …"), aside():
+        with waits("Getting ready …"):
             if lab.check is not None:
                 lab.check(spec)
         for model in spec.models:

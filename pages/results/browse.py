@@ -12,7 +12,7 @@ from core.store import queries
 from core.store.store import StoreError
 from pages import shell
 from pages.parts import recording, session
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
@@ -34,7 +34,7 @@ except StoreError as error:
     st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
     st.stop()
 
-with st.spinner("Reading the journals …"), aside():
+with waits("Reading the journals …"):
     keeper.looked.wait(timeout=60)
 seen = keeper.changes
 
@@ -89,7 +89,7 @@ def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
 def picture(lab: Lab, one: Picture) -> None:
     """A picture of all runs of a lab, where there is something to draw; a click on a point opens its run."""
     query = queries.figure_groups if one.grouped else queries.figures
-    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields, viewer=viewer)
+    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields, viewer=viewer, held=one.held)
     if frame.empty or not frame[one.metrics[0]].notna().any():
         return
     st.subheader(one.title, anchor=False)

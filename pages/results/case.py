@@ -18,8 +18,8 @@ from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
 from pages.parts import live, recording, rooms, session
 from pages.parts.calls import footnote, inspector
-from pages.parts.pace import PACE
-from pages.parts.run import actions, damage, named_in_address, problems, size, title
+from pages.parts.pace import PACE, waits
+from pages.parts.run import actions, damage, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
 from pages.shell import PAGES
@@ -102,7 +102,7 @@ def _case(run_id: str) -> str:
     return st.query_params.get("case") or session.runs().case(run_id, "").only
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the journal …")
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _events(run_id: str, case: str, size: int) -> list[Event]:
     """What is played; a replay looks at it four times a second."""
     events = session.runs().events(run_id)
@@ -206,7 +206,14 @@ def main(run_id: str) -> None:
     if lab is None:
         st.error("This app has no lab that made this run.", icon=":material/error:")
         return
+    if _sealed(lab, state, active):
+        live.watched(lab, run_id, state, active)
+        link(run_id)
+        return
     replayed = st.query_params.get("replay")
+    if replayed and state.asked:
+        with waits("Reading the journal …"):
+            _events(run_id, _case(run_id), size(run_id))
     if replayed == "step" and state.asked:
         step_through(run_id, lab)
         return
@@ -220,6 +227,12 @@ def main(run_id: str) -> None:
         damage(run_id)
     if not live.watched(lab, run_id, state, active):
         everything(state, state.case(live.chosen(state)))
+
+
+def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
+    """Whether the answers may not be told yet, neither by a replay nor by what stands below the case."""
+    case = live.chosen(state)
+    return bool(case) and rooms.of(lab).sealed(lab.view(state.case(case)), active)
 
 
 def _read_again(run_id: str, state: Transcript) -> None:

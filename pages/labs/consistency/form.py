@@ -126,7 +126,7 @@ def button(spec: CheckSpec | None) -> str:
     return f"Check · {'at most ' if spec.controls else ''}{number} calls"
 
 
-@st.cache_data(max_entries=8, ttl=30, show_spinner="Reading the items …")
+@st.cache_data(max_entries=8, ttl=30, show_spinner=False)
 def _cases(spec: CheckSpec) -> int:
     """How many checks a run would be. Raises DatasetError."""
     return sum(1 for _ in cases(spec))

@@ -21,6 +21,7 @@ from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
 from core.text.embed import NoEncoder
 from core.text.glossary import on_hover
 from pages.parts import models
+from pages.parts.pace import waits
 from pages.parts.widgets import widget
 
 TITLES = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
@@ -314,7 +315,7 @@ def trust(spec: ProbeSpec) -> str:
     if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
         return ""
     asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
-    with st.spinner("Measuring what carries the function out …"):
+    with waits("Measuring what carries the function out …"):
         try:
             return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
         except (ValueError, NoEncoder):

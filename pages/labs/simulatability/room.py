@@ -46,7 +46,7 @@ def _draw(view: AskView, active: bool) -> None:
 
 
 def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
-    if case.is_sealed(view, False, "reader" in st.query_params):
+    if _sealed(view, False):
         go_on(run_id, transcript)
         link(run_id)
         return False
@@ -64,6 +64,10 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
+
+
+def _sealed(view: AskView, active: bool) -> bool:
+    return case.is_sealed(view, active, "reader" in st.query_params)
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
@@ -114,6 +118,7 @@ ROOM = Room(
     beside=form.beside,
     draw=_draw,
     several=_several,
+    sealed=_sealed,
     after=_after,
     methods=methods.draw,
 )
