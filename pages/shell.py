@@ -13,6 +13,9 @@ from pages.parts.tables import WITHOUT_THEIRS
 
 PAGES = Path(__file__).parent
 
+READABLE = '<style>[data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}</style>'
+"""Streamlit writes white on the main colour, which on a dark page is too light for that, and has no setting for it."""
+
 WIDE = {"browse"}
 """Pages that hold tables or things side by side, by their address."""
 
@@ -56,7 +59,7 @@ def main() -> None:
         page_icon=PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
-    st.html(WITHOUT_THEIRS)
+    st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
         page.run()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -37,6 +37,7 @@ class Room:
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
       Raises ValueError in words for the person. What neither returns is drawn from the specification.
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
+    - `words`: what values of the specification and the papers' own figures are called on the screen.
     - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
@@ -54,6 +55,7 @@ class Room:
     fields: Callable[[], dict[str, Any]] = dict
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
     line: Callable[[Any], list[str]] = _line
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None

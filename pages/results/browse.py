@@ -11,7 +11,7 @@ from core.runs.jobs import NoSuchRun
 from core.store import queries
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import recording, session
+from pages.parts import recording, rooms, session
 from pages.parts.pace import waits
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
@@ -66,7 +66,9 @@ def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
         "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
         "About": runs["title"],
         "Model": runs["model"],
-        "Method": runs["how"],
+        "Method": [
+            _how(labs[lab], how) if lab in labs else how for lab, how in zip(runs["lab"], runs["how"], strict=True)
+        ],
         "Cases": runs["cases"],
         "Status": runs["status"],
     }
@@ -84,6 +86,12 @@ def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
                 )
     counted = [f"{n:.0f} of {of:.0f}" if pd.notna(of) else "" for n, of in zip(runs["n"], runs["of"], strict=True)]
     return pd.DataFrame({**table, "Counted": counted, "Calls": runs["answered"], "Failed": runs["failed"]}), columns
+
+
+def _how(lab: Lab | None, how: str) -> str:
+    """The way that was chosen, in the words of the lab's page."""
+    words = rooms.of(lab).words if lab else {}
+    return ", ".join(words.get(one, one) for one in how.split(", "))
 
 
 def picture(lab: Lab, one: Picture) -> None:
@@ -117,8 +125,9 @@ def opening(runs: pd.DataFrame, key: str, alt: str) -> pd.DataFrame:
     """The table of the runs; selecting one opens it. What is listed, to be downloaded."""
     table, columns = listed(runs)
     chosen = st.dataframe(
-        table, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, alt=alt, column_config=columns
-    )
+        table, hide_index=True, placeholder="", on_select="rerun", selection_mode="single-row", key=key, alt=alt,
+        column_config=columns,
+    )  # fmt: skip
     if rows := chosen["selection"]["rows"]:
         open_case(str(runs["run"].iloc[rows[0]]))
     return table

@@ -110,7 +110,7 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
     assert "3 faithful" in told and "3 not faithful" in told
     assert "**3 of 6** that count are faithful" in told
-    assert "attribution, objective-removed, flagged above, is not faithful" in told
+    assert "attribution, objective, removed, flagged above, is not faithful" in told
     assert "it hangs on how one asks" in told
 
 

@@ -93,7 +93,7 @@ def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
     until(lambda: entry.keeper().changes >= 1)
     table = page("results/browse.py").dataframe[0].value
     assert list(table["Lab"]) == ["Probe"] and list(table["Normalized error (NMSE)"]) == [0]
-    assert list(table["Method"]) == ["aia"] and "Precision" not in table
+    assert list(table["Method"]) == ["an agent that chooses its own inputs (AIA)"] and "Precision" not in table
 
 
 def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, own_home: Path) -> None:
@@ -131,9 +131,11 @@ def test_a_case_holds_everything(page: Page) -> None:
     told = words(app)
     assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
     reasons, scores = (table.value for table in app.dataframe)
-    assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
-    assert set(scores["metric"]) == {
-        *("precision", "constant_guess", "generality_bleu", "generality_jaccard", "generality_cosine")
+    assert set(reasons["Reason"]) == {"duplicate", "not simulatable"}
+    assert set(reasons["About"]) == {"number 4", "number 7"}
+    assert set(scores["Figure"]) == {
+        *("Precision", "Best constant guess"),
+        *("Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     assert sum("explainer" in expander.label for expander in app.expander) == 1
     assert sum("answerer" in expander.label for expander in app.expander) == 9

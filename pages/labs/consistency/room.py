@@ -27,6 +27,7 @@ ROOM = Room(
     fields=form.fields,
     settings=form.settings,
     drawn=form.DRAWN,
+    words=form.EXPLANATIONS,
     line=form.line,
     fill=form.fill,
     button=form.button,

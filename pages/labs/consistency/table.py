@@ -63,6 +63,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
     st.dataframe(
         table,
         hide_index=True,
+        placeholder="",
         on_select=show,
         selection_mode="single-row",
         key=f"checks-{run_id}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.labs.find.lab import LAB
-from core.labs.find.tasks import ProbeSpec
+from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
@@ -103,6 +103,7 @@ ROOM = Room(
     fields=form.fields,
     settings=form.settings,
     drawn=form.DRAWN,
+    words={**NAMES, **form.TITLES},
     line=form.line,
     fill=form.fill,
     button=form.button,

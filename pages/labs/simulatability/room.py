@@ -112,6 +112,7 @@ ROOM = Room(
     fields=form.fields,
     settings=form.settings,
     drawn=form.DRAWN,
+    words=case.WORDS,
     line=form.line,
     fill=form.fill,
     button=form.button,
