@@ -26,6 +26,13 @@ CHANGING = "changing"
 """The run whose form is open again."""
 
 
+BEGUN = "begun"
+"""Whether a run was started just now."""
+
+TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
+"""The button may stand far down, and what comes of it is at the top."""
+
+
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
     st.title(lab.title, anchor=False)
@@ -43,6 +50,8 @@ def draw(lab: Lab) -> None:
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
     stage(lab, run_id, *shown)
+    if st.session_state.pop(BEGUN, False):
+        st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
 
 def asked(lab: Lab, run_id: str, state: Transcript) -> None:
@@ -126,6 +135,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     except (CallFailed, ValueError, TooMuch) as error:
         problems(error)
         return
+    st.session_state[BEGUN] = True
     st.query_params.clear()
     st.query_params.update({"run": run_id, **query})
     st.rerun()

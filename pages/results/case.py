@@ -6,7 +6,6 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from itertools import pairwise
 
 import pandas as pd
 import streamlit as st
@@ -61,30 +60,28 @@ def replay(run_id: str, lab: Lab) -> None:
 
 
 def step_through(run_id: str, lab: Lab) -> None:
-    """The run as it stood before each of its calls, forwards and back; those made at once are one step."""
-    events = _events(run_id, _case(run_id), size(run_id))
-    calls = [n for n, (last, event) in enumerate(pairwise(events), start=1) if event.kind == "asked" != last.kind]
-    ends = [*calls[1:], len(events)]
+    """The steps of the replay at the reader's own pace, forwards and back."""
+    steps = _steps(lab, run_id)
     key = f"step-{run_id}"
-    step = min(st.session_state.setdefault(key, 1), len(ends))
+    step = min(st.session_state.setdefault(key, 1), len(steps))
 
     def move(by: int) -> None:
         st.session_state[key] = step + by
 
     with st.container(horizontal=True, vertical_alignment="center", key="steps"):
         st.button("Back", icon=":material/arrow_back:", key="back", disabled=step == 1, on_click=move, args=(-1,))
-        last = step == len(ends)
+        last = step == len(steps)
         st.button(
             "Next", icon=":material/arrow_forward:", type="primary", key="next", disabled=last, on_click=move, args=(1,)
         )
-        st.caption(f"Step {step} of {len(ends)}. No model is asked.")
+        st.caption(f"Step {step} of {len(steps)}. No model is asked.")
         st.page_link(
             PAGES / "results/case.py",
             label="The whole case",
             icon=":material/folder_open:",
             query_params=named_in_address(run_id),
         )
-    _scene(lab, events[: ends[step - 1]])
+    _scene(lab, [event for one in steps[:step] for event in one])
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -153,7 +150,8 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
         [
             {
                 "Figure": lab.metric(score.metric).title,
-                "About": _place(score.item, log, trials) or ("this case" if score.case else "the whole run"),
+                "About": score.item.replace("/", ", ").replace("-", ", ")
+                or ("this case" if score.case else "the whole run"),
                 "Rules": score.rules,
                 "Value": score.value,
                 "n": score.n,

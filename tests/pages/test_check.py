@@ -290,7 +290,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     told = words(app)
     assert "shipped: 2 items, sentiment" in told and "All 6 explanations that count were faithful" in told
     parts = {"counterfactual", "attribution", "redaction"}
-    assert set(app.dataframe[-1].value["about"]) == {"the whole run", "this case", *parts}
+    assert set(app.dataframe[-1].value["About"]) == {"the whole run", "this case", *parts}
     app = page("results/case.py", run=run, replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
     entry.keeper().wake()

@@ -202,7 +202,7 @@ def test_a_file_that_is_no_model_is_refused_in_words(page: Page, tmp_path: Path)
 def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
     app = page("about/methods.py")
     assert "Precision" in words(app)
-    assert 77.3 in list(app.dataframe[1].value["value"])
+    assert 77.3 in list(app.dataframe[1].value["Value"])
     app.selectbox(key="template").set_value("strategyqa-explain-cot").run()
     assert any("So the answer is yes." in code.value for code in app.code)
 
