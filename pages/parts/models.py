@@ -68,7 +68,7 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
                 st.button("Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}",
                           on_click=real)  # fmt: skip
             for number, (one, words) in enumerate(known.items(), start=1):
-                st.button(plain(words), key=f"known-{key}-{number}", type="tertiary", on_click=take, args=(one,))
+                st.button(plain(words), key=f"known-{key}-{number}", icon=":material/edit:", on_click=take, args=(one,))
 
 
 def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab) -> list[str]:

@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Scripted, Server, settle
+from tests.browser.test_browser import ask_model
+from tests.plausible import Plausible
 
 pytestmark = pytest.mark.browser
 
@@ -49,21 +51,16 @@ def test_every_text_stands_out_from_its_ground(app: Server, browser: Browser, sc
 
 
 def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scripted: Scripted) -> None:
-    model = scripted.add(lambda body: "", delay=60)
+    model = scripted.add(Plausible(), delay=0.1)
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"{app.url}/ask")
-    settle(page)
-    choice = page.locator(".st-key-model input")
-    choice.fill(model.id)
-    choice.press("Enter")
-    settle(page)
-    page.locator(".st-key-ask button").click()
-    expect(page.locator(".st-key-progress")).to_be_visible()
+    ask_model(page, app.url, model)
+    expect(page.locator(".st-key-open-row-cf-02")).to_be_visible()
+    model.stop_after(0)
     page.wait_for_timeout(1000)
-    moving = page.evaluate(MOVING)
-    assert moving, "a run that goes on shows that it does"
+    assert page.evaluate(MOVING), "a run that goes on shows that it does"
     page.emulate_media(reduced_motion="reduce")
     page.wait_for_timeout(1500)
     assert page.evaluate(MOVING) == 0
     page.locator(".st-key-cancel button").click()
+    model.go_on()
     page.close()
