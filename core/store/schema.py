@@ -298,8 +298,7 @@ def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
         columns.setdefault(table, {})[column] = kind
     keys = dict(
         connection.execute(
-            "select table_name, constraint_column_names from duckdb_constraints() "
-            "where constraint_type = 'PRIMARY KEY'"
+            "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
         ).fetchall()
     )
     return {table: Table(held, tuple(keys.get(table, ()))) for table, held in columns.items()}

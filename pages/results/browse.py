@@ -10,7 +10,7 @@ from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
 from pages.parts import recording
-from pages.parts.pace import PACE, aside
+from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
 from pages.results import address, cases_list, facets, gallery, runs_list
 from pages.results.facets import Looked
@@ -97,7 +97,7 @@ def main() -> None:
     except StoreError as error:
         st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
         return
-    with st.spinner("Reading the journals …"), aside():
+    with waits("Reading the journals …"):
         keeper.looked.wait(timeout=60)
     seen = keeper.changes
     looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
