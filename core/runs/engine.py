@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from core.events import CallFailed, Event, Failed, Finished, Frozen, Recorded, Started
 from core.journal import JournalFull, JournalInUse
@@ -27,6 +27,8 @@ from core.runs.transcript import name_of
 from core.score import Figure
 
 log = logging.getLogger(__name__)
+
+Told = TypeVar("Told", bound=Frozen)
 
 PRIOR = "prior"
 """What a run's record of the run it stands on is about."""
@@ -152,7 +154,8 @@ class _Cases:
         async def one(numbered: tuple[int, Case]) -> None:
             number, case = numbered
             run = Run(self.session, case.id)
-            run.record(Begun(title=case.title, number=number, of=len(cases)), "case")
+            began = Begun(title=case.title, number=number, of=len(cases))
+            run.record(_as_told(began, run.recorded(Begun).get("case"), "title"), "case")
             failure = await self._measure(case, run)
             view = self.lab.view(self.session.state.case(case.id))
             self._conclude(run, view)
@@ -196,11 +199,17 @@ class _Cases:
     def _conclude(self, run: Run, view: View) -> None:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
-            if before := run.recorded(Result).get(item) if isinstance(record, Result) else None:
-                # What came of it may be told in other words today; that alone is no news.
-                known = record.model_copy(update={"verdict": before.verdict})
-                record = known if known == before else record
+            if isinstance(record, Result):
+                record = _as_told(record, run.recorded(Result).get(item), "title", "verdict")
             run.record(record, item, trial=trial)
+
+
+def _as_told(now: Told, before: Told | None, *words: str) -> Told:
+    """What was recorded `before`, where all that is new is how these fields put it: that alone is no news."""
+    if before is None:
+        return now
+    same = now.model_copy(update={field: getattr(before, field) for field in words})
+    return same if same == before else now
 
 
 def _all_failed(view: View) -> bool:
