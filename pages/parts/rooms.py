@@ -53,7 +53,7 @@ class Room:
     - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view)` does
       so in a screen or two, for the story on the front page.
     - `methods()` draws the lab's section of the Methods page.
-    - `words` are what values of its facets and outcomes are called on the screen.
+    - `words` are what values of its facets are called on the screen, beside the lab's own `words`.
     - `side` is what it takes to set runs of the lab side by side.
     """
 
@@ -88,4 +88,4 @@ def of(lab: Lab) -> Room:
 @cache
 def words() -> Mapping[str, str]:
     """What values of facets and outcomes are called on the screen, of all labs."""
-    return {value: said for lab in entry.labs().values() for value, said in of(lab).words.items()}
+    return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **of(lab).words}.items()}

@@ -120,6 +120,6 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=methods.draw,
-    words={**case.METHODS, **form.TASKS, "as expected": "came true", "misled": "did not come true"},
+    words={**case.METHODS, **form.TASKS},
     side=SIDE,
 )
