@@ -140,6 +140,8 @@ class Picture(NamedTuple):
     """A picture of many runs. `draw(frame, choice)` gives a Plotly figure of what `core.store.queries.figures` gives
     for the metrics and fields of the specification, or `figure_groups` where it is `grouped`: of the parts of runs
     too. A point's `customdata[0]` is its run. `choices` are what the reader may choose among, the first at first.
+    `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether it
+    holds throughout a run is the frame's column record_field.
     """
 
     title: str
@@ -148,6 +150,7 @@ class Picture(NamedTuple):
     metrics: tuple[str, ...]
     draw: Callable[[Any, str], Any]
     fields: tuple[str, ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
     grouped: bool = False
     choices: tuple[str, ...] = ("",)
 

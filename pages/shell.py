@@ -13,6 +13,16 @@ from pages.parts.tables import WITHOUT_THEIRS
 
 PAGES = Path(__file__).parent
 
+READABLE = """<style>
+[data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
+@media (prefers-reduced-motion: reduce) {* {
+animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
+}}
+</style>"""
+"""What Streamlit has no setting for. It writes white on the main colour, which on a dark page is too light for that.
+And what shimmers, turns or glides would do so for those too whose system asks for less.
+"""
+
 WIDE = {"browse", "query", "side"}
 """Pages that hold tables or things side by side, by their address."""
 
@@ -59,7 +69,7 @@ def main() -> None:
         page_icon=PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
-    st.html(WITHOUT_THEIRS)
+    st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
         page.run()
 

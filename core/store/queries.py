@@ -252,14 +252,17 @@ def figures(
     rules: Rules = "repaired",
     spec: Sequence[str] = (),
     viewer: str | None = None,
+    held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
     """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
     `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and are left out.
 
     run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
-    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
+    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`,
+    (record, field), the column record_field: whether the field is true wherever the run recorded it, null where it
+    never did.
     """
-    frame = _figures(store, lab, metrics, rules, spec, viewer, "and item = ''")
+    frame = _figures(store, lab, metrics, rules, spec, viewer, held, "and item = ''")
     return frame.drop(columns="item")
 
 
@@ -270,11 +273,12 @@ def figure_groups(
     rules: Rules = "repaired",
     spec: Sequence[str] = (),
     viewer: str | None = None,
+    held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
     """The same as `figures`, with a row for each part of a run that has figures of its own, such as one wording: `item`
     names it, '' for the whole run.
     """
-    return _figures(store, lab, metrics, rules, spec, viewer, "")
+    return _figures(store, lab, metrics, rules, spec, viewer, held, "")
 
 
 def _figures(
@@ -284,9 +288,15 @@ def _figures(
     rules: Rules,
     spec: Sequence[str],
     viewer: str | None,
+    held: Sequence[tuple[str, str]],
     which: str,
 ) -> DataFrame:
     chosen = "".join(f", json_extract(spec, ?) as {named([field])}" for field in spec)
+    claims = "".join(
+        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
+        f" where one.run = runs.run) as {record}_{field}"
+        for record, field in held
+    )
     first = metrics[0]
     parts = ", ".join(f"max({column}) filter (metric = ?) as {column}" for column in ("low", "high", "n", '"of"'))
     frame = store.query(
@@ -295,7 +305,7 @@ def _figures(
             select run, item, {parts}{_pivot(metrics)}
             from scores where "case" = '' and rules = ? {which} group by run, item
         )
-        select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
+        select run, runs.at, title, model{chosen}{claims}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
         where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names

@@ -166,7 +166,7 @@ class NewerSchema(Exception):
 
 
 class Table(NamedTuple):
-    """A table's columns (name -> SQL type, in order) and primary key."""
+    """A table's columns (name -> SQL type, in order) and primary key, () where it has none."""
 
     columns: dict[str, str]
     key: tuple[str, ...]
@@ -296,10 +296,12 @@ def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
         "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index"
     ).fetchall():
         columns.setdefault(table, {})[column] = kind
-    keys = connection.execute(
-        "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
-    ).fetchall()
-    return {table: Table(columns[table], tuple(key)) for table, key in keys}
+    keys = dict(
+        connection.execute(
+            "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
+        ).fetchall()
+    )
+    return {table: Table(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
 
 
 def named(columns: Iterable[str]) -> str:

@@ -40,6 +40,8 @@ class Room:
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
       Raises ValueError in words for the person. What neither returns is drawn from the specification.
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
+    - `words`: what values of the specification and in the papers' own figures are called on the screen, beside the
+      lab's own `words` of outcomes and answers.
     - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
@@ -47,19 +49,20 @@ class Room:
       the run's address.
     - `draw(view, active)` draws one case; `choose(transcript)` lets the reader choose one of several, by its id.
     - `several(transcript, run_id)` draws what only a run of several cases has.
+    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
     - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view)` does
       so in a screen or two, for the story on the front page.
     - `methods()` draws the lab's section of the Methods page.
-    - `words` are what values of its facets are called on the screen, beside the lab's own `words`.
     - `side` is what it takes to set runs of the lab side by side.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
     line: Callable[[Any], list[str]] = _line
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
@@ -67,12 +70,12 @@ class Room:
     draw: Callable[[Any, bool], None] = plain_case.draw
     choose: Callable[[Transcript], str] = plain_case.choose
     several: Callable[[Transcript, str], None] = plain_case.several
+    sealed: Callable[[Any, bool], bool] = lambda view, active: False
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     slides: Callable[[Any, bool], list[slides.Slide]] = slides.of_any
     scene: Callable[[Any], list[slides.Slide]] = lambda view: []
     methods: Callable[[], None] = lambda: None
-    words: Mapping[str, str] = field(default_factory=dict)
     side: Side = ALIKE
 
 

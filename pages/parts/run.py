@@ -46,10 +46,10 @@ def title(transcript: Transcript, run_id: str) -> None:
         else ""
     )
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
-    st.caption(
-        f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "
-        f"{lab} · {when}{transcript.seconds:.1f} s · {plain(run_id)}"
-    )
+    who = plain(str(spec.get("model", "")))
+    told = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
+    # Small print is faint, which a coloured ground does not bear.
+    st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(told)}]]")
 
 
 def stopped(transcript: Transcript) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.lab import Lab
+from core.published import figures
 from core.store import export
 
 if TYPE_CHECKING:
@@ -13,6 +16,19 @@ if TYPE_CHECKING:
 
 WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download as CSV"] {display: none}</style>'
 """Streamlit's own button makes a file in which what a model wrote can be a formula."""
+
+
+def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
+    """The figures that the lab's paper reported, with their place, in `words` for its values."""
+    import pandas as pd
+
+    frame = pd.DataFrame(figures(lab.name)).replace(dict(words))
+    frame["metric"] = [lab.metric(name).title for name in frame["metric"]]
+    st.subheader("What the paper reported", anchor=False)
+    st.dataframe(
+        frame.rename(columns=lambda name: str(name).replace("_", " ").capitalize()),
+        hide_index=True, placeholder="", key=key, alt="Published figures with their place in the paper",
+    )  # fmt: skip
 
 
 def as_csv(table: DataFrame, name: str) -> None:

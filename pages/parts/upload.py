@@ -8,7 +8,7 @@ from core import entry, home, policy
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
 from pages.parts import session
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.text import plain
 
 BROWSER_MB = 200
@@ -36,7 +36,7 @@ def upload() -> None:
         return
     folders = (home.journals(), home.recordings())
     try:
-        with st.spinner("Looking at every journal …"), aside():
+        with waits("Looking at every journal …"):
             taken = bundle.take_file(file, file.name, folders, sender)
     except BundleRefused as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")

@@ -10,7 +10,7 @@ from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
 from pages.parts import recording
-from pages.parts.pace import PACE, aside
+from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
 from pages.results import address, cases_list, facets, gallery, runs_list
 from pages.results.facets import Looked
@@ -97,7 +97,7 @@ def main() -> None:
     except StoreError as error:
         st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
         return
-    with st.spinner("Reading the journals …"), aside():
+    with waits("Reading the journals …"):
         keeper.looked.wait(timeout=60)
     seen = keeper.changes
     looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
@@ -121,7 +121,8 @@ def main() -> None:
     kind, what = (cases_list, "cases") if address.shown() == "cases" else (runs_list, "runs")
     found = kind.read(looked, wanted)
     pager(found, what)
-    news(looked, listing.count(looked.store, wanted, looked.viewer, looked.stopped), seen)
+    cases = found.total if what == "cases" else listing.count(looked.store, wanted, looked.viewer, looked.stopped)
+    news(looked, cases, seen)
     if found.total:
         kind.draw(looked, wanted, found)
     else:

@@ -23,7 +23,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
 def picture(looked: Looked, lab: Lab, one: Picture) -> bool:
     """A picture of all runs of a lab, where there is something to draw; a click on a point opens its run."""
     query = queries.figure_groups if one.grouped else queries.figures
-    frame = query(looked.store, lab.name, one.metrics, spec=one.fields, viewer=looked.viewer)
+    frame = query(looked.store, lab.name, one.metrics, spec=one.fields, viewer=looked.viewer, held=one.held)
     if frame.empty or not frame[one.metrics[0]].notna().any():
         return False
     st.subheader(one.title, anchor=False)

@@ -10,7 +10,7 @@ from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused, StoreError
 from pages.parts import session
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_file
 from pages.parts.text import plain
@@ -32,7 +32,7 @@ try:
 except StoreError as error:
     st.error(plain(str(error)), title="The store cannot be opened", icon=":material/error:")
     st.stop()
-with st.spinner("Reading the journals …"), aside():
+with waits("Reading the journals …"):
     keeper.looked.wait(timeout=60)
 
 
@@ -67,7 +67,7 @@ def asked() -> tuple[str, Found | QueryRefused] | None:
         else:
             st.query_params.pop("sql", None)
         try:
-            with st.spinner("Asking …", show_time=True), aside():
+            with waits("Asking …"):
                 st.session_state["found"] = (query, sql.ask(keeper.store, query, viewer))
         except QueryRefused as refused:
             st.session_state["found"] = (query, refused)

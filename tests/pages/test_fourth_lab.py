@@ -202,7 +202,7 @@ def test_its_case_holds_everything_and_can_be_read_again(page: Page) -> None:
     told = words(app)
     assert "the word yes and 1 more" in told and "It repeated 0 of 2." in told
     scores = app.dataframe[-1].value
-    assert {(one["about"], one["value"]) for one in scores.to_dict("records")} == {
+    assert {(one["About"], one["Value"]) for one in scores.to_dict("records")} == {
         *(("the whole run", 0.5), ("this case", 0.0))
     }
     assert sum("answerer" in expander.label for expander in app.expander) == 2

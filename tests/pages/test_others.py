@@ -132,9 +132,11 @@ def test_a_case_holds_everything(page: Page) -> None:
     told = words(app)
     assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
     reasons, scores = (table.value for table in app.dataframe)
-    assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
-    assert set(scores["metric"]) == {
-        *("precision", "constant_guess", "generality_bleu", "generality_jaccard", "generality_cosine")
+    assert set(reasons["Reason"]) == {"duplicate", "not simulatable"}
+    assert set(reasons["About"]) == {"number 4", "number 7"}
+    assert set(scores["Figure"]) == {
+        *("Precision", "Best constant guess"),
+        *("Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     assert sum("explainer" in expander.label for expander in app.expander) == 1
     assert sum("answerer" in expander.label for expander in app.expander) == 9
@@ -201,7 +203,7 @@ def test_a_file_that_is_no_model_is_refused_in_words(page: Page, tmp_path: Path)
 def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
     app = page("about/methods.py")
     assert "Precision" in words(app)
-    assert 77.3 in list(app.dataframe[1].value["value"])
+    assert 77.3 in list(app.dataframe[1].value["Value"])
     app.selectbox(key="template").set_value("strategyqa-explain-cot").run()
     assert any("So the answer is yes." in code.value for code in app.code)
 

@@ -23,6 +23,7 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
+from core.runs.transcript import name_of
 from core.text import embed
 
 READER = "reader"
@@ -168,11 +169,12 @@ LAB = Lab(
         Picture(
             "Precision and generality",
             "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied "
-            "questions. Grey: always guessing the same would have got as much.",
+            "questions. Grey: always guessing the same would have got as much, or who predicted failed the exam.",
             "Scatter plot of precision and generality, one point a run",
             ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
             charts.scatter,
             fields=("method", "task"),
+            held=((name_of(Examined), "passed"),),
             choices=("cosine", "bleu", "jaccard"),
         ),
     ),

@@ -38,6 +38,7 @@ def draw(view: CheckView, active: bool) -> None:
     if view.log.score("accuracy", "repaired") is not None:
         with st.expander("For researchers", icon=":material/monitoring:", key="verdict"):
             figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
+            _changed(view)
     if view.result is not None:
         _meaning()
 
@@ -152,15 +153,19 @@ def _row_verdict(view: CheckView) -> None:
             _thin(view.log.score("faithfulness", "repaired"))
         for caveat in words.caveats(view):
             st.markdown(f"- {emphasised(caveat)}")
-        result = view.result
-        if result is not None and result.kept is not None:
-            masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
-            st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
         drop = view.dropped()
         if drop is not None and drop.reason != "error":
             st.caption(f"Not counted: {plain(drop.reason)}. {plain(drop.detail)}")
         if view.differs:
             st.caption(f"By the paper's own rules: {emphasised(words.row_verdict(view, 'paper'))}")
+
+
+def _changed(view: CheckView) -> None:
+    """How much the explanation changed."""
+    result = view.result
+    if result is not None and result.kept is not None:
+        masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
+        st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
 
 
 def _by_a_person(item: Item) -> None:

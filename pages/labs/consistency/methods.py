@@ -53,7 +53,7 @@ def draw() -> None:
     if check_chosen:
         text = (PROMPTS / "consistency" / f"{check_chosen}.toml").read_text(encoding="utf-8")
         st.caption("Persona, target, mask and form choose among the wordings; the rest is the same in all of them.")
-        st.code(text, language="toml", wrap_lines=True)
+        st.code(text, language=None, wrap_lines=True)
     st.subheader("What the paper reported", anchor=False)
     st.caption(
         "The paper draws accuracy and faithfulness (Figures 6 to 9) and prints no value of them. It prints times of "

@@ -55,7 +55,7 @@ def against_the_truth(case: ProbeView) -> None:
     anchor("tests")
     _tests(case)
     _beside_the_truth(case)
-    _figures(case)
+    _researchers(case)
     _meaning(case)
 
 
@@ -80,6 +80,7 @@ def _tests(case: ProbeView) -> None:
                     for one in case.predictions.values()
                 ],
                 hide_index=True,
+                placeholder="",
                 key="texts-table",
                 alt="Texts with what the function and the code give",
             )
@@ -156,7 +157,7 @@ def by_stretch(case: ProbeView) -> list[State]:
 
 
 def _beside_the_truth(case: ProbeView) -> None:
-    """The picture, the box, the leading figures, and what was missed."""
+    """The picture, the box, and what was missed."""
     truth = case.truth
     assert truth is not None and case.spec is not None
     anchor("truth")
@@ -166,11 +167,6 @@ def _beside_the_truth(case: ProbeView) -> None:
             picture(case)
         if case.fidelity:
             _box(case.fidelity)
-        with st.container(horizontal=True, key="headline"):
-            for metric in _MOST.get(case.spec.category, _MODULES):
-                value = case.value(metric)
-                if metric == case.headline or (value if metric == "not_runnable" else value is not None):
-                    _metric(case, metric)
         missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
         if sentences := missed(case):
             st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
@@ -196,6 +192,7 @@ def _box(found: Fidelity) -> None:
                 for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
             ],
             hide_index=True,
+            placeholder="",
             key="fidelity-table",
             alt="Inputs with what the function's truth says and what the box gave",
         )
@@ -221,8 +218,15 @@ def _metric(case: ProbeView, metric: str) -> None:
     st.metric(label, shown, help=plain(reason) or None)
 
 
-def _figures(case: ProbeView) -> None:
-    with st.expander("Every figure, by both sets of rules", icon=":material/table_chart:", key="figures"):
+def _researchers(case: ProbeView) -> None:
+    """The leading figures, then every figure by both sets of rules."""
+    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
+        with st.container(horizontal=True, key="headline"):
+            for metric in _MOST.get(case.spec.category if case.spec else "", _MODULES):
+                value = case.value(metric)
+                if metric == case.headline or (value if metric == "not_runnable" else value is not None):
+                    _metric(case, metric)
+        st.markdown("**Every figure, by both sets of rules**")
         rows = []
         for metric, words in TITLES.items():
             score = case.score(metric)
@@ -241,7 +245,9 @@ def _figures(case: ProbeView) -> None:
                     "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
                 }
             )
-        st.dataframe(rows, hide_index=True, key="figures-table", alt="Every figure by both sets of rules")
+        st.dataframe(
+            rows, hide_index=True, placeholder="", key="figures-table", alt="Every figure by both sets of rules"
+        )
 
 
 def _again(score: Score) -> str:

@@ -16,6 +16,9 @@ from pages.parts.tiles import State, strip
 METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 """What the ways to explain are called on the screen."""
 
+WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
+"""The same, and the tasks."""
+
 NARROWEST = 462
 """Pixels of a column: from 1,100 pixels of the window on, two stand side by side."""
 

@@ -14,7 +14,7 @@ from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from core.text.quote import first_sentence
 from pages.parts.calls import inspector
-from pages.parts.text import marked, plain
+from pages.parts.text import marked, numbered, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor
 
 WORDS = {**LAB.words, "1": "response 1", "2": "response 2"}
@@ -73,13 +73,15 @@ def tiles(case: AskView, active: bool, sealed: bool) -> list[Tile]:
 
 def draw(case: AskView, active: bool, sealed: bool, guess: Guess | None) -> None:
     """All rows. Of a `sealed` case nothing is shown but the questions, and what the reader expects."""
+    # One that turns is enough to see that the run goes on.
+    turning = next((row for row in case.rows.values() if row.outcome("repaired") == "waiting"), None)
     for number, row in enumerate(case.rows.values(), start=1):
         with st.container(gap=None, key=f"place-{_key(case, row)}"):
             anchor(f"row-{number}")
-            _row(case, row, number, active, sealed, guess)
+            _row(case, row, number, active, sealed, guess, row is turning)
 
 
-def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess: Guess | None) -> None:
+def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess: Guess | None, turning: bool) -> None:
     state = state_of(row, active)
     lines = [f"**{number}** {_question(case, row)}"]
     key = f"row-{_key(case, row)}"
@@ -93,7 +95,7 @@ def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess
             _ask_guess(case, row, guess)
         return
     lines += _told(case, row, state)
-    icon = "spinner" if state == "waiting" else LOOKS[state].icon
+    icon = "spinner" if state == "waiting" and turning else LOOKS[state].icon
     shown = st.expander("  \n".join(lines), icon=icon, type="step", key=f"open-{key}", on_change="rerun")
     with shown:
         if shown.open:
@@ -213,7 +215,7 @@ def _row_details(case: AskView, row: Row) -> None:
     """The calls behind one row: what it said, what was expected and by whom, and who wrote the question."""
     if drop := row.dropped("repaired") or row.dropped("paper"):
         which = f" (only under the {drop.rules} rules)" if drop.rules else ""
-        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(drop.detail)}")
+        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(numbered(drop.detail, case.rows))}")
     calls = [case.log.calls[name] for name in row.calls]
     names = {
         "answerer": "What it said",

@@ -177,6 +177,9 @@ def test_a_run_that_grows_has_each_of_its_rows_once(tmp_path: Path) -> None:
             found = listing.items(store, Filter())
             assert found.total >= 1 and len(set(found.places())) == found.total
         assert found.total == 2
+        (tmp_path / "journals" / "r.jsonl").unlink()
+        index(store, tmp_path / "journals")
+        assert listing.items(store, Filter()).total == 0 and listing.roles(store) == [], "gone with its journal"
 
 
 def test_an_address_that_nobody_made_is_taken_for_what_it_holds() -> None:
