@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import STATUS, Filter, condition
+from core.store.filters import MADE_BY, STATUS, Filter, condition
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def facet(
         found = f"{STATUS}, sum(n) from {by_run} runs using (run)"
         values = [list(stopped), *values]
     elif name == "owner":
-        found = f"runs.owner, sum(n) from {by_run} runs using (run)"
+        found = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
     else:
         column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
         found = f"{column}, count(*) from items where {sql}"

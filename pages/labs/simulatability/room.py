@@ -123,10 +123,6 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=methods.draw,
-<<<<<<< HEAD
-    words={**case.METHODS, **form.TASKS},
-=======
-    words={**case.WORDS, "as expected": "came true", "misled": "did not come true"},
->>>>>>> 6a0c1b9e1d1f711d149b59434f10459e673956fe
+    words=case.WORDS,
     side=SIDE,
 )
