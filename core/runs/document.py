@@ -170,10 +170,10 @@ def interval(score: Scored, format: str) -> str:
 
 
 def _emphasised(text: str) -> Markup:
-    """A sentence of a lab's, in which words *between asterisks* are set in bold."""
+    """A sentence of a lab's, in which words *between asterisks* are set in italics."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"\*([^*\n]+)\*", r"<b>\1</b>", escape(text)))  # noqa: S704  escaped just now
+    return Markup(re.sub(r"\*([^*\n]+)\*", r"<em>\1</em>", str(escape(text))))  # noqa: S704  escaped just now
 
 
 def _part(name: str) -> str:

@@ -57,8 +57,8 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
         f"""
-        select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status, items."at",
-               items.model, {facets}, items.title, nullif(items.about, '') as about,
+        select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
+               items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
                expected_{rules} as expected, observed_{rules} as observed,
                nullif({outcome}, '') as outcome, counts_{rules} as counts, nullif(reason_{rules}, '') as reason,
                declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,

@@ -51,8 +51,9 @@ def _of_lab(store: Store, lab: Lab, chosen: list[str]) -> Iterator[str]:
 def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
     days = sorted({f"{at:%Y-%m-%d}" for _, at, *_ in began if at})
     when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
-    with_ = _listed(" ".join(filter(None, (app, commit))) for _, _, _, app, commit, *_ in began if app or commit)
-    yield f"{_n(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{f', made with {with_}' if with_ else ''}."
+    versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
+    made = f", made with Explain Yourself {versions}" if versions else ""
+    yield f"{_n(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
     seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
     yield f"Seeds: {seeds}."
 
@@ -130,7 +131,7 @@ def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
             continue
         rows = frame[frame["metric"] == metric.name]
         for group in group_statistics(rows, ["model", "way"]).itertuples(index=False):
-            of = " ".join(filter(None, (group.model, group.way)))
+            of = f"{group.model} ({group.way})" if group.way else group.model
             yield _figure(
                 metric, of, _known(group.macro), group.items, group.items_of, _known(group.low), _known(group.high),
                 group.how, "",

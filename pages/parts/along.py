@@ -60,7 +60,7 @@ def _page(made: Callable[[], bytes], name: str, help: str) -> None:
         made,
         file_name=f"{name}.html",
         mime="text/html",
-        icon=":material/html:",
+        icon=":material/web:",
         on_click="ignore",
         type="tertiary",
         key="page",

@@ -102,7 +102,6 @@ def main() -> None:
         return
     with waits("Reading the journals …"):
         keeper.looked.wait(timeout=60)
-    second.note(keeper)
     seen = keeper.changes
     looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
@@ -113,6 +112,7 @@ def main() -> None:
     with st.sidebar:
         facets.draw(looked, wanted)
     head()
+    second.note(keeper)
     if looked.viewer is not None:
         st.caption("Your runs, and those that are shared.")
     if wanted.recordings:
