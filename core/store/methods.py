@@ -181,7 +181,7 @@ def _figure(
 
 def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     """What a reader has to know before believing the rest; each only where it is so."""
-    stopped = [status for *_, status, _ in began if status != "completed"]
+    stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
     if stopped:
         told = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
         yield f"Not all runs came to their end: {told}."
