@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
 from core import entry
 from core.runs import document
 from core.runs.document import Chosen
+from core.runs.jobs import NoSuchRun
 from core.runs.people import Visit
 from core.runs.transcript import Transcript, transcript
 from core.store import methods
@@ -39,9 +41,12 @@ def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
     visit = session.runs()
 
     def made() -> bytes:
-        runs = {run: {one.case: one for one in cases_of(visit, run)} for run in dict.fromkeys(at.run for at in places)}
-        # A run that was deleted meanwhile is not there any more.
-        return document.html(title, [runs[at.run][at.case] for at in places if at.case in runs[at.run]], of)
+        found: dict[Place, Chosen] = {}
+        for run in dict.fromkeys(at.run for at in places):
+            # One that was deleted meanwhile is not there any more, and the page says how many are.
+            with suppress(NoSuchRun):
+                found |= {Place(run, one.case): one for one in cases_of(visit, run)}
+        return document.html(title, [found[at] for at in places if at in found], of)
 
     left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all cases that are as filtered"
     _page(made, "cases", f"One file, to be stepped through by the arrow keys: {left}.")
