@@ -1,4 +1,6 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, models, store, query, export, import."""
+"""The command line: `python -m core` and a lab's command, or resume, reread, models, store, query, export, import,
+page, methods.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from core.models.settings import EndpointConfig
 from core.runs.jobs import Jobs
 from core.runs.people import Visit
 from core.store.keeper import Keeper
-from core.store.store import Store
+from core.store.store import Store, StoreBusy
 
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, sitting.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
@@ -69,8 +69,15 @@ def fetches() -> Fetches:
 
 @cache
 def keeper() -> Keeper:
-    """The process's store, kept up to date. Raises StoreError where it cannot be had."""
-    return Keeper(Store(home.home() / "store.duckdb", labs()), home.journals(), recordings=home.recordings())
+    """The process's store, kept up to date. Where another process has the home's open, this one keeps its own, of the
+    same journals, and `Keeper.beside` is the other. Raises StoreError where none can be had, as for a third process.
+    """
+    beside = None
+    try:
+        store = Store(home.home() / "store.duckdb", labs())
+    except StoreBusy as busy:
+        store, beside = Store(home.home() / "store.second.duckdb", labs()), busy
+    return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic.fields import FieldInfo
@@ -182,6 +182,16 @@ class Sides(NamedTuple):
     specs: tuple[Spec, ...]
 
 
+class Told(NamedTuple):
+    """What a reader of a case has to know beside its explanation and its trials: a text under a label, before them, or
+    `late`, after them.
+    """
+
+    label: str
+    text: str
+    late: bool = False
+
+
 class Tools(NamedTuple):
     """Further commands of a lab (click.Command) in a group. Their context's object is a `ToolContext`."""
 
@@ -208,6 +218,10 @@ def _nothing(spec: Any) -> dict[str, str]:
 
 def _no_facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     return {}
+
+
+def _nothing_told(view: Any) -> Iterable[Told]:
+    return ()
 
 
 def _no_controls() -> Mapping[str, Model]:
@@ -252,6 +266,8 @@ class Lab:
       the spec's fields of what was given; without them every field with a title is an option by itself.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
     - `narrate(view)` tells a case on the command line as (key, line), as far as it has come.
+    - `told(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
+      outcomes are called on every screen; `marks` the outcomes of a trial in which the explanation was kept or broken.
     - `tools` are further commands, in a group of their own; `group` names the group that its own command stands in.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
     """
@@ -295,6 +311,9 @@ class Lab:
     tools: Tools | None = None
     group: str = ""
     narrate: Callable[[Any], Iterable[tuple[str, str]]] | None = None
+    told: Callable[[Any], Iterable[Told]] = _nothing_told
+    words: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, Literal["kept", "broken"]] = field(default_factory=dict)
 
     @property
     def path(self) -> str:

@@ -164,5 +164,6 @@ LAB = Lab(
     controls=lambda: {"control/echo": Echoing(), "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"}))},
     first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
     newcomer="control/deaf",
+    marks={"kept": "kept", "broken": "broken"},
     calls=lambda spec, cases: 1 + len(spec.words) * spec.times,
 )

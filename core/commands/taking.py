@@ -1,4 +1,4 @@
-"""`query`, `export` and `import`: what is taken out of the store and the journals, and what comes in."""
+"""`query`, `export`, `page`, `methods` and `import`: what is taken out of store and journals, and what comes in."""
 
 from __future__ import annotations
 
@@ -7,25 +7,30 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from core import entry, home
+from core import entry, home, journal
 from core.commands.running import DONE, into_the_store
-from core.runs import bundle
+from core.lab import Lab
+from core.runs import bundle, document
 from core.runs.bundle import BundleRefused
-from core.store import sql
+from core.runs.transcript import Transcript, transcript
+from core.runs.upgrade import upgraded
+from core.store import listing, methods, sql
+from core.store.filters import Filter
 from core.store.index import index
 from core.store.sql import Found
-from core.store.store import Store, StoreBusy
+from core.store.store import QueryRefused, Store, StoreBusy
 
 _WIDEST = 50
 """Letters of a cell, in a table that is printed."""
 
 
 def add(commands: click.Group) -> None:
-    """Add query, export and import to the group `commands`, which is changed in place."""
-    for one in (_query, _export, _import):
+    """Add query, export, import, page and methods to the group `commands`, which is changed in place."""
+    for one in (_query, _export, _import, _page, _methods):
         commands.add_command(one)
 
 
@@ -46,18 +51,30 @@ def _query(query: str, as_json: bool) -> int:
 
 def _asked(query: str) -> Found:
     """What SQL finds, in an index that is up to date."""
-    path = home.home() / "store.duckdb"
+    with _indexed() as store:
+        path = store.path
+    return sql.ask_file(path, query)
+
+
+def _all_of(query: str) -> list[dict[str, Any]]:
+    """All rows that SQL finds. Raises QueryRefused where there are more than a query gives."""
+    found = _asked(query)
+    if found.cut:
+        raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
+    return list(found.rows())
+
+
+def _indexed() -> Store:
+    """An index that is up to date; whoever calls closes it."""
     try:
-        store = Store(path, entry.labs())
+        store = Store(home.home() / "store.duckdb", entry.labs())
     except StoreBusy:
         # The app holds it. This one is made of the same journals, and kept for the next time.
-        path = home.home() / "store.commands.duckdb"
         print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(path, entry.labs())
-    with store:
-        index(store, home.journals())
-        index(store, home.recordings(), recordings=True)
-    return sql.ask_file(path.resolve(), query)
+        store = Store(home.home() / "store.commands.duckdb", entry.labs())
+    index(store, home.journals())
+    index(store, home.recordings(), recordings=True)
+    return store
 
 
 def _table(found: Found) -> Iterable[str]:
@@ -88,10 +105,8 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
     chosen = list(runs)
     if where is not None:
         # On a line of its own: a comment at its end must not swallow what follows.
-        found = _asked(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
-        if found.cut:
-            raise BundleRefused(f"More runs meet the condition than a query gives. {found.cut}")
-        chosen += [str(row["run"]) for row in found.rows()]
+        found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
+        chosen += [str(row["run"]) for row in found]
     elif not runs:
         chosen = sorted(path.stem for path in home.journals().glob("*.jsonl") if "~" not in path.stem)
     if file.exists():
@@ -136,5 +151,81 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
     return DONE
 
 
+_WHERE = """a condition in SQL over the columns of items: "outcome = 'misled' and model like 'local/%'\""""
+
+
+@click.command("page", help="Write a run, one case of it, or cases that meet a condition, as one HTML file.")
+@click.argument("run", required=False, metavar="RUN")
+@click.option("--case", help="this case of the run alone")
+@click.option("--where", help=f"cases of all runs with {_WHERE}")
+@click.option("-o", "--output", "file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="the file")
+def _page(run: str | None, case: str | None, where: str | None, file: Path) -> int:
+    if (run is None) == (where is None) or (case and not run):
+        raise click.BadParameter("Name a run, with a case of it or without, or give a condition.")
+    if file.exists():
+        raise click.BadParameter(f"{file} is there already: name another file.")
+    of = None
+    if run is not None:
+        lab, told = _told(run)
+        if case and case not in told.cases:
+            raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(told.cases)[:5])} …")
+        chosen = [document.Chosen(lab, told, case)] if case else document.of_run(lab, told)
+        title = " ".join(filter(None, (lab.title, case or run)))
+    else:
+        places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
+        if not places:
+            raise click.BadParameter("No case meets the condition.")
+        runs = {name: _told(name) for name, _ in places[: document.MOST]}
+        chosen = [document.Chosen(*runs[name], one) for name, one in places[: document.MOST]]
+        title, of = f"Cases where {where}", len(places)
+    try:
+        file.write_bytes(document.html(title, chosen, of))
+    except OSError as error:
+        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    many = min(len(chosen), document.MOST)
+    of = of or len(chosen)
+    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{_n(many, 'case')} written to {file}")
+    return DONE
+
+
+# On a line of its own: a comment at its end must not swallow what follows.
+_CASES = """
+select run, "case" from items where "case" <> '' and (
+{where}
+) group by run, "case" order by max("at") desc, run desc, min(number), "case" """
+
+
+def _told(run: str) -> tuple[Lab, Transcript]:
+    """The run of that name with its lab. Raises click.BadParameter."""
+    path = journal.found(run, home.journals(), home.recordings())
+    if path is None:
+        raise click.BadParameter(f"There is no run named {run!r} in {home.journals()}.")
+    told = transcript(upgraded(journal.read(path).events, entry.labs()))
+    if told.started is None or told.started.about or told.started.lab not in entry.labs():
+        raise click.BadParameter(f"{path} holds no run that can be told.")
+    return entry.labs()[told.started.lab], told
+
+
+@click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--where", help=f"runs that have a case or trial with {_WHERE}")
+def _methods(runs: tuple[str, ...], where: str | None) -> int:
+    wanted = list(runs)
+    for run in wanted:
+        _told(run)
+    if where is not None:
+        wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
+    with _indexed() as store:
+        if not wanted and where is None:
+            wanted = listing.runs_of(store, Filter())
+        told = methods.sentences(store, wanted)
+    print("\n\n".join(told) if told else "No run is as asked.")
+    return DONE
+
+
 def _runs(number: int) -> str:
-    return f"{number} {'run' if number == 1 else 'runs'}"
+    return _n(number, "run")
+
+
+def _n(number: int, word: str) -> str:
+    return f"{number} {word if number == 1 else f'{word}s'}"

@@ -1,10 +1,14 @@
-"""Tables to take along."""
+"""Tables to take along: as files, and the rows of a filter."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from core.lab import FACETS
+from core.store.filters import STATUS, Filter, condition
+from core.store.store import Store
 from core.text.cells import csv
 
 if TYPE_CHECKING:
@@ -39,3 +43,55 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
     written = io.BytesIO()
     frame.to_parquet(written, index=False)
     return written.getvalue()
+
+
+def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
+    """What is wanted as a table: of each row of Browse one by each set of `rules`, in the order of their runs.
+
+    run, case, trial (the ids of the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
+    difficulty, wording, title, about, expected, observed, outcome, counts, reason; then the lab's first figure of the
+    case, or of its run where the case has none of its own: metric, value, low, high (95 % interval), n, of, figure_of.
+    What a row does not have is null.
+    """
+    sql, values = condition(wanted, viewer, stopped)
+    facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
+    by = " union all ".join(
+        f"""
+        select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
+               items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
+               expected_{rules} as expected, observed_{rules} as observed,
+               nullif({outcome}, '') as outcome, counts_{rules} as counts, nullif(reason_{rules}, '') as reason,
+               declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,
+               coalesce(own.high, whole.high) as high, coalesce(own.n, whole.n) as n,
+               coalesce(own."of", whole."of") as "of",
+               if(own.run is not null, 'case', if(whole.run is not null, 'run', null)) as figure_of, number
+        from chosen items join runs using (run) left join declared on declared.lab = items.lab
+             left join trials on (trials.run, trials."case") = (items.run, items."case")
+                  and trials.trial = coalesce(nullif(items.trial, ''), principal)
+             left join figures own on (own.run, own.metric, own.rules) = (items.run, declared.metric, '{rules}')
+                  and own."case" = items."case" and own."case" <> ''
+             left join figures whole on (whole.run, whole.metric, whole.rules) = (items.run, declared.metric, '{rules}')
+                  and whole."case" = ''
+        """  # noqa: S608  our own names
+        for rules, outcome in (("paper", "items.outcome_paper"), ("repaired", "items.outcome"))
+    )
+    labs = list(store.labs.values())
+    return store.query(
+        f"""
+        with chosen as (select * from items where {sql}), figures as (select * from scores where item = ''),
+             declared as (
+                 select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::varchar[]) as principal
+             )
+        select * exclude (number) from ({by}) order by "at", run, number, "case", trial, rules
+        """,  # noqa: S608  our own names
+        [
+            *values,
+            [lab.name for lab in labs],
+            [lab.headline for lab in labs],
+            [lab.principal for lab in labs],
+            list(stopped),
+            list(stopped),
+        ],
+        rows=None,
+        seconds=60,
+    )

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from core.lab import FACETS
+from core.runs.bundle import IMPORTED
 from core.store.queries import SEEN
 
 IN_ITEMS = ("lab", "model", "outcome", "reason", "error", *FACETS)
@@ -131,7 +132,7 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
         elif facet == "status":
             runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
         elif facet == "owner":
-            runs.append(("owner = any(?)", [list(values)]))
+            runs.append((f"{MADE_BY} = any(?)", [list(values)]))
         elif facet == "differs":
             here.append(("items.differ = any(?)", [[value == "differ" for value in values]]))
         elif facet.startswith("as:"):
@@ -150,6 +151,13 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
 
 STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
 """How a run stands; the question mark stands for those whose process is gone."""
+
+
+MADE_BY = f"""coalesce((
+    select min(json_extract_string(data, '$.sender')) from records join runs said using (run)
+    where record = '{IMPORTED}' and said.about = runs.run
+), runs.owner)"""  # noqa: S608  our own names
+"""Whose a run is: who sent it, where it was imported, or else who began it."""
 
 
 def phrases(text: str) -> list[str]:

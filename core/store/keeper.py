@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.store.index import Index, index
-from core.store.store import Store
+from core.store.store import Store, StoreBusy
 
 log = logging.getLogger(__name__)
 
@@ -17,11 +17,14 @@ log = logging.getLogger(__name__)
 class Keeper:
     """Indexes the folder's journals every few seconds, and at once after `wake`. `changes` counts what was new.
 
-    What lies in the folder `recordings` never changes, and is looked at once.
+    What lies in the folder `recordings` never changes, and is looked at once. `beside` tells of another process that
+    keeps an index of the same journals.
     """
 
-    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None) -> None:
+    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None,
+                 beside: StoreBusy | None = None) -> None:  # fmt: skip
         self.store = store
+        self.beside = beside
         self.changes = 0
         self.looked = threading.Event()
         """Set once everything that lay there at the start is indexed."""

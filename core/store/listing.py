@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import STATUS, Filter, condition
+from core.store.filters import MADE_BY, STATUS, Filter, condition
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -151,6 +151,30 @@ def runs(
     return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and there is None)
 
 
+def cases(
+    store: Store, wanted: Filter, limit: int, viewer: str | None = None, stopped: Sequence[str] = ()
+) -> tuple[list[Place], int]:
+    """The first `limit` of the cases that have a row as wanted, the newest run first, and how many there are."""
+    sql, values = condition(wanted, viewer, stopped)
+    with store.cursor() as cursor:
+        rows = cursor.execute(
+            f"""
+            select run, "case", count(*) over () from items where {sql} and "case" <> ''
+            group by run, "case" order by max("at") desc, run desc, min(number), "case" limit ?
+            """,  # noqa: S608  our own names
+            [*values, limit],
+        ).fetchall()
+    return [Place(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
+
+
+def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> list[str]:
+    """All runs that have a row as wanted, the newest first."""
+    sql, values = condition(wanted, viewer, stopped)
+    with store.cursor() as cursor:
+        found = cursor.execute(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
+        return [run for (run,) in found.fetchall()]
+
+
 def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
     """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
     outcome, verdict.
@@ -234,7 +258,7 @@ def facet(
         found = f"{STATUS}, sum(n) from {by_run} runs using (run)"
         values = [list(stopped), *values]
     elif name == "owner":
-        found = f"runs.owner, sum(n) from {by_run} runs using (run)"
+        found = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
     else:
         column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
         found = f"{column}, count(*) from items where {sql}"

@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.events import LONGEST_ANSWER, Message, ToolCall
+from core.events import LONGEST_ANSWER, Message
+from core.runs.document import tool_calls, turn
 from core.runs.transcript import Call
 from pages.parts.text import plain
 
@@ -37,7 +38,7 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
             st.caption(plain(call.failed.hint))
     else:
         st.markdown("**Raw answer**")
-        asked = _tool_calls(call.answered.tool_calls) if call.answered else ""
+        asked = tool_calls(call.answered.tool_calls) if call.answered else ""
         st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
     if call.answered is not None and call.answered.logprobs:
         st.caption(f"First token: {plain(_likeliest(call.answered.logprobs))}")
@@ -62,13 +63,13 @@ def _prompt(messages: Sequence[Message]) -> None:
         return
     *before, question = messages
     if before and before[0].role == "system":
-        st.code(_turn(before.pop(0)), language=None, wrap_lines=True)
+        st.code(turn(before.pop(0)), language=None, wrap_lines=True)
     if before:
         with st.expander(f"What stands before the question: {len(before)} messages, such as worked examples",
                          type="compact"):  # fmt: skip
-            st.code("\n\n".join(map(_turn, before)), language=None, wrap_lines=True)
+            st.code("\n\n".join(map(turn, before)), language=None, wrap_lines=True)
     st.markdown(":material/arrow_right: **The question itself**")
-    st.code(_turn(question), language=None, wrap_lines=True)
+    st.code(turn(question), language=None, wrap_lines=True)
 
 
 def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
@@ -82,15 +83,6 @@ def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
     rivals.sort(key=lambda one: -one[1])
     shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
     return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
-
-
-def _turn(message: Message) -> str:
-    title = " ".join(filter(None, (message.role, message.tool_call_id)))
-    return "\n".join(filter(None, (f"[{title}]", message.content, _tool_calls(message.tool_calls))))
-
-
-def _tool_calls(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
 
 
 def details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:

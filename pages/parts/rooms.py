@@ -40,7 +40,8 @@ class Room:
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
       Raises ValueError in words for the person. What neither returns is drawn from the specification.
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
-    - `words`: what values of the specification, of outcomes and in the papers' own figures are called on the screen.
+    - `words`: what values of the specification and in the papers' own figures are called on the screen, beside the
+      lab's own `words` of outcomes and answers.
     - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
@@ -90,4 +91,4 @@ def of(lab: Lab) -> Room:
 @cache
 def words() -> Mapping[str, str]:
     """What values of facets and outcomes are called on the screen, of all labs."""
-    return {value: said for lab in entry.labs().values() for value, said in of(lab).words.items()}
+    return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **of(lab).words}.items()}

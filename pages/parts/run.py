@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import beside, recording, session
+from pages.parts import along, beside, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -112,7 +112,7 @@ def link(run_id: str) -> None:
 
 
 def actions(run_id: str, transcript: Transcript, here: str) -> None:
-    """Links and buttons for a run that is over: case, replay, link, download. `here` is the page they stand on."""
+    """Links and buttons for a run that is over: case, replay, link, downloads. `here` is the page they stand on."""
     named = named_in_address(run_id)
     # Fetched when it is clicked, outside of any session: who looks is known now.
     visit = session.runs()
@@ -149,6 +149,8 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             key="download",
             help="The journal: every prompt, raw answer and figure, one JSON object a line.",
         )
+        along.page_of_run(run_id, transcript)
+        along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.")
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)
 

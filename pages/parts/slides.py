@@ -94,9 +94,6 @@ def against(questions: Sequence[Question], guesses: Mapping[str, str]) -> str:
     return sentence
 
 
-_STATES: dict[str, State] = {"kept": "kept", "broken": "broken"}
-
-
 def of_any(view: View, active: bool) -> list[Slide]:
     """A case told from its view alone, for a lab without a story of its own."""
     return told(_of_any(view, active))
@@ -117,7 +114,7 @@ def _of_any(view: View, active: bool) -> Iterator[Slide]:
             f"Test {number}: what came",
             f"**{observed}**",
             (f"expected **{expected}**",),
-            mark=_STATES.get(reading.outcome, "set aside"),
+            mark=lab.marks.get(reading.outcome, "set aside") if lab else "set aside",
             words=plain(reading.outcome),
             is_waiting=active and reading.outcome == "waiting",
         )

@@ -9,10 +9,11 @@ from core.store import listing
 from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import recording
+from pages.parts import recording, second
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
-from pages.results import address, cases_list, facets, gallery, runs_list
+from pages.parts.upload import upload
+from pages.results import address, cases_list, facets, gallery, runs_list, take
 from pages.results.facets import Looked
 
 LOOK = 5.0
@@ -88,6 +89,8 @@ def nothing_yet() -> None:
             on_click=lambda: address.go(filter=facets.Filter(recordings=True)),
             key="recordings",
         )
+        with st.popover("Import runs", icon=":material/upload:", key="import"):
+            upload()
 
 
 def main() -> None:
@@ -109,6 +112,7 @@ def main() -> None:
     with st.sidebar:
         facets.draw(looked, wanted)
     head()
+    second.note(keeper)
     if looked.viewer is not None:
         st.caption("Your runs, and those that are shared.")
     if wanted.recordings:
@@ -118,6 +122,7 @@ def main() -> None:
     if address.shown() == "pictures":
         gallery.draw(looked, wanted)
         return
+    take.draw(looked, wanted)
     kind, what = (cases_list, "cases") if address.shown() == "cases" else (runs_list, "runs")
     found = kind.read(looked, wanted)
     pager(found, what)

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +18,8 @@ from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
+from core.store import queries
+from core.store.store import StoreError
 from pages.parts import live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE, waits
@@ -215,6 +218,7 @@ def main(run_id: str) -> None:
     state, active = live.look(run_id)
     lab = entry.labs().get(state.started.lab if state.started else _lab_of(run_id))
     title(state, run_id)
+    _sender(run_id)
     if lab is None:
         st.error("This app has no lab that made this run.", icon=":material/error:")
         return
@@ -264,6 +268,14 @@ def _read_again(run_id: str, state: Transcript) -> None:
             problems(error)
         else:
             st.rerun()
+
+
+def _sender(run_id: str) -> None:
+    """Whose it is, where it was made elsewhere."""
+    with suppress(StoreError):
+        sender = queries.senders(entry.keeper().store).get(run_id)
+        if sender is not None:
+            st.caption(f":material/move_to_inbox: Imported. As the file says, from {plain(sender or 'nobody named')}.")
 
 
 def _lab_of(run_id: str) -> str:

@@ -9,7 +9,7 @@ from core.charts import rows
 from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused, StoreError
-from pages.parts import session
+from pages.parts import second, session
 from pages.parts.pace import waits
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_file
@@ -34,6 +34,7 @@ except StoreError as error:
     st.stop()
 with waits("Reading the journals …"):
     keeper.looked.wait(timeout=60)
+second.note(keeper)
 
 
 def chosen(query: str) -> None:

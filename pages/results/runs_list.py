@@ -75,6 +75,7 @@ def alive(run: str) -> bool:
 def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, object]]:
     """The table as it is shown, and how its columns are. `found`: how many rows of each run a filter leaves."""
     labs = entry.labs()
+    senders = queries.senders(entry.keeper().store)
     table: dict[str, object] = {
         "Asked": runs["at"],
         "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
@@ -84,6 +85,8 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
         "Cases": runs["cases"],
         "Status": runs["status"],
     }
+    if senders.keys() & set(runs["run"]):
+        table["Sent by"] = [senders.get(run, "") for run in runs["run"]]
     if found:
         table["Found"] = [found[run] for run in runs["run"]]
     columns: dict[str, object] = {

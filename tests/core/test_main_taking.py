@@ -88,3 +88,26 @@ def test_with_the_app_open_the_command_line_asks_an_index_of_its_own() -> None:
         )  # fmt: skip
     assert done.returncode == 0 and json.loads(done.stdout) == {"n": 8}, done.stderr
     assert "one of the command line's own" in done.stderr
+
+
+def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = min(home.recordings().glob("*-simulatability-*")).stem
+    one, some = tmp_path / "case.html", tmp_path / "some.html"
+    assert asked(capsys, "page", run, "--case", "question", "-o", str(one))[:2] == (0, [f"1 case written to {one}"])
+    code, said, _ = asked(capsys, "page", "--where", "outcome = 'misled' or lab = 'find' --", "-o", str(some))
+    assert code == 0 and said == [f"3 cases written to {some}"]
+    assert one.read_bytes().startswith(b"<!doctype html>") and b"Could a penguin jump?" in some.read_bytes()
+    code, told, _ = asked(capsys, "methods", run)
+    assert code == 0 and len(told) == 1 and "1 run of Ask" in told[0] and "5 trials" in told[0]
+    assert "2 runs of Probe" in asked(capsys, "methods", "--where", "lab = 'find'")[1][0]
+    for arguments, why in (
+        (["page", "-o", "a.html"], "Name a run"),
+        (["page", "none", "-o", "a.html"], "There is no run named 'none'"),
+        (["page", run, "--case", "none", "-o", "a.html"], "has no case 'none'"),
+        (["page", run, "-o", str(one)], "is there already"),
+        (["page", "--where", "outcome = 'nothing'", "-o", "a.html"], "No case meets the condition"),
+        (["page", "--where", "1 = 1); drop table runs; --", "-o", "a.html"], "Error"),
+        (["methods", "none"], "There is no run named 'none'"),
+    ):
+        code, said, told = asked(capsys, *arguments)
+        assert (code, said) == (2, []) and why in told, (arguments, told)

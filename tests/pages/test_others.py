@@ -110,22 +110,6 @@ def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, ow
     assert list(table["Model"]) == ["vague"]
 
 
-def test_browse_says_when_another_process_has_the_store(page: Page, own_home: Path) -> None:
-    held = (
-        "import sys; from pathlib import Path; from core import entry; from core.store.store import Store\n"
-        "store = Store(Path(sys.argv[1]), entry.labs()); print('open', flush=True); sys.stdin.read()"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", held, str(home.home() / "store.duckdb")],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert other.stdout is not None and other.stdout.readline() == "open\n"
-    try:
-        assert f"process {other.pid}" in words(page("results/browse.py"))
-    finally:
-        other.communicate("")
-
-
 def test_a_case_holds_everything(page: Page) -> None:
     run = a_run()
     app = page("results/case.py", run=run)

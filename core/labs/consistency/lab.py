@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture
+from core.lab import First, Lab, Metric, Picture, Told
 from core.labs.consistency import charts, prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls
@@ -22,7 +22,7 @@ from core.labs.consistency.records import (
 )
 from core.labs.consistency.tasks import CheckSpec, calls, cases, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
-from core.labs.consistency.view import scores, view
+from core.labs.consistency.view import CheckView, scores, view
 
 
 def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
@@ -68,6 +68,16 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
         "task": str(spec.get("task") or ""),
         "dataset": str(spec.get("dataset") or ""),
     }
+
+
+def told(view: CheckView) -> Iterator[Told]:
+    """What was asked about which paragraph, and the first answer."""
+    if item := view.item:
+        yield from (Told(label, text) for label, text in (
+            ("Paragraph", item.paragraph), ("Question", item.question), ("Statement", item.hypothesis),
+        ) if text)  # fmt: skip
+    if answer := view.reading("before"):
+        yield Told("It answers", answer)
 
 
 LAB = Lab(
@@ -138,4 +148,7 @@ LAB = Lab(
     from_options=fields,
     check=check,
     narrate=narrate,
+    told=told,
+    words={"unknown": "cannot tell"},
+    marks={"faithful": "kept", "unfaithful": "broken"},
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab
+from core.lab import First, Lab, Told
 from core.labs.find import commands, prompts
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
@@ -32,7 +32,7 @@ from core.labs.find.records import (
 )
 from core.labs.find.tasks import OWN, ProbeSpec, calls, cases
 from core.labs.find.trials import trial_of
-from core.labs.find.view import scores, verdict, view
+from core.labs.find.view import ProbeView, scores, verdict, view
 from core.text import embed
 
 INPUTS = ("wish", "submission")
@@ -74,6 +74,17 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     difficulty = spec.get("difficulty") or (case.rpartition("-")[2] if source.is_drawn(case) else "")
     found = {"how": "interpreter", "category": "category"}
     return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
+
+
+def told(view: ProbeView) -> Iterator[Told]:
+    """What the box gave, the code that goes with the description, and in the end the truth."""
+    calls = dict.fromkeys(f"f({probe.input}) = {probe.output or probe.problem}" for probe in view.probes)
+    if calls:
+        yield Told("The box was called", "\n".join(calls))
+    if view.interpretation and view.interpretation.code_repaired:
+        yield Told("Its code", view.interpretation.code_repaired)
+    if view.truth:
+        yield Told("The truth", view.truth.description, late=True)
 
 
 LAB = Lab(
@@ -120,5 +131,7 @@ LAB = Lab(
     from_options=commands.fields,
     check=commands.check,
     narrate=commands.narrate,
+    told=told,
+    marks={"right": "kept", "wrong": "broken"},
     tools=commands.TOOLS,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture, Sides
+from core.lab import First, Lab, Metric, Picture, Sides, Told
 from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
@@ -77,6 +77,16 @@ def narrate(view: AskView) -> Iterator[tuple[str, str]]:
             yield row.item, f"  {row.item}  {text}\n         {said}"
         else:
             yield row.item, f"  {row.item}  set aside, {drop.reason if drop else outcome}: {text}"
+
+
+def told(view: AskView) -> Iterator[Told]:
+    """The two responses, where one of them was to be chosen, and the answer."""
+    asked = view.starter or view.spec
+    if asked is not None and asked.response_1:
+        yield Told("Response 1", asked.response_1)
+        yield Told("Response 2", asked.response_2)
+    if view.starter is not None:
+        yield Told("It answers", view.starter.answer(view.rules))
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -185,6 +195,12 @@ LAB = Lab(
     from_options=fields,
     check=check,
     narrate=narrate,
+    told=told,
+    words={
+        **{"as expected": "came true", "misled": "did not come true"},
+        **{"unknown": "cannot guess", "neither": "unreadable"},
+    },
+    marks={"as expected": "kept", "misled": "broken"},
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     prior=sitting.prior,

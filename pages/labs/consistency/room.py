@@ -38,6 +38,6 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=methods.draw,
-    words={**form.TASKS, **form.EXPLANATIONS, "unknown": "cannot tell"},
+    words={**form.TASKS, **form.EXPLANATIONS},
     side=SIDE,
 )

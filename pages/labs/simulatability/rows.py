@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import ONE
 from core.labs.simulatability.view import AskView, Row
@@ -16,7 +17,7 @@ from pages.parts.calls import inspector
 from pages.parts.text import marked, numbered, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor
 
-WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
+WORDS = {**LAB.words, "1": "response 1", "2": "response 2"}
 """What the lab's values are called on the screen."""
 
 STATES: dict[str, State] = {

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 
+from core import entry, home
 from core.store import export
+from core.store.filters import Filter
+from core.store.index import index
+from core.store.store import Store
 
 
 def test_each_kind_holds_the_rows() -> None:
@@ -19,3 +24,27 @@ def test_each_kind_holds_the_rows() -> None:
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(export.table(frame, "parquet"))), frame)
     first, second = (json.loads(line) for line in export.table(frame, "jsonl").splitlines())
     assert first["text"] == "=1+1" and second["x"] is None and first["at"].startswith("2026-01-02")
+
+
+def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.recordings(), recordings=True)
+        every = export.rows(store, Filter(recordings=True))
+        some = export.rows(store, Filter(recordings=True, chosen={"outcome": ("misled",)}))
+    assert len(every) == 32 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 6
+    for row in every.itertuples():
+        lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]
+        assert row.seed == lines[0]["seed"] and row.lab == lines[0]["lab"]
+        trials = [one["data"] for one in lines if one.get("record") == "trial" and one["trial"] == row.trial]
+        if row.trial:
+            [trial] = trials
+            reading = trial[row.rules]
+            assert (row.expected, row.observed, row.outcome, row.counts) == tuple(
+                reading[name] for name in ("expected", "observed", "outcome", "counts")
+            )
+        scores = [one for one in lines if (one.get("metric"), one.get("rules")) == (row.metric, row.rules)]
+        last = [one for one in scores if not one["item"]][-1:]
+        if last and last[0]["value"] is not None:
+            assert (row.value, row.n, row.of) == (last[0]["value"], last[0]["n"], last[0]["of"])
+            assert row.figure_of in ("case", "run")
+    assert list(json.loads(export.table(some, "jsonl").splitlines()[0]))[:3] == ["run", "case", "trial"]

@@ -1,0 +1,220 @@
+"""Sentences for a paper or a worksheet: what was run and how, from the store. They tell of whole runs, for a figure
+over rows that were chosen by what came of them would say nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.lab import Lab, Metric
+from core.statistics import FEW, group_statistics, is_thin
+from core.store.store import Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_OURS = "('', 'repaired')"
+
+
+def sentences(store: Store, runs: Sequence[str]) -> list[str]:
+    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered."""
+    found = [" ".join(_of_lab(store, lab, list(runs))) for lab in store.labs.values()]
+    return [one for one in found if one]
+
+
+def _of_lab(store: Store, lab: Lab, chosen: list[str]) -> Iterator[str]:
+    runs = chosen
+
+    def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with store.cursor() as cursor:
+            return cursor.execute(sql, [runs, *values]).fetchall()
+
+    began = ask(
+        """
+        select run, "at", seed, app, commit, prompts, status, reread_from from runs
+        where run = any(?) and lab = ? and about = '' order by "at", run
+        """,
+        lab.name,
+    )
+    if not began:
+        return
+    runs = [run for run, *_ in began]
+    yield from _made(lab, began)
+    yield from _asked(ask, began)
+    yield from _counted(ask)
+    yield from _of_groups(store, lab, runs) if len(runs) > 1 else _of_run(ask, lab)
+    yield from _limits(ask, began)
+
+
+def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    days = sorted({f"{at:%Y-%m-%d}" for _, at, *_ in began if at})
+    when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
+    versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
+    made = f", made with Explain Yourself {versions}" if versions else ""
+    yield f"{_n(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
+    seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
+    yield f"Seeds: {seeds}."
+
+
+def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    roles = ask("select distinct role, model from roles where run = any(?) order by all")
+    if roles:
+        yield f"Models: {_by(roles)}."
+    [(calls, failed, cached)] = ask(
+        "select count(*), count(*) filter (error is not null), count(*) filter (cached) from calls where run = any(?)"
+    )
+    again = f", {cached:,} of them answered from the cache" if cached else ""
+    yield f"{_n(calls, 'call')}{again}; {failed:,} failed."
+    heat = ask(
+        """
+        select distinct role, sampling->>'$.temperature' from calls
+        where run = any(?) and sampling->>'$.temperature' is not null order by all
+        """
+    )
+    if heat:
+        yield f"Temperature: {_by(heat)}."
+    used = {prompt for (prompt,) in ask("select distinct prompt from calls where run = any(?)")}
+    hashes = {pair for run in began for pair in json.loads(run[5] or "{}").items() if pair[0] in used}
+    if hashes:
+        yield f"Prompt templates, with their hashes: {_listed(f'{name} {hash}' for name, hash in sorted(hashes))}."
+
+
+def _counted(ask: Any) -> Iterator[str]:
+    [(cases, done)] = ask("select count(*), count(*) filter (status = 'done') from cases where run = any(?)")
+    [(trials, repaired, paper, differ)] = ask(
+        """
+        select count(*), count(*) filter (counts_repaired), count(*) filter (counts_paper),
+               count(*) filter (outcome_repaired is distinct from outcome_paper)
+        from trials where run = any(?)
+        """
+    )
+    yield (
+        f"{_n(cases, 'case')}, of which {done:,} came to an end, with {_n(trials, 'trial')}: {repaired:,} count by "
+        f"repaired rules and {paper:,} by the paper's. The two sets of rules disagree on what came of {differ:,}."
+    )
+    reasons = ask(
+        f"""
+        select reason, count(distinct (run, "case", item)) as n from drops where run = any(?) and rules in {_OURS}
+        group by reason order by n desc, reason
+        """  # noqa: S608  our own words
+    )
+    told = _listed(f"{n:,} {reason}" for reason, n in reasons)
+    yield f"Set aside by repaired rules: {told or 'nothing'}."
+
+
+def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
+    """The figures as the run published them."""
+    found = {
+        metric: rest
+        for metric, *rest in ask(
+            """
+            select metric, value, n, "of", low, high, detail->>'$.interval', detail->>'$.reason' from scores
+            where run = any(?) and "case" = '' and item = '' and rules = 'repaired'
+            """
+        )
+    }
+    for metric in lab.metrics:
+        if metric.leads and metric.name in found:
+            value, n, of, low, high, how, reason = found[metric.name]
+            yield _figure(metric, "", value, n, of, low, high, how or "", reason or "")
+
+
+def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
+    """The figures of several runs: those of each model and way together. A question that several runs ask is one item,
+    and counts once.
+    """
+    frame = _cases(store, runs)
+    for metric in lab.metrics:
+        if not metric.leads:
+            continue
+        rows = frame[frame["metric"] == metric.name]
+        for group in group_statistics(rows, ["model", "way"]).itertuples(index=False):
+            of = f"{group.model} ({group.way})" if group.way else group.model
+            yield _figure(
+                metric, of, _known(group.macro), group.items, group.items_of, _known(group.low), _known(group.high),
+                group.how, "",
+            )  # fmt: skip
+
+
+def _cases(store: Store, runs: list[str]) -> DataFrame:
+    """A row for each figure of a case, by repaired rules; of a run of one case the run's own."""
+    return store.query(
+        """
+        with told as (select distinct run, "case", title, model, how from items where run = any(?) and "case" <> ''),
+             alone as (select run, any_value("case") as "case" from told group by run having count(distinct "case") = 1)
+        select told.model, told.how as way, told.title as item, metric, value, n, greatest(n, "of") as "of"
+        from told join scores on scores.run = told.run and scores.item = '' and rules = 'repaired'
+             and (scores."case" = told."case"
+                  or (scores."case" = '' and told.run in (select run from alone)))
+        qualify row_number() over (partition by told.run, told."case", metric order by scores."case" desc) = 1
+        """,
+        [runs],
+        rows=None,
+    )
+
+
+def _figure(
+    metric: Metric,
+    of: str,
+    value: float | None,
+    n: int,
+    total: int,
+    low: float | None,
+    high: float | None,
+    how: str,
+    reason: str,
+) -> str:
+    """A figure with what it rests on, its interval, and what to beware of."""
+    name = f"{metric.title}{f' of {of}' if of else ''}"
+    rests = f"n = {n:,} of {total:,}{' items' if of else ''}"
+    if value is None:
+        return f"{name}: undefined ({rests}{f'; {reason}' if reason else ''})."
+    told = f"{name}: {value:{metric.format}}{metric.unit} ({rests}"
+    if low is not None and high is not None:
+        told += f"; 95 % interval {low:{metric.format}} to {high:{metric.format}}{f', {how}' if how else ''}"
+    few = f" That is fewer than {FEW}: read it with caution." if n < FEW else ""
+    thin = " Less than 70 % of what should count does." if is_thin(n, total) else ""
+    return f"{told}).{few}{thin}"
+
+
+def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    """What a reader has to know before believing the rest; each only where it is so."""
+    stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
+    if stopped:
+        told = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
+        yield f"Not all runs came to their end: {told}."
+    [(faults,)] = ask("select count(*) from faults where run = any(?)")
+    if faults:
+        yield f"{_n(faults, 'line')} of the journals could not be read, and what stood there is missing."
+    if len({seed for _, _, seed, *_ in began}) == 1:
+        yield "All was drawn from one seed: how much other draws would differ is not known."
+    robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
+              if model.startswith("control/")]  # fmt: skip
+    if robots:
+        yield f"Robots of known truth, and no language models: {_listed(robots)}."
+    again = [run for run, *_, reread in began if reread]
+    if again:
+        yield f"{_n(len(again), 'run')} read older answers again, and asked no model."
+
+
+def _known(value: float | None) -> float | None:
+    """None for what pandas has as NaN."""
+    return None if value is None or value != value else float(value)
+
+
+def _by(roles: Sequence[tuple[Any, ...]]) -> str:
+    """Each second of the pairs with all firsts that go with it."""
+    named: dict[str, list[str]] = {}
+    for role, what in roles:
+        named.setdefault(what, []).append(role)
+    return _listed(f"{what} ({_listed(mine)})" for what, mine in named.items())
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(words))
+
+
+def _n(number: int, word: str) -> str:
+    return f"{number:,} {word if number == 1 else f'{word}s'}"

@@ -1,0 +1,72 @@
+"""Beside the lists of Browse: what comes in, and what of it one takes along."""
+
+from __future__ import annotations
+
+import io
+
+import streamlit as st
+
+from core import home
+from core.runs import bundle, document
+from core.store import export, listing
+from core.store.filters import Filter
+from pages.parts import along, session
+from pages.parts.upload import upload
+from pages.results import facets
+from pages.results.facets import Looked
+from pages.shell import PAGES
+
+
+def draw(looked: Looked, wanted: Filter) -> None:
+    """Import, export of what is filtered, the sentences for a paper, and the way to Query."""
+
+    def runs() -> list[str]:
+        return listing.runs_of(looked.store, wanted, looked.viewer, looked.stopped)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="take"):
+        shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
+        with shown:
+            if shown.open:
+                _export(looked, wanted, runs())
+        along.for_a_paper(
+            looked.store, runs,
+            "Of whole runs, namely those with at least one row as filtered: a figure over rows that were chosen by "
+            "what came of them would say nothing.",
+        )  # fmt: skip
+        with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
+            upload()
+        st.page_link(PAGES / "results/query.py", label="Query", icon=":material/database_search:")
+
+
+def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
+    if not runs:
+        st.caption("Nothing is as filtered.")
+        return
+    where = {"viewer": looked.viewer, "stopped": looked.stopped}
+    st.markdown("**What is filtered, as a table**")
+    st.caption("A row for each case or trial by each set of rules, with the ids that lead to its run's journal.")
+    with st.container(horizontal=True):
+        for kind, form in export.FORMATS.items():
+            st.download_button(
+                form.title, lambda kind=kind: export.table(export.rows(looked.store, wanted, **where), kind),
+                file_name=f"results.{kind}", mime=form.mime, on_click="ignore", key=f"rows-{kind}",
+            )  # fmt: skip
+    places, of = listing.cases(looked.store, wanted, document.MOST, **where)
+    if places:
+        st.markdown("**Its cases, to be read**")
+        along.page_of_cases(facets.chosen(wanted) or "All cases", places, of)
+        if of > len(places):
+            st.caption(f"The newest {len(places)} of {of:,} cases.")
+    if session.runs().sees_all:
+        st.markdown(f"**Its runs: {len(runs):,}**")
+        st.download_button(
+            "Download a bundle", lambda: _bundle(runs), file_name="runs.zip", mime="application/zip",
+            icon=":material/folder_zip:", on_click="ignore", type="tertiary", key="bundle",
+            help="A zip of whole journals, for Import elsewhere. A run that still goes on is left out.",
+        )  # fmt: skip
+
+
+def _bundle(runs: list[str]) -> bytes:
+    target = io.BytesIO()
+    bundle.write(target, runs, (home.journals(), home.recordings()))
+    return target.getvalue()
