@@ -1,11 +1,12 @@
-"""Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are, what
-came of them, and by how much the subjects differ. Page and command line say what is found in the words of `told`.
+"""Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
+what came of them, and by how much the subjects differ. `core.store.telling` says it in sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from urllib.parse import parse_qs
 
@@ -67,9 +68,9 @@ class Compared:
     - `pairs` hold places in that list; a subject without an item is in none.
     - `rows` as filtered; `unplaced`: those of them that are no item: nothing was put to the test in them, or their
       title names no one thing.
-    - `items`: how many are "parted", "same" or "not shared". `shared`: those with a value for every subject; `true`: how
-      much of these came out for the explanation, `fixed`: as much of what one fixed guess would have got at best, None
-      where no guess is made. `averaged`: item and subject with more than one result.
+    - `items`: how many are "parted", "same" or "not shared". `shared`: those with a value for every subject; `true`:
+      the sum of these values, `fixed`: what it would be at best for one fixed guess, None where nothing is guessed or
+      shared. `averaged`: how often a subject has more than one result on an item.
     """
 
     asked: Asked
@@ -102,14 +103,36 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
 
 
 def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
-    """The rows of the subject `name` among those `wanted`. A filter stands for itself, as an address's query."""
+    """The rows of the subject `name` among those `wanted`. A filter is written as an address's query."""
     if by == "filter":
-        return from_query(parse_qs(name))
+        own = from_query(parse_qs(name))
+        return replace(own, chosen={**wanted.chosen, **own.chosen})
     if by != "run":
         return wanted.choosing(by, [name])
     with store.cursor() as cursor:
         row = cursor.execute("select coalesce(recording, false) from runs where run = ?", [name]).fetchone()
     return replace(wanted, runs=(name,), recordings=bool(row and row[0]))
+
+
+class Line(NamedTuple):
+    """What tells a run from others."""
+
+    title: str
+    model: str
+    how: str
+    at: datetime
+
+
+def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line]:
+    """What tells these runs apart, of those that `viewer` may see."""
+    found: dict[str, Line] = {}
+    for recordings in (False, True):
+        sql, values = condition(Filter(runs=tuple(ids) or ("",), recordings=recordings), viewer)
+        columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
+        with store.cursor() as cursor:
+            rows = cursor.execute(f"select run, {columns} from items where {sql} group by run", values).fetchall()  # noqa: S608  our own names
+        found |= {run: Line(*told) for run, *told in rows}
+    return found
 
 
 def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = ()) -> dict[str, int]:
@@ -172,7 +195,9 @@ def compare(store: Store, asked: Asked) -> Compared:
     )
     long = pd.concat(
         [
-            wide.loc[wide[f"rows_{i}"] > 0, ["home"]].assign(subject=i, value=wide[f"value_{i}"]).reset_index(names="item")
+            wide.loc[wide[f"rows_{i}"] > 0, ["home"]]
+            .assign(subject=i, value=wide[f"value_{i}"])
+            .reset_index(names="item")
             for i in places
         ],
         ignore_index=True,
@@ -181,7 +206,8 @@ def compare(store: Store, asked: Asked) -> Compared:
     pairs = tuple(replace(pair, first=int(str(pair.first)), second=int(str(pair.second))) for pair in found)
     of_all = wide[[f"value_{i}" for i in places]].dropna()
     with store.cursor() as cursor:
-        tally = cursor.execute(f"{sql} select subject, count(*), count(*) filter (not placed) from rows group by 1", values)  # noqa: S608  our own names
+        asking = f"{sql} select subject, count(*), count(*) filter (not placed) from rows group by 1"  # noqa: S608  our own names
+        tally = cursor.execute(asking, values)
         counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally.fetchall()}
     return Compared(
         asked,
@@ -204,13 +230,15 @@ def matrix(store: Store, asked: Asked, page: int = 1, limit: int | None = PAGE) 
     sql, values = _items(store, asked)
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
     paged = f"limit {limit:d} offset {(page - 1) * limit:d}" if limit is not None else ""
-    found = store.query(f"{sql} select title, about, agree, {columns} from wide order by {_ORDER} {paged}", values, None)  # noqa: S608  our own names
+    asking = f"{sql} select title, about, agree, {columns} from wide order by {_ORDER} {paged}"  # noqa: S608  our own names
+    found = store.query(asking, values, rows=None)
     for i in range(len(asked.subjects)):
         found[f"place_{i}"] = [Place(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
     return found
 
 
-_ORDER = "case agree when 'parted' then 0 when 'same' then 1 else 2 end, valued desc, title, about, at_run, at_case, at_trial"
+_KEY = "title, about, at_run, at_case, at_trial"
+_ORDER = f"case agree when 'parted' then 0 when 'same' then 1 else 2 end, valued desc, {_KEY}"
 
 
 def _items(store: Store, asked: Asked) -> tuple[str, list[object]]:
@@ -267,8 +295,7 @@ def _items(store: Store, asked: Asked) -> tuple[str, list[object]]:
             from rows where placed
         ),
         each_item as (
-            select title, about, at_run, at_case, at_trial, any_value(home) as home, {each}
-            from keyed group by title, about, at_run, at_case, at_trial
+            select {_KEY}, any_value(home) as home, {each} from keyed group by {_KEY}
         ),
         wide as (
             select *, {valued} as valued, case when {valued} < 2 then 'not shared'
@@ -288,10 +315,8 @@ def _fixed(store: Store, asked: Asked, sql: str, values: list[object]) -> tuple[
     there = " and ".join(f"value_{i} is not null" for i in places)
     found = f"""
         {sql}, observations as (
-            select subject, observed, 1.0 / count(*) over (partition by subject, title, about, at_run, at_case, at_trial)
-                   as share
-            from keyed where value is not null and (title, about, at_run, at_case, at_trial) in
-                 (select (title, about, at_run, at_case, at_trial) from wide where {there})
+            select subject, observed, 1.0 / count(*) over (partition by subject, {_KEY}) as share
+            from keyed where value is not null and ({_KEY}) in (select ({_KEY}) from wide where {there})
         )
         select subject, max(got) from (select subject, sum(share) as got from observations group by subject, observed)
         group by subject

@@ -134,9 +134,13 @@ LAB = Lab(
     principal=SESSION,
     facets=facets,
     judged=Judged(
-        ("faithful",), ("unfaithful",), "the model kept to its explanation",
-        one="check", whole="paragraph", tail=APART,
-    ),  # fmt: skip
+        ("faithful",),
+        ("unfaithful",),
+        "the model kept to its explanation",
+        one="check",
+        whole="paragraph",
+        tail=APART,
+    ),
     newcomer="control/decoy-lexicon",
     parameters=PARAMETERS,
     from_options=fields,

@@ -172,9 +172,13 @@ LAB = Lab(
     item="trial",
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(
-        ("as expected",), ("misled",), "what the explanation led to expect came true",
-        one="new question", whole="starter question", guessed=True,
-    ),  # fmt: skip
+        ("as expected",),
+        ("misled",),
+        "what the explanation led to expect came true",
+        one="new question",
+        whole="starter question",
+        guessed=True,
+    ),
     newcomer="control/fickle",
     wide=True,
     first=first,

@@ -1,0 +1,340 @@
+"""Compare: two to five models, methods, runs, readings or filters on the items that they share. The address says what:
+`?by=model&of=a&of=b` within the filter that stands there too, or `?runs=a,b`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlencode
+from zlib import crc32
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.lab import Judged
+from core.statistics import Pair
+from core.statistics.subjects import MOST
+from core.store import comparing, listing, telling
+from core.store.comparing import Asked, By, Compared, Match, NotComparable, Subject
+from core.store.filters import TITLES, Filter, from_query
+from core.store.store import Store, StoreError
+from pages.parts.compared import told_apart
+from pages.parts.models import short
+from pages.parts.pace import aside
+from pages.parts.tables import as_csv
+from pages.parts.text import plain, shortened
+from pages.results import address, cases_list, facets, runs_list
+from pages.results.facets import Looked, words
+from pages.shell import PAGES
+
+WAYS: dict[By, str] = {
+    "model": "Models",
+    "how": "Methods, explanations, interpreters",
+    "wording": "Wordings",
+    "run": "Runs",
+    "rules": "Paper rules and repaired rules",
+    "filter": "Filters",
+    "owner": "Whose they are",
+}
+"""What can be compared, as a reader chooses it."""
+
+AGREE = {"parted": "differ", "same": "same", "not shared": "not shared"}
+
+
+def go(**news: Sequence[str]) -> None:
+    """Change the address: what is not given stays. Other things to compare are matched anew."""
+    query = address.read() | ({"match": []} if "match" not in news else {}) | ({"runs": []} if "of" in news else {})
+    st.query_params.from_dict({name: values for name, values in (query | news).items() if values})
+
+
+def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:
+    """What is compared, and which of it; each choice changes the address."""
+    st.session_state["by"] = by
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
+        st.selectbox(
+            "Compare", list(WAYS), format_func=lambda one: WAYS[one], key="by", width=280,
+            on_change=lambda: go(by=[st.session_state["by"]], of=[]),
+        )  # fmt: skip
+        if by == "filter":
+            _filters(now)
+        elif by != "rules":
+            names = {**_offered(looked, by, wanted), **_names(looked, by, now)}
+            st.session_state["of"] = now
+            st.multiselect(
+                f"Two to {MOST} of them", list(names), format_func=lambda one: plain(shortened(names[one], 60)),
+                key="of", max_selections=MOST, on_change=lambda: go(by=[by], of=st.session_state["of"]),
+            )  # fmt: skip
+    if by == "run":
+        st.caption(f"The newest {listing.PAGE} runs as filtered can be chosen here; an address may name any.")
+
+
+def _filters(now: list[str]) -> None:
+    """Filters are made in Browse, and their addresses brought here."""
+    st.session_state["filters"] = "\n".join(now)
+
+    def take() -> None:
+        lines = [line.strip().rpartition("?")[2] for line in st.session_state["filters"].splitlines() if line.strip()]
+        go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
+
+    st.text_area(
+        "Addresses of Browse, one a line", key="filters", on_change=take, height=100,
+        placeholder="…/browse?model=control%2Ffickle&how=cot",
+    )  # fmt: skip
+
+
+def _offered(looked: Looked, by: By, wanted: Filter) -> dict[str, str]:
+    """What can be chosen, by what it is called."""
+    if by != "run":
+        return _names(looked, by, list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped)))
+    newest = listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped)
+    return _names(looked, by, list(newest.rows["run"]))
+
+
+def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
+    """What each is called, no two alike."""
+    if by == "run":
+        found = comparing.runs(looked.store, values, looked.viewer)
+        lines = [
+            [
+                short(found[run].model),
+                words("how", found[run].how),
+                shortened(found[run].title, 40),
+                f"{found[run].at:%d %b %H:%M}",
+            ]
+            if run in found
+            else ["", "", run, ""]
+            for run in values
+        ]
+    elif by == "filter":
+        lines = [[facets.chosen(from_query(parse_qs(one))) or "everything"] for one in values]
+    else:
+        lines = [[words(by, one)] for one in values]
+    return dict(zip(values, told_apart(lines), strict=True)) if lines else {}
+
+
+def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
+    """What was found: in words, pair by pair, and item by item."""
+    headline, *more = telling.told(compared, judged, names)
+    with st.container(border=True, gap="xsmall", key="told"):
+        st.markdown(f"#### {plain(headline)}", anchors=False)
+        for sentence in more:
+            st.markdown(plain(sentence))
+    if compared.pairs:
+        st.markdown("#### Pair by pair", anchors=False)
+        table = _pairs(compared, judged, names)
+        st.dataframe(
+            table, key="pairs", alt="What each two share, and by how much they differ",
+            column_config={"_index": st.column_config.TextColumn(width="medium")},
+        )  # fmt: skip
+        st.caption(_methods(compared.pairs, judged))
+    _matrix(looked, compared, judged, names)
+
+
+def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame:
+    """A column for each two, a row for each figure, in words."""
+    one = judged.whole if compared.asked.match == "whole" else judged.one
+    found = {}
+    for pair in compared.pairs:
+        first, second = names[int(str(pair.first))], names[int(str(pair.second))]
+        alone = "–" if pair.first_alone is None else f"{pair.first_alone:,} : {pair.second_alone:,}"
+        found[f"{first} – {second}"] = {
+            f"{one.capitalize()}s with an outcome for both": f"{pair.n:,}",
+            "Both have, without an outcome for one": f"{pair.undefined:,}",
+            "Only the first has": f"{pair.only_first:,}",
+            "Only the second has": f"{pair.only_second:,}",
+            "Came out well for one alone, first : second": alone,
+            "Share of the first": _share(pair.mean_first),
+            "Share of the second": _share(pair.mean_second),
+            "Difference": _points(pair.difference.value),
+            "95 % interval": _between(pair.difference.low, pair.difference.high),
+            "p by itself": _p(pair.test.p if pair.test else None),
+            "p, all pairs considered": _p(pair.p_holm),
+            "Probably better: the first": _share(pair.small.first_is_better if pair.small else None),
+            "95 % interval, Beta-Binomial": _between(pair.small.low, pair.small.high) if pair.small else "–",
+        }
+    return pd.DataFrame(found)
+
+
+def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
+    unit = judged.whole or judged.one
+    tests = sorted({pair.test.name for pair in pairs if pair.test})
+    how = sorted({pair.difference.how for pair in pairs})
+    said = f"Each {unit} counts alike. Interval of the difference: {'; '.join(how)}."
+    if tests:
+        said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
+    if any(pair.small for pair in pairs):
+        said += " Beta-Binomial: for fewer than 100, with a flat prior."
+    elif any(pair.n for pair in pairs):
+        said += " Beta-Binomial figures need fewer than 100 that depend on nothing else, with one outcome each."
+    return plain(said)
+
+
+def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
+    """One row an item, one column a subject; a click on a cell opens what is behind it."""
+    total = sum(compared.items.values())
+    if not total:
+        return
+    counts = ", ".join(f"{compared.items[name]:,} {said}" for name, said in AGREE.items())
+    st.markdown("#### One by one", anchors=False)
+    pages = -(-total // listing.PAGE)
+    with st.container(horizontal=True, vertical_alignment="center", key="matrix-head"):
+        page = st.pagination(pages, key="matrix-page", max_visible_pages=5) if pages > 1 else 1
+        first = (page - 1) * listing.PAGE + 1
+        st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
+    found = comparing.matrix(looked.store, compared.asked, page)
+    whole, shown = judged.whole.capitalize() or "Title", {"": [AGREE[one] for one in found["agree"]]}
+    if (found["about"] != "").any():
+        shown[judged.one.capitalize()] = list(found["about"])
+    shown[whole] = list(found["title"])
+    ahead = len(shown)
+    for i, name in enumerate(names):
+        shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
+    key = f"matrix-{crc32(repr((compared.asked, page)).encode())}"
+    taken = st.dataframe(
+        pd.DataFrame(shown), hide_index=True, on_select="rerun", selection_mode="single-cell", key=key, placeholder="",
+        alt="Items by what is compared; a click on a cell opens the newest result behind it",
+        column_config={
+            "": st.column_config.TextColumn(width=90),
+            judged.one.capitalize(): st.column_config.TextColumn(width="medium"),
+            whole: st.column_config.TextColumn(width="medium"),
+        },
+    )  # fmt: skip
+    st.caption("A click on an outcome opens its case, the newest where there are several.")
+    as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
+    for row, column in taken["selection"]["cells"]:
+        i = list(shown).index(column) - ahead
+        if i >= 0 and (place := found[f"place_{i}"][row]):
+            query = compared.asked.subjects[i].filter.query()
+            opened = {name: value for name, value in zip(place._fields, place, strict=True) if value}
+            st.switch_page(PAGES / "results/browse.py", query_params={**query, **opened})
+
+
+def _cell(value: float | None, times: int, said: Sequence[str] | None) -> str:
+    """What came of an item for one subject: came out well or not, how often, no outcome, or not there."""
+    if said is None or isinstance(said, float):
+        return "–"
+    called = " or ".join(words("outcome", one) for one in said)
+    if not times:
+        return f"· {called}"
+    if times > 1:
+        return f"{value:.0%} of {times}"
+    return f"{'✓' if value else '✕'} {called}"
+
+
+def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
+    """The whole matrix, as a file holds it."""
+    found = comparing.matrix(store, asked, limit=None)
+    columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
+    for i, name in enumerate(names):
+        columns[name] = found[f"value_{i}"]
+        columns[f"{name}: results with a value"] = found[f"times_{i}"]
+        columns[f"{name}: outcomes"] = [", ".join(said) if said is not None else "" for said in found[f"said_{i}"]]
+        for part in listing.Place._fields:
+            columns[f"{name}: {part}"] = [getattr(place, part) if place else "" for place in found[f"place_{i}"]]
+    return pd.DataFrame(columns)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.2f}"
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{low:+.2f} to {high:+.2f}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def within(wanted: Filter) -> None:
+    """Within which filter, and the way to another."""
+    with st.container(horizontal=True, vertical_alignment="center", key="within"):
+        said = facets.chosen(wanted)
+        st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
+        st.page_link(
+            PAGES / "results/browse.py", label="Change the filter in Browse", icon=":material/filter_list:",
+            query_params=wanted.query(),
+        )  # fmt: skip
+
+
+def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
+    """Of which lab, and what counts as the same, where there is a choice."""
+    with st.container(horizontal=True, key="which"):
+        if len(labs) > 1:
+            titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
+            st.session_state["lab"] = compared.asked.lab
+            st.segmented_control(
+                "Lab", list(titles), format_func=lambda one: titles[one], required=True, key="lab",
+                on_change=lambda: go(lab=[st.session_state["lab"]]),
+            )  # fmt: skip
+        if judged.whole and not compared.asked.same_rows:
+            ways: dict[Match, str] = {"exact": f"the same {judged.one}", "whole": f"the same {judged.whole}"}
+            st.session_state["match"] = compared.asked.match
+            st.segmented_control(
+                "They meet on", list(ways), format_func=lambda one: ways[one], required=True, key="match",
+                on_change=lambda: go(match=[st.session_state["match"]]),
+            )  # fmt: skip
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _found(
+    _store: Store, query: dict[str, list[str]], viewer: str | None, stopped: Sequence[str], changes: int
+) -> Compared:
+    return comparing.found(_store, query, viewer, stopped)
+
+
+def main() -> None:
+    """The page."""
+    st.title("Compare", anchor=False)
+    try:
+        keeper = entry.keeper()
+    except StoreError as error:
+        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
+        return
+    with st.spinner("Reading the journals …"), aside():
+        keeper.looked.wait(timeout=60)
+    store, viewer = keeper.store, cases_list.viewer()
+    looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
+    query, wanted = address.read(), address.wanted()
+    try:
+        by, subjects = comparing.subjects(store, query)
+        if not subjects:
+            query |= {"by": [by], "of": _first(looked, by, wanted)}
+            by, subjects = comparing.subjects(store, query)
+    except NotComparable as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    choose(looked, by, [one.name for one in subjects], wanted)
+    within(wanted.without(by) if by in TITLES else wanted)
+    try:
+        with st.spinner("Comparing …"), aside():
+            compared = _found(store, query, viewer, looked.stopped, keeper.changes)
+    except NotComparable as error:
+        st.info(plain(str(error)), icon=":material/balance:")
+        return
+    judged = comparing.judged_of(store, compared.asked.lab)
+    lab_and_match(_labs(looked, query), compared, judged)
+    draw(looked, compared, judged, _called(looked, by, subjects))
+
+
+def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
+    """What is compared before anything is chosen: the first two that can be."""
+    return [] if by == "filter" else list(_offered(looked, by, wanted))[:2]
+
+
+def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:
+    """The labs that can be chosen, whichever is."""
+    _, subjects = comparing.subjects(looked.store, {name: values for name, values in query.items() if name != "lab"})
+    return comparing.labs(looked.store, subjects, looked.viewer, looked.stopped)
+
+
+def _called(looked: Looked, by: By, subjects: Sequence[Subject]) -> list[str]:
+    return list(_names(looked, by, [one.name for one in subjects]).values())
+
+
+main()
