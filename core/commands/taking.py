@@ -10,14 +10,12 @@ from pathlib import Path
 
 import click
 
-from core import entry, home
-from core.commands.running import DONE, into_the_store
+from core import home
+from core.commands.running import DONE, index_of_all, into_the_store
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
 from core.store import sql
-from core.store.index import index
 from core.store.sql import Found
-from core.store.store import Store, StoreBusy
 
 _WIDEST = 50
 """Letters of a cell, in a table that is printed."""
@@ -46,18 +44,9 @@ def _query(query: str, as_json: bool) -> int:
 
 def _asked(query: str) -> Found:
     """What SQL finds, in an index that is up to date."""
-    path = home.home() / "store.duckdb"
-    try:
-        store = Store(path, entry.labs())
-    except StoreBusy:
-        # The app holds it. This one is made of the same journals, and kept for the next time.
-        path = home.home() / "store.commands.duckdb"
-        print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(path, entry.labs())
-    with store:
-        index(store, home.journals())
-        index(store, home.recordings(), recordings=True)
-    return sql.ask_file(path.resolve(), query)
+    with index_of_all() as store:
+        path = store.path
+    return sql.ask_file(path, query)
 
 
 def _table(found: Found) -> Iterable[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
 from core.events import Rules
@@ -92,7 +92,7 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
     if by not in get_args(By):
         raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
-    known: By = by  # type: ignore[assignment]  it is one of them
+    known = cast(By, by)
     if known == "rules":
         wanted = from_query(query)
         return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
@@ -264,7 +264,7 @@ def _items(store: Store, asked: Asked) -> tuple[str, list[object]]:
         f"""
         avg(value) filter (subject = {i}) as value_{i}, count(*) filter (subject = {i}) as rows_{i},
         count(value) filter (subject = {i}) as times_{i},
-        list_sort(list(distinct outcome) filter (subject = {i})) as said_{i},
+        coalesce(list_sort(list(distinct outcome) filter (subject = {i})), []) as said_{i},
         arg_max({{'run': run, 'case': "case", 'trial': trial}}, "at") filter (subject = {i}) as place_{i}
         """
         for i in places

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core.lab import Judged
 from core.statistics import FEW, Pair
@@ -12,23 +13,27 @@ LIKELY = 0.05
 """Differences that chance gives less often are called more than chance."""
 
 
-def told(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
-    """The headline, and then what chance would give, what is left out, and what counts as the same."""
+class Told(NamedTuple):
+    """What was found, what chance would give, and what is left out of it; with what counts as the same."""
+
+    headline: str
+    chance: list[str]
+    left_out: list[str]
+
+
+def told(compared: Compared, judged: Judged, names: Sequence[str]) -> Told:
+    """The comparison in words; `names` are the subjects'."""
     one = judged.whole if compared.asked.match == "whole" else judged.one
-    sentences = [_headline(compared, judged, names, one), *_chance(compared, judged, names)]
-    if len(names) == 2 and compared.pairs:
-        sentences.append(_beside(compared.pairs[0], names, one))
+    left_out = [_beside(pair, names, one) for pair in compared.pairs] if len(names) == 2 else []
     missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
-    sentences += [f"There is no result of {_listed(missing)} here."] if missing else []
+    left_out += [f"There is no result of {_listed(missing)} here."] if missing else []
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
-        sentences.append(f"Left out, for they name no {one} that another could share: results, {_listed(unplaced)}.")
+        left_out.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
     if compared.averaged:
-        times = "time" if compared.averaged == 1 else "times"
-        sentences.append(
-            f"{compared.averaged:,} {times} one of them has several results on one {one}: their mean counts."
-        )
-    return [*sentences, basis(compared, judged)]
+        left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+    left_out.append(basis(compared, judged))
+    return Told(_headline(compared, judged, names, one), _chance(compared, judged, names), left_out)
 
 
 def basis(compared: Compared, judged: Judged) -> str:
@@ -52,7 +57,7 @@ def counted(number: int, one: str) -> str:
 
 def chance(p: float) -> str:
     """How often chance alone would do it."""
-    return "less than 1 %" if p < 0.01 else f"{p:.0%}".replace("%", " %")
+    return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
 
 
 def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
@@ -87,7 +92,7 @@ def _of_pair(pair: Pair, judged: Judged) -> str:
     assert pair.test is not None  # only such pairs are told
     over = counted(pair.clusters, judged.whole or judged.one)
     if not pair.difference.value or abs(pair.difference.value) < 1e-12:
-        return f"That is no difference, over {over}."
+        return f"Over {over} there is no difference."
     return (
         f"A difference at least this large would come up {chance(pair.test.p)} of the time by chance alone "
         f"(exact paired test over {over}: {pair.test.name})."
@@ -109,7 +114,7 @@ def _is_far(pair: Pair) -> bool:
 def _often(compared: Compared, true: float) -> str:
     """As a count where each item has one result, else on average."""
     if compared.asked.match == "whole" or compared.averaged or not float(true).is_integer():
-        return f"{true / compared.shared:.0%} of the time".replace("%", " %")
+        return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
     return f"{true:.0f} {'time' if true == 1 else 'times'}"
 
 

@@ -39,7 +39,7 @@ WAYS: dict[By, str] = {
 }
 """What can be compared, as a reader chooses it."""
 
-AGREE = {"parted": "differ", "same": "same", "not shared": "not shared"}
+AGREE = {"parted": "differ", "same": "same", "not shared": "not compared"}
 
 
 def go(**news: Sequence[str]) -> None:
@@ -59,10 +59,10 @@ def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:
         if by == "filter":
             _filters(now)
         elif by != "rules":
-            names = {**_offered(looked, by, wanted), **_names(looked, by, now)}
+            names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
             st.session_state["of"] = now
             st.multiselect(
-                f"Two to {MOST} of them", list(names), format_func=lambda one: plain(shortened(names[one], 60)),
+                f"Two to {MOST} of them", list(names), format_func=lambda one: shortened(names[one], 60),
                 key="of", max_selections=MOST, on_change=lambda: go(by=[by], of=st.session_state["of"]),
             )  # fmt: skip
     if by == "run":
@@ -80,15 +80,15 @@ def _filters(now: list[str]) -> None:
     st.text_area(
         "Addresses of Browse, one a line", key="filters", on_change=take, height=100,
         placeholder="…/browse?model=control%2Ffickle&how=cot",
+        help="Filter in Browse, copy the address, and bring it here; two of them or more.",
     )  # fmt: skip
 
 
-def _offered(looked: Looked, by: By, wanted: Filter) -> dict[str, str]:
-    """What can be chosen, by what it is called."""
+def _offered(looked: Looked, by: By, wanted: Filter) -> list[str]:
+    """What can be chosen; the most frequent, of runs the newest, first."""
     if by != "run":
-        return _names(looked, by, list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped)))
-    newest = listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped)
-    return _names(looked, by, list(newest.rows["run"]))
+        return list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped))
+    return list(listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped).rows["run"])
 
 
 def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
@@ -115,20 +115,16 @@ def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
 
 def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
-    headline, *more = telling.told(compared, judged, names)
+    told = telling.told(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
-        st.markdown(f"#### {plain(headline)}", anchors=False)
-        for sentence in more:
-            st.markdown(plain(sentence))
+        st.markdown(f"#### {plain(told.headline)}", anchors=False)
+        st.markdown(plain(" ".join(told.chance)))
+        st.caption(plain(" ".join(told.left_out)))
+    _matrix(looked, compared, judged, names)
     if compared.pairs:
         st.markdown("#### Pair by pair", anchors=False)
-        table = _pairs(compared, judged, names)
-        st.dataframe(
-            table, key="pairs", alt="What each two share, and by how much they differ",
-            column_config={"_index": st.column_config.TextColumn(width="medium")},
-        )  # fmt: skip
+        st.table(_pairs(compared, judged, names))
         st.caption(_methods(compared.pairs, judged))
-    _matrix(looked, compared, judged, names)
 
 
 def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame:
@@ -144,16 +140,17 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
             "Only the first has": f"{pair.only_first:,}",
             "Only the second has": f"{pair.only_second:,}",
             "Came out well for one alone, first : second": alone,
-            "Share of the first": _share(pair.mean_first),
-            "Share of the second": _share(pair.mean_second),
+            "Came out well: the first": _share(pair.mean_first),
+            "Came out well: the second": _share(pair.mean_second),
             "Difference": _points(pair.difference.value),
             "95 % interval": _between(pair.difference.low, pair.difference.high),
-            "p by itself": _p(pair.test.p if pair.test else None),
-            "p, all pairs considered": _p(pair.p_holm),
+            "p of this pair by itself": _p(pair.test.p if pair.test else None),
+            "p, for all pairs that are compared": _p(pair.p_holm if len(compared.pairs) > 1 else None),
             "Probably better: the first": _share(pair.small.first_is_better if pair.small else None),
             "95 % interval, Beta-Binomial": _between(pair.small.low, pair.small.high) if pair.small else "–",
         }
-    return pd.DataFrame(found)
+    table = pd.DataFrame(found)
+    return table[(table != "–").any(axis=1)]
 
 
 def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
@@ -183,20 +180,19 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
     found = comparing.matrix(looked.store, compared.asked, page)
-    whole, shown = judged.whole.capitalize() or "Title", {"": [AGREE[one] for one in found["agree"]]}
-    if (found["about"] != "").any():
-        shown[judged.one.capitalize()] = list(found["about"])
-    shown[whole] = list(found["title"])
+    one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
+    shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     ahead = len(shown)
     for i, name in enumerate(names):
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
+    shown[""] = [AGREE[agree] for agree in found["agree"]]
+    shown.setdefault(whole, list(found["title"]))
     key = f"matrix-{crc32(repr((compared.asked, page)).encode())}"
     taken = st.dataframe(
         pd.DataFrame(shown), hide_index=True, on_select="rerun", selection_mode="single-cell", key=key, placeholder="",
         alt="Items by what is compared; a click on a cell opens the newest result behind it",
         column_config={
-            "": st.column_config.TextColumn(width=90),
-            judged.one.capitalize(): st.column_config.TextColumn(width="medium"),
+            one: st.column_config.TextColumn(width="medium"),
             whole: st.column_config.TextColumn(width="medium"),
         },
     )  # fmt: skip
@@ -204,15 +200,15 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     for row, column in taken["selection"]["cells"]:
         i = list(shown).index(column) - ahead
-        if i >= 0 and (place := found[f"place_{i}"][row]):
+        if 0 <= i < len(names) and (place := found[f"place_{i}"][row]):
             query = compared.asked.subjects[i].filter.query()
             opened = {name: value for name, value in zip(place._fields, place, strict=True) if value}
             st.switch_page(PAGES / "results/browse.py", query_params={**query, **opened})
 
 
-def _cell(value: float | None, times: int, said: Sequence[str] | None) -> str:
+def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
     """What came of an item for one subject: came out well or not, how often, no outcome, or not there."""
-    if said is None or isinstance(said, float):
+    if not len(said):
         return "–"
     called = " or ".join(words("outcome", one) for one in said)
     if not times:
@@ -229,7 +225,7 @@ def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
     for i, name in enumerate(names):
         columns[name] = found[f"value_{i}"]
         columns[f"{name}: results with a value"] = found[f"times_{i}"]
-        columns[f"{name}: outcomes"] = [", ".join(said) if said is not None else "" for said in found[f"said_{i}"]]
+        columns[f"{name}: outcomes"] = [", ".join(said) for said in found[f"said_{i}"]]
         for part in listing.Place._fields:
             columns[f"{name}: {part}"] = [getattr(place, part) if place else "" for place in found[f"place_{i}"]]
     return pd.DataFrame(columns)
@@ -240,11 +236,11 @@ def _share(value: float | None) -> str:
 
 
 def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.2f}"
+    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
 
 
 def _between(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:+.2f} to {high:+.2f}"
+    return "–" if low is None or high is None else f"{_points(low)} to {_points(high)}"
 
 
 def _p(value: float | None) -> str:
@@ -324,7 +320,7 @@ def main() -> None:
 
 def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
     """What is compared before anything is chosen: the first two that can be."""
-    return [] if by == "filter" else list(_offered(looked, by, wanted))[:2]
+    return [] if by == "filter" else _offered(looked, by, wanted)[:2]
 
 
 def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:
