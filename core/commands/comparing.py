@@ -10,8 +10,9 @@ from urllib.parse import parse_qs
 import click
 
 from core.commands.running import DONE, index_of_all
-from core.store import comparing, telling
-from core.store.comparing import By, Match
+from core.store import comparing, shared, telling
+from core.store.comparing import By
+from core.store.shared import Match, NotComparable
 
 
 def add(commands: click.Group) -> None:
@@ -34,10 +35,10 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_js
     with index_of_all() as store:
         try:
             found = comparing.found(store, query)
-        except comparing.NotComparable as error:
+        except NotComparable as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
-        told = telling.told(found, comparing.judged_of(store, found.asked.lab), names)
+        told = telling.told(found, shared.judged_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name != "asked"}
         print(

@@ -14,9 +14,10 @@ from core import home
 from core.__main__ import main
 from core.events import Recorded
 from core.labs.consistency.lab import LAB as CHECK
-from core.store import comparing, telling
-from core.store.comparing import Compared, NotComparable
+from core.store import comparing, shared, telling
+from core.store.comparing import Compared
 from core.store.index import index
+from core.store.shared import NotComparable
 from core.store.store import Store
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 
@@ -92,7 +93,7 @@ def found(store: Store, query: str) -> Compared:
 
 def told(store: Store, query: str) -> telling.Told:
     compared = found(store, query)
-    judged = comparing.judged_of(store, compared.asked.lab)
+    judged = shared.judged_of(store, compared.asked.lab)
     return telling.told(compared, judged, [one.name for one in compared.asked.subjects])
 
 
@@ -117,10 +118,10 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
 
 def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None:
     asked_for = found(store, PAIR).asked
-    pages = [comparing.matrix(store, asked_for, page, limit=4) for page in (1, 2, 3)]
+    pages = [shared.matrix(store, asked_for, page, limit=4) for page in (1, 2, 3)]
     rows = [row for page in pages for row in page.itertuples()]
     assert [row.agree for row in rows] == ["parted"] * 3 + ["same"] * 4 + ["not shared"] * 3
-    assert len({(row.title, row.about) for row in rows}) == len(comparing.matrix(store, asked_for, limit=None)) == 10
+    assert len({(row.title, row.about) for row in rows}) == len(shared.matrix(store, asked_for, limit=None)) == 10
     assert (rows[0].title, rows[0].about, rows[0].value_0, rows[0].value_1) == ("S1", "a", 1, 0)
     assert rows[0].place_1 == ("run-b", "q1", "cf-01") and list(rows[0].said_1) == [BAD]
     lacking = next(row for row in rows if row.about == "c")
@@ -141,7 +142,7 @@ def test_paper_rules_against_repaired_rules_row_by_row(store: Store) -> None:
     (pair,) = compared.pairs
     assert (pair.n, pair.undefined, pair.first_alone, pair.second_alone) == (8, 1, 1, 0)
     assert compared.true == (7, 6) and compared.unplaced == (0, 0)
-    first = comparing.matrix(store, compared.asked).iloc[0]
+    first = shared.matrix(store, compared.asked).iloc[0]
     assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "parted")
     assert found(store, "by=rules").pairs[0].n == 8 + 9 + 2 + 2, "rows of several runs stay apart"
 
@@ -206,7 +207,7 @@ def test_explanations_of_one_paragraph_meet_without_their_names(tmp_path: Path) 
         compared = found(store, "by=how&of=attribution&of=redaction")
         assert (compared.asked.match, compared.shared, compared.true) == ("whole", 1, (1, 0))
         assert compared.pairs[0].undefined == 1, "undecided is no value"
-        assert sorted(comparing.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
+        assert sorted(shared.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
 
 
 def test_the_command_line_finds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
