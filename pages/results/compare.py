@@ -39,8 +39,8 @@ WAYS: dict[By, str] = {
 
 def go(**news: Sequence[str]) -> None:
     """Change the address: what is not given stays. Other things to compare are matched anew."""
-    query = address.read() | ({"match": []} if "match" not in news else {}) | ({"runs": []} if "of" in news else {})
-    st.query_params.from_dict({name: values for name, values in (query | news).items() if values})
+    anew: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
+    address.change(**(anew | news))
 
 
 def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:
@@ -157,7 +157,9 @@ def main() -> None:
         keeper.looked.wait(timeout=60)
     store, viewer = keeper.store, cases_list.viewer()
     looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
-    query, wanted = address.read(), address.wanted()
+    # What is open beside the comparison does not change it.
+    query = {name: values for name, values in address.read().items() if name not in listing.Place._fields}
+    wanted = address.wanted()
     try:
         by, subjects = comparing.subjects(store, query)
         if not subjects:

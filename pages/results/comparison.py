@@ -16,8 +16,11 @@ from core.store.shared import Asked
 from core.store.store import Store
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
+from pages.results import address, beside
 from pages.results.facets import Looked, words
-from pages.shell import PAGES
+
+ROOM = (2, 3)
+"""Of the matrix and of the case that is open beside it."""
 
 AGREE = {"parted": "differ", "same": "same", "not shared": "not compared"}
 
@@ -85,11 +88,8 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     st.markdown("#### One by one", anchors=False)
     pages = -(-total // listing.PAGE)
     with st.container(horizontal=True, vertical_alignment="center", key="matrix-head"):
-        page = (
-            st.pagination(pages, key=f"page-{crc32(repr(compared.asked).encode())}", max_visible_pages=5)
-            if pages > 1
-            else 1
-        )
+        key = f"page-{crc32(repr(compared.asked).encode())}"
+        page = st.pagination(pages, key=key, max_visible_pages=5) if pages > 1 else 1
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
     found = shared.matrix(looked.store, compared.asked, page)
@@ -100,23 +100,34 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
     shown[""] = [AGREE[agree] for agree in found["agree"]]
     shown.setdefault(whole, list(found["title"]))
-    key = f"matrix-{crc32(repr((compared.asked, page)).encode())}"
-    taken = st.dataframe(
-        pd.DataFrame(shown), hide_index=True, on_select="rerun", selection_mode="single-cell", key=key, placeholder="",
-        alt="Items by what is compared; a click on a cell opens the newest result behind it",
-        column_config={
-            one: st.column_config.TextColumn(width="medium"),
-            whole: st.column_config.TextColumn(width="medium"),
-        },
-    )  # fmt: skip
-    st.caption("A click on an outcome opens its case, the newest where there are several.")
-    as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
-    for row, column in taken["selection"]["cells"]:
-        i = list(shown).index(column) - ahead
-        if 0 <= i < len(names) and (place := found[f"place_{i}"][row]):
-            query = compared.asked.subjects[i].filter.query()
-            opened = {name: value for name, value in zip(place._fields, place, strict=True) if value}
-            st.switch_page(PAGES / "results/browse.py", query_params={**query, **opened})
+    at = address.opened()
+    key = f"matrix-{crc32(repr((compared.asked, page, at is None)).encode())}"
+
+    def take() -> None:
+        for row, column in st.session_state[key]["selection"]["cells"]:
+            i = list(shown).index(column) - ahead
+            if 0 <= i < len(names) and (place := found[f"place_{i}"][row]):
+                address.change(**address.opening(place))
+
+    table, beside_it = (st.container(), None) if at is None else st.columns(ROOM, gap="medium")
+    with table:
+        st.dataframe(
+            pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
+            alt="Items by what is compared; a click on an outcome opens its case",
+            column_config={
+                one: st.column_config.TextColumn(width="medium" if at is None else 150),
+                whole: st.column_config.TextColumn(width="medium"),
+            },
+        )  # fmt: skip
+        st.caption("A click on an outcome opens its case, the newest where there are several.")
+        as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
+    if at is not None and beside_it is not None:
+        with beside_it:
+            st.button(
+                "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
+                on_click=lambda: address.change(**address.opening(None)),
+            )  # fmt: skip
+            beside.draw(looked, at, lambda place: address.change(**address.opening(place)))
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
