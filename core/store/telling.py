@@ -62,7 +62,9 @@ def chance(p: float) -> str:
 
 def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
     if not compared.shared:
-        return f"No {one} has an outcome for {_all(names)}: nothing unpaired is compared in its place."
+        if any(pair.n for pair in compared.pairs):
+            return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
+        return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
     each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
     return f"On the {counted(compared.shared, one)} with an outcome for {_all(names)}, {judged.told} {_listed(each)}."
 

@@ -184,8 +184,8 @@ def main() -> None:
 
 
 def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
-    """What is compared before anything is chosen: the first two that can be."""
-    return [] if by == "filter" else _offered(looked, by, wanted)[:2]
+    """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
+    return [] if by in ("filter", "run") else _offered(looked, by, wanted)[:2]
 
 
 def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:

@@ -26,6 +26,10 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     assert list(matrix.columns) == ["New question", "a", "b", "", "Starter question"]
     assert list(matrix.iloc[0]) == ["a", "✓ came true", "✕ did not come true", "differ", "S1"]
     assert set(matrix["b"]) >= {"–"} and "· unread" in set(matrix["a"]), "not asked, and without an outcome"
+    opened = page("compare", by="model", of=OF, run="run-a", case="q1", trial="cf-01")
+    assert "came true 6 times for a and 3 times for b" in words(opened)
+    opened.button(key="close").click().run()
+    assert not opened.exception and "run" not in opened.query_params and in_address(opened, "by") == "model"
     pairs = app.table[0].value["a – b"]
     assert pairs["New questions with an outcome for both"] == "7" and pairs["Difference"] == "+0.38"
     assert pairs["Only the first has"] == pairs["Only the second has"] == "1"

@@ -22,6 +22,8 @@ from core.store.store import Store
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 
 GOOD, BAD, UNREAD = "as expected", "misled", "unread"
+BY_HAND = "as expected, by hand"
+"""Came true, but a person wrote the question: it does not count."""
 PAIR = "by=model&of=control/a&of=control/b"
 
 Tried = dict[str, tuple[str, str]]
@@ -59,8 +61,8 @@ def asked(folder: Path, run: str, model: str, tried: dict[str, Tried], second: f
             other = "no" if about == "a" else "yes"
             repaired, paper = (
                 {
-                    "expected": said if outcome == GOOD else other, "observed": said, "outcome": outcome,
-                    "counts": outcome != UNREAD, "reason": "" if outcome != UNREAD else "unparsed",
+                    "expected": said if outcome == GOOD else other, "observed": said, "outcome": outcome.partition(",")[0],
+                    "counts": outcome in (GOOD, BAD), "reason": "" if outcome in (GOOD, BAD) else "set aside",
                 }
                 for outcome in outcomes
             )  # fmt: skip
@@ -81,7 +83,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     asked(folder / "journals", "run-b", "b", B, method="posthoc")
     asked(folder / "journals", "run-c", "c", {"S9": same(a=GOOD, b=BAD)})
     asked(folder / "journals", "run-d", "d", {"S1": same(a=GOOD)})
-    asked(folder / "journals", "run-d2", "d", {"S1": same(a=BAD)}, second=60)
+    asked(folder / "journals", "run-d2", "d", {"S1": same(a=BAD, b=BY_HAND)}, second=60)
     with Store(folder / "store.duckdb", LABS) as store:
         index(store, folder / "journals")
         yield store
