@@ -61,7 +61,8 @@ def asked(folder: Path, run: str, model: str, tried: dict[str, Tried], second: f
             other = "no" if about == "a" else "yes"
             repaired, paper = (
                 {
-                    "expected": said if outcome == GOOD else other, "observed": said, "outcome": outcome.partition(",")[0],
+                    "expected": said if outcome == GOOD else other, "observed": said,
+                    "outcome": outcome.partition(",")[0],
                     "counts": outcome in (GOOD, BAD), "reason": "" if outcome in (GOOD, BAD) else "set aside",
                 }
                 for outcome in outcomes
