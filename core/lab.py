@@ -155,6 +155,28 @@ class Picture(NamedTuple):
     choices: tuple[str, ...] = ("",)
 
 
+class Judged(NamedTuple):
+    """How what a list of results has a row for is compared with others of its kind.
+
+    - `good` and `bad` are the outcomes that speak for the explanation (value 1) and against it (0); any other has no
+      value. `told` says what a good one means, in the past tense.
+    - `one` is what a row is called; `whole` what several of them belong to, such as the starter question, which their
+      cases' titles name; '' where a title names the row itself. After the last `tail` of a title stands what belongs to
+      the explanation alone; '' where nothing does.
+    - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
+    - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    """
+
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+    told: str
+    one: str = "test"
+    whole: str = ""
+    tail: str = ""
+    nameless: tuple[str, ...] = ()
+    guessed: bool = False
+
+
 FACETS = {
     "how": "Method, explanation or interpreter",
     "task": "Task",
@@ -255,7 +277,7 @@ class Lab:
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
     - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
-      that specification, which may be damaged.
+      that specification, which may be damaged. `judged` is how such rows are compared; None where they are not.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
@@ -299,6 +321,7 @@ class Lab:
     item: Literal["case", "trial"] = "case"
     principal: str = ""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
+    judged: Judged | None = None
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
     about: str = ""

@@ -23,7 +23,7 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 And what shimmers, turns or glides would do so for those too whose system asks for less.
 """
 
-WIDE = {"browse", "query", "side"}
+WIDE = {"browse", "compare", "query", "side"}
 """Pages that hold tables or things side by side, by their address."""
 
 
@@ -47,6 +47,7 @@ def _pages() -> Iterator[st.Page]:
             yield of_lab(lab)
     yield st.Page(PAGES / "about/story.py", title="In five screens", url_path="story", visibility="hidden")
     yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
+    yield st.Page(PAGES / "results/compare.py", title="Compare", url_path="compare", visibility="hidden")
     yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
     yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")

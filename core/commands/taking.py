@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from core import entry, home, journal
-from core.commands.running import DONE, into_the_store
+from core.commands.running import DONE, index_of_all, into_the_store
 from core.lab import Lab
 from core.runs import bundle, document
 from core.runs.bundle import BundleRefused
@@ -20,9 +20,8 @@ from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.store import listing, methods, sql
 from core.store.filters import Filter
-from core.store.index import index
 from core.store.sql import Found
-from core.store.store import QueryRefused, Store, StoreBusy
+from core.store.store import QueryRefused
 
 _WIDEST = 50
 """Letters of a cell, in a table that is printed."""
@@ -51,7 +50,7 @@ def _query(query: str, as_json: bool) -> int:
 
 def _asked(query: str) -> Found:
     """What SQL finds, in an index that is up to date."""
-    with _indexed() as store:
+    with index_of_all() as store:
         path = store.path
     return sql.ask_file(path, query)
 
@@ -62,19 +61,6 @@ def _all_of(query: str) -> list[dict[str, Any]]:
     if found.cut:
         raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
     return list(found.rows())
-
-
-def _indexed() -> Store:
-    """An index that is up to date; whoever calls closes it."""
-    try:
-        store = Store(home.home() / "store.duckdb", entry.labs())
-    except StoreBusy:
-        # The app holds it. This one is made of the same journals, and kept for the next time.
-        print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(home.home() / "store.commands.duckdb", entry.labs())
-    index(store, home.journals())
-    index(store, home.recordings(), recordings=True)
-    return store
 
 
 def _table(found: Found) -> Iterable[str]:
@@ -215,7 +201,7 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
         _told(run)
     if where is not None:
         wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
-    with _indexed() as store:
+    with index_of_all() as store:
         if not wanted and where is None:
             wanted = listing.runs_of(store, Filter())
         told = methods.sentences(store, wanted)

@@ -73,6 +73,16 @@ def go(
     st.query_params.from_dict(to)
 
 
+def change(**news: Sequence[str]) -> None:
+    """Change what stands in the address by name, and no more; nothing takes a name away."""
+    st.query_params.from_dict({name: values for name, values in (read() | news).items() if values})
+
+
+def opening(place: Place | None) -> dict[str, Sequence[str]]:
+    """What `change` needs to open a row beside its list, or to close what is open."""
+    return {name: [value] if value else [] for name, value in zip(_OPEN, place or Place(""), strict=True)}
+
+
 def _one_of(known: Mapping[str, object], name: str) -> str:
     value = st.query_params.get(name, "")
     return value if value in known else next(iter(known))

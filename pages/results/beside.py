@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core import entry
@@ -19,8 +21,12 @@ ELSEWHERE = 20
 """So many cases of the same question are listed."""
 
 
-def draw(looked: Looked, at: Place) -> None:
-    """The case of the row `at`; a run that is gone is reported."""
+def _open(place: Place) -> None:
+    address.go(open=place)
+
+
+def draw(looked: Looked, at: Place, open: Callable[[Place], None] = _open) -> None:
+    """The case of the row `at`; a run that is gone is reported. `open` leads to the same question elsewhere."""
     try:
         state, active = live.look(at.run)
     except NoSuchRun as error:
@@ -35,14 +41,10 @@ def draw(looked: Looked, at: Place) -> None:
     if not live.watched(lab, at.run, state, active):
         go_on(at.run, state)
         actions(at.run, state, here="browse")
-    _elsewhere(looked, at)
+    _elsewhere(looked, at, open)
 
 
-def _open(place: Place) -> None:
-    address.go(open=place)
-
-
-def _elsewhere(looked: Looked, at: Place) -> None:
+def _elsewhere(looked: Looked, at: Place, open: Callable[[Place], None]) -> None:
     """The same question in other runs: by other models, explained in other ways."""
     others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
     if others.empty:
@@ -59,7 +61,7 @@ def _elsewhere(looked: Looked, at: Place) -> None:
             key=f"elsewhere-{number}",
             type="tertiary",
             icon=":material/arrow_forward:",
-            on_click=_open,
+            on_click=open,
             args=(Place(row.run, row.case),),
         )
     if len(others) == ELSEWHERE:

@@ -37,6 +37,10 @@ def head() -> None:
                 label_visibility="collapsed",
                 on_change=lambda: address.go(sort_by=st.session_state["sort"]),
             )  # fmt: skip
+        st.page_link(
+            shell.PAGES / "results/compare.py", label="Compare", icon=":material/balance:",
+            query_params=address.wanted().query(),
+        )  # fmt: skip
 
 
 def pager(found: Listed, what: str) -> None:

@@ -249,6 +249,11 @@ def main(runs: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="line"):
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
         link(columns)
+        st.page_link(
+            PAGES / "results/compare.py", label="Compare", icon=":material/balance:",
+            query_params={"runs": ",".join(one.run for one in shown)},
+            help="By how much they differ, and whether that is more than chance.",
+        )  # fmt: skip
         active = [one.run for one in shown if one.active and session.runs().here(one.run)]
         mine = [run for run in active if session.runs().owns(run)]
         if mine and st.button("Cancel", icon=":material/stop_circle:", key="cancel"):

@@ -58,3 +58,21 @@ def test_a_filter_is_a_link_and_keys_lead_through_what_it_leaves(full: Server, p
     assert other.locator(".st-key-pager").inner_text() == told
     expect(other.locator(".st-key-row")).to_have_text(page.locator(".st-key-row").inner_text().replace("\n\n", ""))
     other.close()
+
+
+def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
+    page.goto(f"{full.url}/browse?text=kiwi")
+    settle(page)
+    page.locator(".st-key-head").get_by_role("link", name="Compare").click()
+    page.wait_for_url(re.compile("/compare"))
+    expect(page.locator(".st-key-told")).to_contain_text("with an outcome for both")
+    settle(page)
+    before = page.url
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] * 0.35, box["y"] + 36 + 18)
+    page.wait_for_url(re.compile("run=.*case="))
+    expect(page.get_by_text("New questions", exact=True)).to_be_visible()
+    page.go_back()
+    page.wait_for_url(before)
+    expect(page.get_by_text("New questions", exact=True)).to_be_hidden()

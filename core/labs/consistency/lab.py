@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture, Told
+from core.lab import First, Judged, Lab, Metric, Picture, Told
 from core.labs.consistency import charts, prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls
@@ -20,7 +20,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import CheckSpec, calls, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, calls, cases, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -143,6 +143,14 @@ LAB = Lab(
     how="explanations",
     principal=SESSION,
     facets=facets,
+    judged=Judged(
+        ("faithful",),
+        ("unfaithful",),
+        "the model kept to its explanation",
+        one="check",
+        whole="paragraph",
+        tail=APART,
+    ),
     newcomer="control/decoy-lexicon",
     parameters=PARAMETERS,
     from_options=fields,

@@ -40,6 +40,9 @@ LABELS: dict[Task, tuple[str, ...]] = {"sentiment": ("positive", "negative"), "e
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
 
+APART = " · "
+"""Between the paragraph and the explanation in a check's title."""
+
 
 class Wording(Frozen):
     """One way to put the questions; the defaults are the paper's. Every session of one check has the same wording.
@@ -254,7 +257,7 @@ class Check(NamedTuple):
     def title(self) -> str:
         """What is asked about, with explanation and wording."""
         about = self.item.question or self.item.hypothesis or self.item.paragraph
-        return f"{_shortened(about)} · {in_words(self.name)}"
+        return f"{_shortened(about)}{APART}{in_words(self.name)}"
 
 
 def in_words(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Told
+from core.lab import First, Judged, Lab, Told
 from core.labs.find import commands, prompts
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
@@ -30,7 +30,7 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
-from core.labs.find.tasks import OWN, ProbeSpec, calls, cases
+from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, calls, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.view import ProbeView, scores, verdict, view
 from core.text import embed
@@ -121,6 +121,7 @@ LAB = Lab(
     controls=controls,
     how="interpreter",
     facets=facets,
+    judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),
     newcomer="control/straight",
     first=first,
     calls=calls,

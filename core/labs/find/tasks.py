@@ -314,14 +314,19 @@ def calls(spec: ProbeSpec, cases: int) -> int:
     return cases * (dialogue + tests + modules)
 
 
+_KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}
+_YOURS = "Your own {} function"
+
+NAMELESS = tuple(_YOURS.format(kind) for kind in _KINDS.values())
+"""Titles of functions that a person wrote: any two have the same."""
+
+
 def _title(fields: dict[str, Any]) -> str:
     """What a list of runs calls it; it must not give the function away."""
     category = str(fields.get("category") or "numeric")
-    kind = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}.get(
-        category, category
-    )
+    kind = _KINDS.get(category, category)
     if fields.get("own"):
-        return f"Your own {kind} function"
+        return _YOURS.format(kind)
     if fields.get("function"):
         return f"The {kind} function {fields['function']}"
     if fields.get("functions"):

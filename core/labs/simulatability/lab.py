@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture, Sides, Told
+from core.lab import First, Judged, Lab, Metric, Picture, Sides, Told
 from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
@@ -183,6 +183,14 @@ LAB = Lab(
     how="method",
     item="trial",
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
+    judged=Judged(
+        ("as expected",),
+        ("misled",),
+        "what the explanation led to expect came true",
+        one="new question",
+        whole="starter question",
+        guessed=True,
+    ),
     newcomer="control/fickle",
     wide=True,
     first=first,

@@ -1,0 +1,49 @@
+"""`compare`: two to five models, methods, runs or readings on the items that they share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import get_args
+from urllib.parse import parse_qs
+
+import click
+
+from core.commands.running import DONE, index_of_all
+from core.store import comparing, shared, telling
+from core.store.comparing import By
+from core.store.shared import Match, NotComparable
+
+
+def add(commands: click.Group) -> None:
+    """Add compare to the group `commands`, which is changed in place."""
+    commands.add_command(_compare)
+
+
+@click.command("compare", help="Compare two to five models, methods, runs or rules on the items that they share.")
+@click.argument("of", nargs=-1, metavar="[NAME]...")
+@click.option("--by", type=click.Choice(get_args(By)), default="model", show_default=True, help="what the names are of")
+@click.option(
+    "--within", default="", metavar="FILTER", help="of these results only, as Browse's address has it: lab=find&how=aia"
+)
+@click.option(
+    "--match", type=click.Choice(get_args(Match)), help="what is the same: exactly that, or the starter question"
+)
+@click.option("--json", "as_json", is_flag=True, help="print what was found as a JSON object")
+def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_json: bool) -> int:
+    query = {**parse_qs(within), "by": [by], "of": list(of), "match": [match or ""]}
+    with index_of_all() as store:
+        try:
+            found = comparing.found(store, query)
+        except NotComparable as error:
+            raise click.BadParameter(str(error)) from None
+        names = [one.name for one in found.asked.subjects]
+        told = telling.told(found, shared.judged_of(store, found.asked.lab), names)
+    if as_json:
+        figures = {name: value for name, value in asdict(found).items() if name != "asked"}
+        print(
+            json.dumps({"of": names, "lab": found.asked.lab, "match": found.asked.match, **told._asdict(), **figures})
+        )
+    else:
+        print("\n".join([told.headline, *told.chance, *told.left_out]))
+    return DONE

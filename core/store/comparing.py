@@ -1,0 +1,175 @@
+"""Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
+what came of them, and by how much the subjects differ. `core.store.telling` says it in sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, NamedTuple, cast, get_args
+from urllib.parse import parse_qs
+
+from core.events import Rules
+from core.statistics import Pair, compare_subjects
+from core.statistics.subjects import MOST
+from core.store.filters import Filter, condition, from_query
+from core.store.shared import ORDER, Asked, NotComparable, Subject, fixed_guess, items, judged_of
+from core.store.store import Store
+
+By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
+
+RULE_NAMES: dict[str, Rules] = {"repaired rules": "repaired", "paper rules": "paper"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was found. Every list has an entry for each subject of `asked`, in that order.
+
+    - `pairs` hold places in that list; a subject without an item is in none.
+    - `rows` as filtered; `unplaced`: those of them that are no item: nothing was put to the test in them, or their
+      title names no one thing.
+    - `items`: how many are "parted", "same" or "not shared". `shared`: those with a value for every subject; `true`:
+      the sum of these values, `fixed`: what it would be at best for one fixed guess, None where nothing is guessed or
+      shared. `averaged`: how often a subject has more than one result on an item.
+    """
+
+    asked: Asked
+    pairs: tuple[Pair, ...]
+    rows: tuple[int, ...]
+    unplaced: tuple[int, ...]
+    items: dict[str, int]
+    shared: int
+    true: tuple[float, ...]
+    fixed: tuple[float, ...] | None
+    averaged: int
+
+
+def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
+    """What an address asks to be compared: `by` and each `of` it, within the filter that stands there too; or `runs`,
+    parted by commas. Without `of` there are none, unless it is rules. Raises NotComparable.
+    """
+    named = [one.strip() for text in query.get("runs", ()) for one in text.split(",") if one.strip()]
+    by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
+    if by not in get_args(By):
+        raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
+    known = cast(By, by)
+    if known == "rules":
+        wanted = from_query(query)
+        return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
+    names = list(dict.fromkeys(named or query.get("of", ())))
+    if len(names) > MOST:
+        raise NotComparable(f"{len(names)} are named; {MOST} can be compared at most.")
+    return known, tuple(Subject(name, filter_of(store, known, name, from_query(query))) for name in names)
+
+
+def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
+    """The rows of the subject `name` among those `wanted`. A filter is written as an address's query."""
+    if by == "filter":
+        own = from_query(parse_qs(name))
+        return replace(own, chosen={**wanted.chosen, **own.chosen})
+    if by != "run":
+        return wanted.choosing(by, [name])
+    with store.cursor() as cursor:
+        row = cursor.execute("select coalesce(recording, false) from runs where run = ?", [name]).fetchone()
+    return replace(wanted, runs=(name,), recordings=bool(row and row[0]))
+
+
+class Line(NamedTuple):
+    """What tells a run from others."""
+
+    title: str
+    model: str
+    how: str
+    at: datetime
+
+
+def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line]:
+    """What tells these runs apart, of those that `viewer` may see."""
+    found: dict[str, Line] = {}
+    for recordings in (False, True):
+        sql, values = condition(Filter(runs=tuple(ids) or ("",), recordings=recordings), viewer)
+        columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
+        with store.cursor() as cursor:
+            rows = cursor.execute(f"select run, {columns} from items where {sql} group by run", values).fetchall()  # noqa: S608  our own names
+        found |= {run: Line(*told) for run, *told in rows}
+    return found
+
+
+def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = ()) -> dict[str, int]:
+    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first."""
+    held: dict[str, list[int]] = {}
+    with store.cursor() as cursor:
+        for one in subjects:
+            sql, values = condition(one.filter, viewer, stopped)
+            found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
+            for lab, count in found.fetchall():
+                if (known := store.labs.get(lab)) and known.judged:
+                    held.setdefault(lab, []).append(int(count))
+    return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
+
+
+def found(
+    store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
+) -> Compared:
+    """What an address asks to be compared, in the first of its `labs` where it names none. Where `match` is not chosen
+    and nothing is shared exactly, items are what the rows belong to. Raises NotComparable.
+    """
+    _, chosen = subjects(store, query)
+    if len(chosen) < 2:
+        raise NotComparable(f"Choose two to {MOST} to compare.")
+    lab = next(iter(labs(store, chosen, viewer, stopped)), "")
+    if not lab:
+        raise NotComparable("None of them has a result that could be compared.")
+    asked = Asked(chosen, lab, "exact", viewer, stopped)
+    match, whole = (list(query.get("match", ())) or [""])[-1], judged_of(store, lab).whole
+    if match != "whole" or not whole:
+        compared = compare(store, asked)
+        if match == "exact" or not whole or any(pair.n for pair in compared.pairs):
+            return compared
+    return compare(store, replace(asked, match="whole"))
+
+
+def compare(store: Store, asked: Asked) -> Compared:
+    """The subjects on the items that they share. Raises NotComparable for another number of subjects than two to five,
+    and where the lab's rows cannot be compared.
+    """
+    import pandas as pd
+
+    places = range(len(asked.subjects))
+    if not 2 <= len(places) <= MOST:
+        raise NotComparable(f"Choose two to {MOST} to compare.")
+    sql, values = items(store, asked)
+    columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
+    wide = store.query(
+        f"{sql} select dense_rank() over (order by home) as home, agree, {columns} from wide order by {ORDER}",  # noqa: S608  our own names
+        values,
+        rows=None,
+    )
+    long = pd.concat(
+        [
+            wide.loc[wide[f"rows_{i}"] > 0, ["home"]]
+            .assign(subject=i, value=wide[f"value_{i}"])
+            .reset_index(names="item")
+            for i in places
+        ],
+        ignore_index=True,
+    )
+    found = compare_subjects(long, "subject", cluster="home").pairs if long["subject"].nunique() > 1 else ()
+    pairs = tuple(replace(pair, first=int(str(pair.first)), second=int(str(pair.second))) for pair in found)
+    of_all = wide[[f"value_{i}" for i in places]].dropna()
+    with store.cursor() as cursor:
+        asking = f"{sql} select subject, count(*), count(*) filter (not placed) from rows group by 1"  # noqa: S608  our own names
+        tally = cursor.execute(asking, values)
+        counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally.fetchall()}
+    return Compared(
+        asked,
+        pairs,
+        tuple(counted.get(i, (0, 0))[0] for i in places),
+        tuple(counted.get(i, (0, 0))[1] for i in places),
+        {name: int((wide["agree"] == name).sum()) for name in ("parted", "same", "not shared")},
+        len(of_all),
+        tuple(float(of_all[f"value_{i}"].sum()) for i in places),
+        fixed_guess(store, asked, sql, values) if len(of_all) else None,
+        int((wide[[f"times_{i}" for i in places]] > 1).sum().sum()),
+    )

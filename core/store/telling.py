@@ -1,0 +1,132 @@
+"""A comparison in sentences, each true of what was found; for the page and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.lab import Judged
+from core.statistics import FEW, Pair
+from core.store.comparing import Compared
+
+LIKELY = 0.05
+"""Differences that chance gives less often are called more than chance."""
+
+
+class Told(NamedTuple):
+    """What was found, what chance would give, and what is left out of it; with what counts as the same."""
+
+    headline: str
+    chance: list[str]
+    left_out: list[str]
+
+
+def told(compared: Compared, judged: Judged, names: Sequence[str]) -> Told:
+    """The comparison in words; `names` are the subjects'."""
+    one = judged.whole if compared.asked.match == "whole" else judged.one
+    left_out = [_beside(pair, names, one) for pair in compared.pairs] if len(names) == 2 else []
+    missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
+    left_out += [f"There is no result of {_listed(missing)} here."] if missing else []
+    unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
+    if unplaced:
+        left_out.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+    if compared.averaged:
+        left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+    left_out.append(basis(compared, judged))
+    return Told(_headline(compared, judged, names, one), _chance(compared, judged, names), left_out)
+
+
+def basis(compared: Compared, judged: Judged) -> str:
+    """What counts as the same."""
+    if compared.asked.same_rows:
+        return "The same stored answers, read in different ways: row against row, and nothing was asked again."
+    if compared.asked.match == "whole":
+        return (
+            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that came out well, whichever "
+            f"{judged.one}s those were."
+        )
+    if judged.whole and not judged.tail:
+        return f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
+    return f"The same {judged.one} means one of the same title."
+
+
+def counted(number: int, one: str) -> str:
+    """So many of these."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def chance(p: float) -> str:
+    """How often chance alone would do it."""
+    return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
+
+
+def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
+    if not compared.shared:
+        if any(pair.n for pair in compared.pairs):
+            return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
+        return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
+    each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
+    return f"On the {counted(compared.shared, one)} with an outcome for {_all(names)}, {judged.told} {_listed(each)}."
+
+
+def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
+    said = []
+    if compared.fixed is not None:
+        each = [f"{_often(compared, got)} for {name}" for got, name in zip(compared.fixed, names, strict=True)]
+        said.append(f"Always guessing the same, at best, would have come true {_listed(each)}.")
+    tested = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None]
+    if len(names) == 2:
+        said += [_of_pair(pair, judged) for pair in tested]
+    elif tested:
+        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in tested if _is_far(pair)]
+        said.append(
+            f"Of {counted(len(tested), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
+            f"chance{': ' if far else ''}{', '.join(far)} (p at most {LIKELY} by exact paired tests, corrected for all "
+            "of them by Holm's method)."
+        )
+    if tested and any(pair.faint for pair in tested):
+        few = "" if len(tested) == 1 else " in at least one pair"
+        said.append(f"Fewer than {FEW} {judged.whole or judged.one}s are shared{few}: an example, not a finding.")
+    return said
+
+
+def _of_pair(pair: Pair, judged: Judged) -> str:
+    assert pair.test is not None  # only such pairs are told
+    over = counted(pair.clusters, judged.whole or judged.one)
+    if not pair.difference.value or abs(pair.difference.value) < 1e-12:
+        return f"Over {over} there is no difference."
+    return (
+        f"A difference at least this large would come up {chance(pair.test.p)} of the time by chance alone "
+        f"(exact paired test over {over}: {pair.test.name})."
+    )
+
+
+def _beside(pair: Pair, names: Sequence[str], one: str) -> str:
+    return (
+        f"Not among them: {counted(pair.undefined, one)} that both have, without an outcome for one or both; "
+        f"{pair.only_first:,} that only {_name(pair.first, names)} has, {pair.only_second:,} that only "
+        f"{_name(pair.second, names)} has."
+    )
+
+
+def _is_far(pair: Pair) -> bool:
+    return pair.p_holm is not None and pair.p_holm <= LIKELY
+
+
+def _often(compared: Compared, true: float) -> str:
+    """As a count where each item has one result, else on average."""
+    if compared.asked.match == "whole" or compared.averaged or not float(true).is_integer():
+        return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
+    return f"{true:.0f} {'time' if true == 1 else 'times'}"
+
+
+def _name(place: object, names: Sequence[str]) -> str:
+    return names[int(str(place))]
+
+
+def _all(names: Sequence[str]) -> str:
+    return "both" if len(names) == 2 else f"all {len(names)}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,0 +1,197 @@
+"""Compare: two to five models, methods, runs, readings or filters on the items that they share. The address says what:
+`?by=model&of=a&of=b` within the filter that stands there too, or `?runs=a,b`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+
+from core import entry
+from core.lab import Judged
+from core.statistics.subjects import MOST
+from core.store import comparing, listing, shared
+from core.store.comparing import By, Compared
+from core.store.filters import TITLES, Filter, from_query
+from core.store.shared import Match, NotComparable
+from core.store.store import QueryRefused, Store, StoreError
+from pages.parts.compared import told_apart
+from pages.parts.models import short
+from pages.parts.pace import aside
+from pages.parts.text import plain, shortened
+from pages.results import address, cases_list, comparison, facets, runs_list
+from pages.results.facets import Looked, words
+from pages.shell import PAGES
+
+WAYS: dict[By, str] = {
+    "model": "Models",
+    "how": "Methods, explanations, interpreters",
+    "wording": "Wordings",
+    "run": "Runs",
+    "rules": "Paper rules and repaired rules",
+    "filter": "Filters",
+    "owner": "Whose they are",
+}
+"""What can be compared, as a reader chooses it."""
+
+
+def go(**news: Sequence[str]) -> None:
+    """Change the address: what is not given stays. Other things to compare are matched anew."""
+    anew: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
+    address.change(**(anew | news))
+
+
+def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:
+    """What is compared, and which of it; each choice changes the address."""
+    st.session_state["by"] = by
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
+        st.selectbox(
+            "Compare", list(WAYS), format_func=lambda one: WAYS[one], key="by", width=280,
+            on_change=lambda: go(by=[st.session_state["by"]], of=[]),
+        )  # fmt: skip
+        if by == "filter":
+            _filters(now)
+        elif by != "rules":
+            names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
+            st.session_state["of"] = now
+            st.multiselect(
+                f"Two to {MOST} of them", list(names), format_func=lambda one: shortened(names[one], 60),
+                key="of", max_selections=MOST, on_change=lambda: go(by=[by], of=st.session_state["of"]),
+            )  # fmt: skip
+    if by == "run":
+        st.caption(f"The newest {listing.PAGE} runs as filtered can be chosen here; an address may name any.")
+
+
+def _filters(now: list[str]) -> None:
+    """Filters are made in Browse, and their addresses brought here."""
+    st.session_state["filters"] = "\n".join(now)
+
+    def take() -> None:
+        lines = [line.strip().rpartition("?")[2] for line in st.session_state["filters"].splitlines() if line.strip()]
+        go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
+
+    st.text_area(
+        "Addresses of Browse, one a line", key="filters", on_change=take, height=100,
+        placeholder="…/browse?model=control%2Ffickle&how=cot",
+        help="Filter in Browse, copy the address, and bring it here; two of them or more.",
+    )  # fmt: skip
+
+
+def _offered(looked: Looked, by: By, wanted: Filter) -> list[str]:
+    """What can be chosen; the most frequent, of runs the newest, first."""
+    if by != "run":
+        return list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped))
+    return list(listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped).rows["run"])
+
+
+def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
+    """What each is called, no two alike."""
+    if by == "run":
+        found = comparing.runs(looked.store, values, looked.viewer)
+        lines = [
+            [
+                short(found[run].model),
+                words("how", found[run].how),
+                shortened(found[run].title, 40),
+                f"{found[run].at:%d %b %H:%M}",
+            ]
+            if run in found
+            else ["", "", run, ""]
+            for run in values
+        ]
+    elif by == "filter":
+        lines = [[facets.chosen(from_query(parse_qs(one))) or "everything"] for one in values]
+    else:
+        lines = [[words(by, one)] for one in values]
+    return dict(zip(values, told_apart(lines), strict=True)) if lines else {}
+
+
+def within(wanted: Filter) -> None:
+    """Within which filter, and the way to another."""
+    with st.container(horizontal=True, vertical_alignment="center", key="within"):
+        said = facets.chosen(wanted)
+        st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
+        st.page_link(
+            PAGES / "results/browse.py", label="Change the filter in Browse", icon=":material/filter_list:",
+            query_params=wanted.query(),
+        )  # fmt: skip
+
+
+def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
+    """Of which lab, and what counts as the same, where there is a choice."""
+    with st.container(horizontal=True, key="which"):
+        if len(labs) > 1:
+            titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
+            st.session_state["lab"] = compared.asked.lab
+            st.segmented_control(
+                "Lab", list(titles), format_func=lambda one: titles[one], required=True, key="lab",
+                on_change=lambda: go(lab=[st.session_state["lab"]]),
+            )  # fmt: skip
+        if judged.whole and not compared.asked.same_rows:
+            ways: dict[Match, str] = {"exact": f"the same {judged.one}", "whole": f"the same {judged.whole}"}
+            st.session_state["match"] = compared.asked.match
+            st.segmented_control(
+                "They meet on", list(ways), format_func=lambda one: ways[one], required=True, key="match",
+                on_change=lambda: go(match=[st.session_state["match"]]),
+            )  # fmt: skip
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _found(
+    _store: Store, query: dict[str, list[str]], viewer: str | None, stopped: Sequence[str], changes: int
+) -> Compared:
+    return comparing.found(_store, query, viewer, stopped)
+
+
+def main() -> None:
+    """The page."""
+    st.title("Compare", anchor=False)
+    try:
+        keeper = entry.keeper()
+    except StoreError as error:
+        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
+        return
+    with st.spinner("Reading the journals …"), aside():
+        keeper.looked.wait(timeout=60)
+    store, viewer = keeper.store, cases_list.viewer()
+    looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
+    # What is open beside the comparison does not change it.
+    query = {name: values for name, values in address.read().items() if name not in listing.Place._fields}
+    wanted = address.wanted()
+    try:
+        by, subjects = comparing.subjects(store, query)
+        if not subjects:
+            query |= {"by": [by], "of": _first(looked, by, wanted)}
+            by, subjects = comparing.subjects(store, query)
+    except NotComparable as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    choose(looked, by, [one.name for one in subjects], wanted)
+    within(wanted.without(by) if by in TITLES else wanted)
+    try:
+        with st.spinner("Comparing …"), aside():
+            compared = _found(store, query, viewer, looked.stopped, keeper.changes)
+        judged = shared.judged_of(store, compared.asked.lab)
+        lab_and_match(_labs(looked, query), compared, judged)
+        names = _names(looked, by, [one.name for one in subjects])
+        comparison.draw(looked, compared, judged, list(names.values()))
+    except NotComparable as error:
+        st.info(plain(str(error)), icon=":material/balance:")
+    except QueryRefused as error:
+        st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
+
+
+def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
+    """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
+    return [] if by in ("filter", "run") else _offered(looked, by, wanted)[:2]
+
+
+def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:
+    """The labs that can be chosen, whichever is."""
+    _, subjects = comparing.subjects(looked.store, {name: values for name, values in query.items() if name != "lab"})
+    return comparing.labs(looked.store, subjects, looked.viewer, looked.stopped)
+
+
+main()

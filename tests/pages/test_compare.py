@@ -1,0 +1,59 @@
+"""The page Compare: what it says of a comparison, and that its address holds all that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import get_args
+
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.labs.simulatability.view import Outcome
+from core.store.comparing import By
+from pages.parts import rooms
+from tests.core.store.test_comparing import A, B, asked
+from tests.pages.conftest import in_address, words
+
+OF = ["control/a", "control/b"]
+
+
+def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..., AppTest]) -> None:
+    asked(home.journals(), "run-a", "a", A)
+    asked(home.journals(), "run-b", "b", B)
+    app = page("compare", by="model", of=OF)
+    assert "came true 6 times for a and 3 times for b" in words(app) and "1–10 of 10" in words(app).replace("*", "")
+    matrix = app.dataframe[0].value
+    assert list(matrix.columns) == ["New question", "a", "b", "", "Starter question"]
+    assert list(matrix.iloc[0]) == ["a", "✓ came true", "✕ did not come true", "differ", "S1"]
+    assert set(matrix["b"]) >= {"–"} and "· unread" in set(matrix["a"]), "not asked, and without an outcome"
+    opened = page("compare", by="model", of=OF, run="run-a", case="q1", trial="cf-01")
+    assert "came true 6 times for a and 3 times for b" in words(opened)
+    opened.button(key="close").click().run()
+    assert not opened.exception and "run" not in opened.query_params and in_address(opened, "by") == "model"
+    pairs = app.table[0].value["a – b"]
+    assert pairs["New questions with an outcome for both"] == "7" and pairs["Difference"] == "+0.38"
+    assert pairs["Only the first has"] == pairs["Only the second has"] == "1"
+    app.get("button_group")[0].set_value("whole").run()
+    assert not app.exception and in_address(app, "match") == "whole"
+    assert "On the 4 starter questions" in words(app)
+    app.selectbox(key="by").set_value("rules").run()
+    assert not app.exception and "match" not in app.query_params and "of" not in app.query_params
+    assert "nothing was asked again" in words(app)
+
+
+def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., AppTest]) -> None:
+    app = page("compare")
+    assert "two to 5" in words(app)
+    for by in get_args(By):
+        assert not page("compare", by=by, recordings="1").exception
+    assert "cannot compare by" in words(page("compare", by="outcome"))
+
+
+def test_what_a_lab_calls_good_is_what_its_page_calls_kept() -> None:
+    for lab in entry.LABS:
+        if lab.judged and lab.item == "case":
+            states = rooms.of(lab).side.outcomes
+            assert {one for one, state in states.items() if state == "kept"} == set(lab.judged.good)
+            assert {one for one, state in states.items() if state == "broken"} == set(lab.judged.bad)
+        elif lab.judged:
+            assert {*lab.judged.good, *lab.judged.bad} < set(get_args(Outcome))
