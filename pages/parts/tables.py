@@ -18,7 +18,21 @@ WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download
 """Streamlit's own button makes a file in which what a model wrote can be a formula."""
 
 
-from collections.abc import Callable, Mapping
+def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
+    """The figures that the lab's paper reported, with their place, in `words` for its values."""
+    import pandas as pd
+
+    frame = pd.DataFrame(figures(lab.name)).replace(dict(words))
+    frame["metric"] = [lab.metric(name).title for name in frame["metric"]]
+    st.subheader("What the paper reported", anchor=False)
+    st.dataframe(
+        frame.rename(columns=lambda name: str(name).replace("_", " ").capitalize()),
+        hide_index=True, placeholder="", key=key, alt="Published figures with their place in the paper",
+    )  # fmt: skip
+
+
+def as_csv(table: DataFrame | Callable[[], DataFrame], name: str) -> None:
+    """A button that downloads the table under that name; one that is given as a function is made when it is wanted."""
     as_file(table, name, "csv")
 
 
