@@ -14,6 +14,7 @@ from core.labs.find.controls import controls
 from core.labs.find.functions import source
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
+from core.labs.find.pictures import PICTURES
 from core.labs.find.records import (
     Audit,
     Claims,
@@ -106,6 +107,7 @@ LAB = Lab(
         Truth,
     ),
     metrics=METRICS,
+    pictures=PICTURES,
     prompts=prompts.hashes,
     controls=controls,
     how="interpreter",
