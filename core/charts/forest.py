@@ -85,7 +85,7 @@ def forest(
                 figure.add_scatter(
                     x=some["macro"],
                     # Two series of a line do not cover each other.
-                    y=[place[label] - 0.16 * number for label in some["label"]],
+                    y=[place[label] - 0.24 * number for label in some["label"]],
                     error_x={
                         "type": "data",
                         "symmetric": False,
@@ -187,10 +187,12 @@ def _about(one: Published) -> str:
 
 
 def _missing(row: dict[Any, Any]) -> list[str]:
-    said = [f"{row['undefined']:.0%} undefined"] if row["undefined"] else []
-    return said + (
-        [f"{row['dropped'] / row['trials_of']:.0%} of {row['trials_of']} set aside"] if row["dropped"] else []
-    )
+    if row["undefined"] == 1:
+        return ["undefined"]
+    said = [f"{100 * row['undefined']:.0f} % undefined"] if row["undefined"] else []
+    if row["dropped"]:
+        said.append(f"{100 * row['dropped'] / row['trials_of']:.0f} % of {row['trials_of']} trials not counted")
+    return said
 
 
 def _beside(row: dict[Any, Any], things: str) -> str:

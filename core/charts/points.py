@@ -50,10 +50,11 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
             x=some["at_x"],
             y=some["at_y"],
             error_x={
+                # From where the mark stands, so that the bar's ends are true.
                 "type": "data",
                 "symmetric": False,
-                "array": (some["high"] - some["x"]).astype(float).clip(lower=0).fillna(0),
-                "arrayminus": (some["x"] - some["low"]).astype(float).clip(lower=0).fillna(0),
+                "array": (some["high"] - some["at_x"]).astype(float).clip(lower=0).fillna(0),
+                "arrayminus": (some["at_x"] - some["low"]).astype(float).clip(lower=0).fillna(0),
                 "thickness": 1,
                 "width": 0,
             },

@@ -69,10 +69,11 @@ def of_cases(
 ) -> DataFrame:
     """One row for each of `metrics` of each case of a lab that came to its end, newest run first; else as `of_runs`.
 
-    run, case, at, title, model, lab, a column for each of `core.lab.FACETS` and of `fields`; metric, value (null where it is
-    undefined or the case has none), low, high, n, of (0 where it has none). Each of `records` is a column: a field of
-    what the case recorded of that type, the latest, as a Python value where it is JSON, or how many it recorded where
-    the field is ''. With `newest` only so many cases, of those that recorded all of them; `found` says of how many.
+    run, case, at, title, model, lab, a column for each of `core.lab.FACETS` and of `fields`; metric, value (null where
+    it is undefined or the case has none), low, high, n, of (0 where it has none). Each of `records` is a column: a
+    field of what the case recorded of that type, the latest, as a Python value where it is JSON, or how many it
+    recorded where the field is ''. With `newest` only so many cases, of those that recorded all of them; `found` says
+    of how many.
     """
     left, values = condition(wanted, viewer, stopped)
     records = records or {}

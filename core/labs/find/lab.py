@@ -72,7 +72,7 @@ def warm(spec: ProbeSpec) -> None:
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
-    difficulty = spec.get("difficulty") or (case.rpartition("-")[2] if source.is_drawn(case) else "")
+    difficulty = spec.get("difficulty") or source.shape_of(case)
     found = {"how": "interpreter", "category": "category"}
     return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
 

@@ -43,6 +43,7 @@ def who(row: Any) -> str:
 def success(frame: DataFrame, category: str) -> DataFrame:
     """One line a model, interpreter and difficulty, over the functions of a category."""
     rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
+    # Functions of a person's own have one name.
     functions = [f"{case} {own or ''}" for case, own in zip(rows["case"], rows["own"], strict=True)]
 
     def label(row: dict[str, Any]) -> str:
@@ -58,13 +59,12 @@ def theirs(category: str) -> list[Published]:
 
 
 def each(frame: DataFrame, choice: str) -> DataFrame:
-    """One row a function of numbers whose code has an error, or lacks one."""
+    """One row a case of a function of numbers, whether its error is defined or not."""
     rows = frame[frame["category"] == "numeric"].rename(columns={"value": "nmse"})
     links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
-    return rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)[
-        ["title", "who", "difficulty", "nmse", *(name for name in ("calls", "x", "y", "estimate", "found") if name in rows),
-         "run", "case", "link"]
-    ].reset_index(drop=True)  # fmt: skip
+    rows = rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)
+    columns = ("title", "who", "difficulty", "nmse", "calls", "x", "y", "estimate", "found", "run", "case", "link")
+    return rows[[name for name in columns if name in rows]].reset_index(drop=True)
 
 
 def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -111,11 +111,16 @@ def said_of_errors(table: DataFrame, choice: str) -> str:
     found = defined[defined["nmse"] < GOOD]
     others = defined[defined["nmse"] >= GOOD]
     calls = [
-        f"{some['calls'].median():g} {word} (median)"
-        for some, word in ((found, "calls where it was found"), (others, "where it was not"))
+        f"{some['calls'].median():g} {word}"
+        for some, word in ((found, "of these"), (others, "of the others"))
         if len(some)
     ]
-    return f"{len(found)} of {len(defined)} functions were found, with an NMSE below {GOOD}: {', '.join(calls)}."
+    return (
+        f"{len(found)} of {len(defined)} cases came to an NMSE below {GOOD}. Median calls of the function: "
+        f"{', '.join(calls)}."
+        if len(defined)
+        else f"None of {len(table)} cases has an error that is defined."
+    )
 
 
 def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -149,16 +154,18 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
                 showlegend=not number,
                 line={"color": colour, "dash": dash, "width": 2},
                 customdata=[[row["link"]]] * len(row["x"]),
-                hovertemplate=f"{safe(row['title'])}<br>{name} %{{y:.4g}}<extra></extra>",
+                meta=safe(row["title"]),
+                hovertemplate="%{meta}<br>" + name + " %{y:.4g}<extra></extra>",
                 **place,
             )
+        figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
         figure.update_yaxes(range=[low, high_end], showticklabels=False, zeroline=False, fixedrange=True, **place)
     figure.update_xaxes(fixedrange=True, zeroline=False)
     figure.update_annotations(font_size=11)
     figure.update_layout(
-        height=90 + 170 * high,
-        margin={"l": 10, "r": 10, "t": 80, "b": 30},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "yref": "container", "x": 0},
+        height=120 + 170 * high,
+        margin={"l": 10, "r": 10, "t": 90, "b": 30},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 45 / (170 * high), "x": 0},
         hovermode="closest",
         clickmode="event+select",
     )
@@ -169,10 +176,8 @@ def said_of_curves(table: DataFrame, choice: str) -> str:
     """Which are drawn, and how many of these are close."""
     near = int((table["nmse"] < GOOD).sum())
     of = int(table["found"].iloc[0])
-    drawn = (
-        f"These are the {len(table)} newest of {of} functions" if of > len(table) else f"These are all {of} functions"
-    )
-    return f"{drawn} of numbers for which there is code to compare; for {near} of them the NMSE is below {GOOD}."
+    drawn = f"the {len(table)} newest of {of}" if of > len(table) else f"all {of}"
+    return f"These are {drawn} judged cases of numbers; in {near} of them the NMSE is below {GOOD}."
 
 
 def _short(value: float | None) -> str:

@@ -42,7 +42,7 @@ def said_of_runs(table: DataFrame, similarity: str) -> str:
         f"{sum(nothing)} of {len(known)} runs kept no more promises than always guessing the same would have."
         if len(known)
         else f"{len(defined)} of {len(table)} runs have a precision."
-    ) + (f" {undefined} of {len(table)} have no precision: nothing was settled." if undefined else "")
+    ) + (f" {undefined} of {len(table)} have no precision: none of their questions count." if undefined else "")
 
 
 def pooled(frame: DataFrame, choice: str) -> DataFrame:
@@ -79,9 +79,9 @@ PICTURES = (
         "runs",
         "Precision and generality",
         "One mark a run, larger the more it rests on; the bar is the 95 % interval of the precision. Further right: "
-        "the explanation kept its promises. Higher: it settles more varied questions. Faint: fewer than ten things count, "
-        "or less than 70 % of them. Grey: always guessing the same would have got as much. Marks that would cover each "
-        "other stand side by side.",
+        "the explanation kept its promises. Higher: it settles more varied questions. Faint: fewer than ten things "
+        "count, or less than 70 % of them. Grey: always guessing the same would have got as much. Marks that would "
+        "cover each other stand side by side.",
         "runs",
         ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
         runs,
