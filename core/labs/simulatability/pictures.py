@@ -49,7 +49,7 @@ def pooled(frame: DataFrame, choice: str) -> DataFrame:
     """One line a model and method, over all questions of its runs. Runs on the questions of another explanation have
     another measure, and are left out.
     """
-    rows = frame[(frame["metric"] == _METRIC[choice]) & ~frame["given_from"].map(bool)]
+    rows = frame[(frame["metric"] == _METRIC[choice]) & (frame["given_from"].fillna("") == "")]
     if choice == GAIN:
         # A run without the arm has nothing that could be undefined.
         rows = rows[rows["of"] > 0]
