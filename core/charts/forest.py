@@ -117,7 +117,7 @@ def forest(
             text=[f"{_about(one)}<br>{axis} {one.value:.2f}<br>{safe(one.source)}" for one in published],
             hovertemplate="%{text}<extra></extra>",
         )
-    beside = [_beside(row, things) for row in first[first["label"].isin(place)].to_dict("records")]
+    beside = [_beside(row) for row in first[first["label"].isin(place)].to_dict("records")]
     beside += [f"<i>{_about(one)}</i> · {safe(one.source.split(',')[0])}" for one in published]
     figure.add_scatter(
         x=[ends[0]] * len(beside),
@@ -130,6 +130,7 @@ def forest(
         hoverinfo="skip",
         cliponaxis=False,
     )
+    axis = f"{axis}<br>n: {things} with a value, of all"
     if len(first) > len(labels):
         axis = f"{axis}<br>{len(labels)} of {len(first)} groups drawn, those over the most {things}"
     room = 0.04 * (ends[1] - ends[0])
@@ -190,17 +191,16 @@ def _missing(row: dict[Any, Any]) -> list[str]:
     if row["undefined"] == 1:
         return ["undefined"]
     said = [f"{100 * row['undefined']:.0f} % undefined"] if row["undefined"] else []
-    if row["dropped"]:
-        said.append(f"{100 * row['dropped'] / row['trials_of']:.0f} % of {row['trials_of']} trials not counted")
-    return said
+    return said + ([f"{100 * row['dropped'] / row['trials_of']:.0f} % not counted"] if row["dropped"] else [])
 
 
-def _beside(row: dict[Any, Any], things: str) -> str:
+def _beside(row: dict[Any, Any]) -> str:
     name = row["label"] if len(row["label"]) <= _LETTERS else f"{row['label'][: _LETTERS - 1]}…"
-    return " · ".join([f"<b>{safe(name)}</b>", f"{row['items']} of {row['items_of']} {things}", *_missing(row)])
+    return " · ".join([f"<b>{safe(name)}</b>", f"n {row['items']} of {row['items_of']}", *_missing(row)])
 
 
 def _hover(row: dict[Any, Any], axis: str, things: str) -> str:
     named = f"{safe(row['series'])}<br>" if row["series"] else ""
-    counts = ", ".join([f"{row['items']} of {row['items_of']} {things}", *_missing(row)])
+    trials = f"{row['trials']} of {row['trials_of']} trials"
+    counts = "<br>".join([f"{row['items']} of {row['items_of']} {things}, {trials}", *_missing(row)])
     return f"<b>{safe(row['label'])}</b><br>{named}{axis} {_value(row)}<br>{counts}"

@@ -75,8 +75,8 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
         )
         legend.add(label)
     left = f"<br>{len(shown)} of {len(names)} drawn, those with the most points" if len(shown) < len(names) else ""
-    figure.update_xaxes(zeroline=False, **layout.pop("xaxis", {}))
-    figure.update_yaxes(zeroline=False, **layout.pop("yaxis", {}))
+    figure.update_xaxes(zeroline=False, fixedrange=True, **layout.pop("xaxis", {}))
+    figure.update_yaxes(zeroline=False, fixedrange=True, **layout.pop("yaxis", {}))
     figure.update_xaxes(title=axes[0] + left, row=high)
     figure.update_yaxes(title=axes[1], col=1)
     figure.update_layout(
@@ -85,7 +85,6 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
         height=130 + _HIGH * high if many else 450,
         hovermode="closest",
         clickmode="event+select",
-        dragmode="select",
         **layout,
     )
     return figure

@@ -81,7 +81,7 @@ PICTURES = (
         "One mark a run, larger the more it rests on; the bar is the 95 % interval of the precision. Further right: "
         "the explanation kept its promises. Higher: it settles more varied questions. Faint: fewer than ten things "
         "count, or less than 70 % of them. Grey: always guessing the same would have got as much. Marks that would "
-        "cover each other stand side by side.",
+        "cover each other stand side by side. The box in the bar above the picture chooses several runs.",
         "runs",
         ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
         runs,

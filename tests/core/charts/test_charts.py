@@ -59,8 +59,8 @@ def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
     assert {link: trace.opacity for link, trace in drawn.items()} == {"model=m0": 1.0, "model=m1": marks.FAINT}
     assert drawn["model=m0"].error_x.array[0] == pytest.approx(table["high"][1])
     (words,) = [trace.text for trace in figure.data if trace.mode == "text"]
-    assert words[0] == "<b>m1</b> · 9 of 10 questions · 10 % undefined · 10 % of 10 trials not counted"
-    assert words[2] == "<b>m2</b> · 0 of 1 questions · undefined"
+    assert words[0] == "<b>m1</b> · n 9 of 10 · 10 % undefined · 10 % not counted"
+    assert words[2] == "<b>m2</b> · n 0 of 1 · undefined"
 
 
 def test_gains_that_are_all_the_same_have_no_interval_of_a_share() -> None:
