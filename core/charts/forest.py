@@ -47,13 +47,15 @@ def lines(
     records = [dict(zip(by, values, strict=True)) for values in table[groups].itertuples(index=False)]
     table[["macro", "micro", "low", "high"]] = table[["macro", "micro", "low", "high"]].astype(float)
     if ends != SHARES:
-        table.loc[table["how"].str.startswith("wilson"), ["low", "high"]] = float("nan")
+        same = table["how"].str.startswith("wilson")
+        table.loc[same, ["low", "high"]] = float("nan")
+        table.loc[same, "how"] = "all items have the same value"
     table.insert(0, "label", [label(row) for row in records])
     table["link"] = [link({name: str(value) for name, value in row.items()}) for row in records]
     first = table[table["series"] == series[0]].set_index("label")["macro"]
-    return table.assign(height=table["label"].map(first), place=table["series"].map(list(series).index)).sort_values(
-        ["height", "label", "place"], ascending=[False, True, True], ignore_index=True
-    )[[name for name in table if name not in groups]]
+    table = table.assign(height=table["label"].map(first), place=table["series"].map(list(series).index))
+    table = table.sort_values(["height", "label", "place"], ascending=[False, True, True], ignore_index=True)
+    return table.drop(columns=[*groups, "height", "place"])
 
 
 def forest(

@@ -23,10 +23,26 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+_COLUMNS = {
+    "label": "group",
+    "series": "what",
+    "macro": "mean, each item alike",
+    "micro": "mean, each trial alike",
+    "low": "95 % from",
+    "high": "95 % to",
+    "how": "interval",
+    "items_of": "of items",
+    "undefined": "share undefined",
+    "trials_of": "of trials",
+    "dropped": "trials not counted",
+}
+"""What columns of tables are called on the screen; a file has their short names."""
+
+
 def draw(looked: Looked, wanted: Filter) -> None:
     """Those for which there is something to draw."""
     read = [(lab, one, frame(looked, wanted, lab, one)) for lab in entry.labs().values() for one in lab.pictures]
-    drawn = [(lab, one, rows) for lab, one, rows in read if any(len(one.table(rows, choice)) for choice in one.choices)]
+    drawn = [(lab, one, rows, tables) for lab, one, rows in read if (tables := first_table(one, rows))]
     if not drawn:
         st.info("There is nothing to draw: a picture takes runs that came to a figure.", icon=":material/insights:")
         return
@@ -38,8 +54,8 @@ def draw(looked: Looked, wanted: Filter) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(" ".join([*said, "Repaired rules. A click on a mark leads to what is behind it."]))
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
-    for lab, one, rows in drawn:
-        picture(lab, one, rows, wanted, kind)
+    for lab, one, rows, tables in drawn:
+        picture(lab, one, rows, tables, wanted, kind)
 
 
 def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
@@ -52,9 +68,21 @@ def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
     )
 
 
+def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
+    """The tables by choice, up to the first that has rows; none where no choice has any."""
+    tables = {}
+    for choice in one.choices:
+        tables[choice] = one.table(rows, choice)
+        if len(tables[choice]):
+            return tables
+    return {}
+
+
 @st.fragment
-def picture(lab: Lab, one: Picture, rows: DataFrame, wanted: Filter, kind: Saved) -> None:
-    """A picture with the sentence on it, its table, and what a click or a box leads to."""
+def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter, kind: Saved) -> None:
+    """A picture with the sentence on it, its table, and what a click or a box leads to. `tables` keeps what was made of
+    `rows` for each choice.
+    """
     key = f"{lab.path}-{one.name}"
     with st.container(border=True, key=f"picture-{key}"):
         st.subheader(f"{lab.title}: {one.title[0].lower()}{one.title[1:]}", anchor=False)
@@ -69,7 +97,9 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, wanted: Filter, kind: Saved
             theirs = one.published(choice)
             if theirs:
                 published = st.toggle("The paper's figures below", key=f"{key}-published", help=theirs[0].source)
-        table = one.table(rows, choice)
+        if choice not in tables:
+            tables[choice] = one.table(rows, choice)
+        table = tables[choice]
         if not len(table):
             st.caption(f"Nothing measured yet: {choice}.")
             return
@@ -89,7 +119,13 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, wanted: Filter, kind: Saved
         with st.expander("Table", icon=":material/table:", key=f"{key}-table", on_change="rerun") as more:
             if more.open:
                 shown = table.drop(columns="link", errors="ignore")
-                st.dataframe(shown, hide_index=True, key=f"{key}-rows", alt=f"{one.title}, as a table")
+                st.dataframe(
+                    shown,
+                    hide_index=True,
+                    key=f"{key}-rows",
+                    alt=f"{one.title}, as a table",
+                    column_config=_COLUMNS,
+                )
                 as_csv(shown, key)
 
 
