@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
 from core.labs.simulatability.lab import LAB
-from core.store import listing, queries
+from core.store import figures, listing, queries
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
 from core.store.items import refresh
@@ -192,8 +192,8 @@ def measure_queries(calls: int, folder: Path) -> None:
             "cases of one run": lambda: queries.cases(store, some),
             "cases: newest 1000": lambda: queries.cases(store),
             "trials of one case": lambda: queries.trials(store, some, "q1"),
-            "figures of all runs": lambda: queries.figures(
-                store, LAB.name, ["precision", "generality_cosine"], spec=["method", "task"]
+            "figures of all runs": lambda: figures.of_runs(
+                store, LAB.name, ["precision", "generality_cosine"], fields=["method", "task"]
             ),
             "all runs with figures": lambda: queries.runs(store, limit=calls),
             "mean, p95 by model": lambda: store.query(

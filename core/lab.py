@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
+from core.published import Published
 from core.runs.transcript import CaseLog, Transcript
 from core.score import Figure
 
@@ -137,22 +138,36 @@ class Metric(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture of many runs. `draw(frame, choice)` gives a Plotly figure of what `core.store.queries.figures` gives
-    for the metrics and fields of the specification, or `figure_groups` where it is `grouped`: of the parts of runs
-    too. A point's `customdata[0]` is its run. `choices` are what the reader may choose among, the first at first.
-    `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether it
-    holds throughout a run is the frame's column record_field.
+    """A picture of many runs or cases, with its table and a sentence on what it shows.
+
+    - `of` says what `core.store.figures` reads for it: `of_runs` or `of_cases`, with the `metrics`, the `fields` of the
+      specification, the `records` and the `newest` that are given here.
+    - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
+      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw.
+    - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
+    - `takeaway(table, choice)` is a sentence that is true of the table.
+    - `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether
+      it holds throughout a run is the column record_field of `of_runs`.
+    - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
+      may be laid under ours.
+    - `is_box`: whether marks are runs, which may be chosen together by a box.
     """
 
+    name: str
     title: str
     caption: str
-    alt: str
+    of: Literal["runs", "cases"]
     metrics: tuple[str, ...]
-    draw: Callable[[Any, str], Any]
+    table: Callable[[Any, str], Any]
+    draw: Callable[[Any, str, Sequence[Published]], Any]
+    takeaway: Callable[[Any, str], str]
     fields: tuple[str, ...] = ()
     held: tuple[tuple[str, str], ...] = ()
-    grouped: bool = False
+    records: Mapping[str, tuple[type[Frozen], str]] = {}
+    newest: int | None = None
     choices: tuple[str, ...] = ("",)
+    published: Callable[[str], Sequence[Published]] = lambda choice: ()
+    is_box: bool = False
 
 
 class Judged(NamedTuple):

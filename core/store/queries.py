@@ -68,7 +68,7 @@ def runs(
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
         ), figures as (
-            select run, arg_min(n, place) as n, arg_min("of", place) as "of"{_pivot(metrics)}
+            select run, arg_min(n, place) as n, arg_min("of", place) as "of"{pivot(metrics)}
             from scores join listed using (run) join leads using (lab, metric)
             where "case" = '' and item = '' and rules = ? group by run
         )
@@ -153,7 +153,7 @@ def trials(store: Store, run_id: str, case: str | None = None) -> DataFrame:
         [run_id, case, case],
         rows=None,
     )
-    return _decoded(frame, {"calls": "[]"})
+    return decoded(frame, {"calls": "[]"})
 
 
 def calls(store: Store, run_id: str, case: str | None = None, item: str | None = None) -> DataFrame:
@@ -172,7 +172,7 @@ def calls(store: Store, run_id: str, case: str | None = None, item: str | None =
         [run_id, places, places or [], item, item],
         rows=None,
     )
-    return _decoded(frame, {"messages": "[]", "sampling": "{}", "tools": "[]", "tool_calls": "[]"})
+    return decoded(frame, {"messages": "[]", "sampling": "{}", "tools": "[]", "tool_calls": "[]"})
 
 
 def scores(store: Store, run_id: str | None = None, rules: Rules | None = None) -> DataFrame:
@@ -232,7 +232,7 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
             rows=None,
         )
     kinds = store.tables[table or "records"].columns
-    return _decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
+    return decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
 
 
 def senders(store: Store) -> dict[str, str]:
@@ -245,82 +245,12 @@ def senders(store: Store) -> dict[str, str]:
         return dict(cursor.fetchall())
 
 
-def figures(
-    store: Store,
-    lab: str,
-    metrics: Sequence[str],
-    rules: Rules = "repaired",
-    spec: Sequence[str] = (),
-    viewer: str | None = None,
-    held: Sequence[tuple[str, str]] = (),
-) -> DataFrame:
-    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
-    `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and are left out.
-
-    run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
-    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`,
-    (record, field), the column record_field: whether the field is true wherever the run recorded it, null where it
-    never did.
-    """
-    frame = _figures(store, lab, metrics, rules, spec, viewer, held, "and item = ''")
-    return frame.drop(columns="item")
-
-
-def figure_groups(
-    store: Store,
-    lab: str,
-    metrics: Sequence[str],
-    rules: Rules = "repaired",
-    spec: Sequence[str] = (),
-    viewer: str | None = None,
-    held: Sequence[tuple[str, str]] = (),
-) -> DataFrame:
-    """The same as `figures`, with a row for each part of a run that has figures of its own, such as one wording: `item`
-    names it, '' for the whole run.
-    """
-    return _figures(store, lab, metrics, rules, spec, viewer, held, "")
-
-
-def _figures(
-    store: Store,
-    lab: str,
-    metrics: Sequence[str],
-    rules: Rules,
-    spec: Sequence[str],
-    viewer: str | None,
-    held: Sequence[tuple[str, str]],
-    which: str,
-) -> DataFrame:
-    chosen = "".join(f", json_extract(spec, ?) as {named([field])}" for field in spec)
-    claims = "".join(
-        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
-        f" where one.run = runs.run) as {record}_{field}"
-        for record, field in held
-    )
-    first = metrics[0]
-    parts = ", ".join(f"max({column}) filter (metric = ?) as {column}" for column in ("low", "high", "n", '"of"'))
-    frame = store.query(
-        f"""
-        with by_item as (
-            select run, item, {parts}{_pivot(metrics)}
-            from scores where "case" = '' and rules = ? {which} group by run, item
-        )
-        select run, runs.at, title, model{chosen}{claims}, item, by_item.* exclude (run, item), ? as rules
-        from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
-        """,  # noqa: S608  our own names
-        [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
-        rows=None,
-    )
-    return _decoded(frame, dict.fromkeys(spec, "null"))
-
-
-def _pivot(metrics: Sequence[str]) -> str:
+def pivot(metrics: Sequence[str]) -> str:
     """A column for the value of each metric; each `?` in it stands for one's name."""
     return "".join(f", max(value) filter (metric = ?) as {named([metric])}" for metric in metrics)
 
 
-def _decoded(frame: DataFrame, columns: dict[str, str]) -> DataFrame:
+def decoded(frame: DataFrame, columns: dict[str, str]) -> DataFrame:
     """JSON columns as Python values; what is null is what stands beside the column's name."""
     import pandas as pd
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import ROOT, Server, settle
 
@@ -76,3 +76,30 @@ def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Serv
     page.go_back()
     page.wait_for_url(before)
     expect(page.get_by_text("New questions", exact=True)).to_be_hidden()
+
+
+def test_a_click_on_a_mark_opens_its_run_and_a_box_lists_several(full: Server, page: Page) -> None:
+    def pictured() -> Locator:
+        page.goto(f"{full.url}/browse?show=pictures&lab=simulatability")
+        settle(page)
+        picture = page.locator(".st-key-picture-ask-runs .js-plotly-plot")
+        expect(picture.locator(".scatterlayer .points path").first).to_be_visible()
+        return picture
+
+    mark = pictured().locator(".scatterlayer .points path").first.bounding_box()
+    assert mark is not None
+    page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    page.wait_for_url(re.compile(r"/case\?run="))
+    picture = pictured()
+    picture.hover()
+    picture.locator('[data-title="Box Select"]').click()
+    area = picture.locator(".nsewdrag").first.bounding_box()
+    assert area is not None
+    page.mouse.move(area["x"] + 2, area["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(area["x"] + area["width"] - 2, area["y"] + area["height"] - 2, steps=5)
+    page.mouse.up()
+    page.get_by_text("List 2 chosen runs").click()
+    page.wait_for_url(re.compile(r"show=runs.*&only=[^&]+&only=[^&]+$"))
+    settle(page)
+    expect(page.locator(".st-key-pager")).to_contain_text("of 2 runs")

@@ -298,7 +298,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     table = page("results/browse.py", show="runs").dataframe[0].value
     assert table.iloc[0][["Lab", "Faithfulness", "Counted"]].tolist() == ["Check", "1.00", "6 of 6"]
     assert "Precision" not in table
-    assert "Faithfulness by model" in words(page("results/browse.py", show="pictures"))
+    assert "Check: faithfulness" in words(page("results/browse.py", show="pictures"))
 
 
 def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:

@@ -5,24 +5,29 @@ Colours are of Okabe and Ito's set; what a colour says, a word beside it says to
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from core.charts.marks import FAINT, PALETTE, safe
 from core.score import is_thin
+from core.statistics import FEW
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-COLOURS = {"counterfactual": "#0072B2", "attribution": "#E69F00", "redaction": "#009E73"}
+COLOURS = {"counterfactual": PALETTE[0], "attribution": PALETTE[1], "redaction": PALETTE[2]}
 SYMBOLS = {"counterfactual": "circle", "attribution": "diamond", "redaction": "square"}
 
-CLASS_COLOURS = {"positive": "#009E73", "yes": "#009E73", "negative": "#D55E00", "no": "#D55E00", "unknown": "#8A8A8A"}
-MORE_COLOURS = ("#0072B2", "#E69F00", "#CC79A7", "#56B4E9", "#F0E442")
+CLASS_COLOURS = {
+    "positive": PALETTE[0],
+    "yes": PALETTE[0],
+    "negative": PALETTE[1],
+    "no": PALETTE[1],
+    "unknown": "#8A8A8A",
+}
+MORE_COLOURS = PALETTE[2:]
 
 UNREAD = "unread"
-FAINT = 0.5
-"""Opacity of a figure that too few of the checks count for."""
-
 _MOST_CLASSES = 5
 """Answers that get a colour of their own; in stories every item has other choices."""
 
@@ -44,14 +49,14 @@ def classes(checks: DataFrame) -> Figure:
         counts = [sum(row["bar"] == bar and row["after"] == name for row in rows) for bar in bars]
         figure.add_bar(
             x=counts,
-            y=[_safe(bar) for bar in bars],
+            y=[safe(bar) for bar in bars],
             orientation="h",
-            name=_safe(name),
+            name=safe(name),
             marker={"color": CLASS_COLOURS.get(name, MORE_COLOURS[place % len(MORE_COLOURS)])},
-            text=[f"{_safe(name)} {count}" if count else "" for count in counts],
+            text=[f"{safe(name)} {count}" if count else "" for count in counts],
             textposition="inside",
             insidetextanchor="middle",
-            hovertemplate="%{y}<br>then " + _safe(name) + ": %{x}<extra></extra>",
+            hovertemplate="%{y}<br>then " + safe(name) + ": %{x}<extra></extra>",
         )
     figure.update_layout(
         barmode="stack",
@@ -64,20 +69,18 @@ def classes(checks: DataFrame) -> Figure:
     return figure
 
 
-def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
-    """One line a model or a wording: faithfulness with its 95 % interval, one mark an explanation, and n beside it.
+def faithfulness(scores: DataFrame) -> Figure:
+    """One line a wording: faithfulness with its 95 % interval, one mark an explanation, and n beside it.
 
-    `scores` have explanation and wording, faithfulness, low, high, n, of, control, model, task, title, run: by model
-    the rows of one explanation each are drawn, by wording those of one wording each. What is undefined is not drawn,
-    and the axis says how many those are. A point's `customdata[0]` is its run.
+    `scores` have explanation and wording, faithfulness, low, high, n, of, control, model, title, run; those without a
+    wording are not drawn. What is undefined is not drawn, and the axis says how many those are. A point's
+    `customdata[0]` is its run.
     """
     import plotly.graph_objects as go
 
-    rows = [
-        row for row in scores.to_dict("records") if row["explanation"] and bool(row["wording"]) == (by == "wording")
-    ]
+    rows = [row for row in scores.to_dict("records") if row["explanation"] and row["wording"]]
     drawn = [row for row in rows if _known(row["faithfulness"])]
-    lines = sorted({_line(row, by) for row in drawn}, reverse=True)
+    lines = sorted({str(row["wording"]) for row in drawn}, reverse=True)
     figure = go.Figure()
     kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
     for step, kind in enumerate(kinds):
@@ -87,7 +90,7 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
         colour = COLOURS[kind]
         figure.add_scatter(
             x=[row["faithfulness"] for row in some],
-            y=[lines.index(_line(row, by)) - shift for row in some],
+            y=[lines.index(str(row["wording"])) - shift for row in some],
             error_x={
                 "type": "data",
                 "symmetric": False,
@@ -102,14 +105,14 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
                 "color": colour,
                 "symbol": SYMBOLS[kind],
                 "size": 11,
-                "opacity": [FAINT if is_thin(row["n"], row["of"]) else 1.0 for row in some],
+                "opacity": [FAINT if is_thin(row["n"], row["of"]) or row["n"] < FEW else 1.0 for row in some],
             },
             text=[f"n {row['n']:.0f}" for row in some],
             textposition="top center",
             textfont={"size": 10},
             cliponaxis=False,
             customdata=[[row["run"]] for row in some],
-            hovertext=[_point(row, by) for row in some],
+            hovertext=[_point(row) for row in some],
             hovertemplate="%{hovertext}<extra></extra>",
         )
     missing = len(rows) - len(drawn)
@@ -118,7 +121,7 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
         xaxis={"title": f"faithfulness{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
         yaxis={
             "tickvals": list(range(len(lines))),
-            "ticktext": [_safe(line) for line in lines],
+            "ticktext": [safe(line) for line in lines],
             "range": [-0.6, max(len(lines), 1) - 0.4],
             "zeroline": False,
             "automargin": True,
@@ -129,23 +132,6 @@ def faithfulness(scores: DataFrame, by: Literal["model", "wording"]) -> Figure:
         hovermode="closest",
     )
     return figure
-
-
-def by_model(groups: DataFrame) -> Figure:
-    """The same of many runs, one mark a run and explanation. `groups` as `core.store.queries.figure_groups` gives them,
-    with the fields task and explanations. A run of one explanation has no group for it beside the whole run's.
-    """
-    import pandas as pd
-
-    rows = []
-    for row in groups.to_dict("records"):
-        explanation, _, wording = str(row["item"]).partition("/")
-        kinds = row["explanations"] or []
-        if not explanation and len(kinds) == 1:
-            explanation = kinds[0]
-        if explanation and not wording:
-            rows.append({**row, "explanation": explanation, "wording": "", "control": row["faithfulness_control"]})
-    return faithfulness(pd.DataFrame(rows), "model")
 
 
 def _bar_rows(checks: DataFrame) -> list[dict[str, str]]:
@@ -173,25 +159,14 @@ def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
     return "the first choice" if value == row["before"] else "another choice"
 
 
-def _line(row: dict[str, Any], by: str) -> str:
-    if by == "wording":
-        return str(row["wording"])
-    return f"{row['model']}, {str(row['task']).replace('_', ' ')}"
-
-
-def _point(row: dict[str, Any], by: str) -> str:
-    who = _safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
+def _point(row: dict[Any, Any]) -> str:
+    who = safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
     control = f"<br>random masks {row['control']:.2f}" if _known(row["control"]) else ""
     return (
-        f"<b>{_safe(_line(row, by))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
+        f"<b>{safe(str(row['wording']))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
         f"({row['n']:.0f} of {row['of']:.0f} checks, {row['low']:.2f} to {row['high']:.2f}){control}"
     )
 
 
 def _known(value: Any) -> bool:
     return value is not None and value == value
-
-
-def _safe(text: str) -> str:
-    """Plotly reads some HTML in labels; a model's words are shown as they are."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

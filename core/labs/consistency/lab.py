@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Judged, Lab, Metric, Picture, Told
-from core.labs.consistency import charts, prompts
+from core.lab import First, Judged, Lab, Metric, Told
+from core.labs.consistency import prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls
 from core.labs.consistency.measure import SESSION, measure
+from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.records import (
     Ability,
     Classification,
@@ -121,17 +122,7 @@ LAB = Lab(
             "How often it says beforehand whether it can tell, and its answer is so.",
         ),
     ),
-    pictures=(
-        Picture(
-            "Faithfulness by model",
-            "One mark a run and explanation, with its 95 % interval. Faint: too few of the checks count.",
-            "Faithfulness of each model and task, one mark a run and explanation",
-            ("faithfulness", "faithfulness_control", "faithfulness_gain", "accuracy"),
-            lambda frame, choice: charts.by_model(frame),
-            fields=("task", "explanations"),
-            grouped=True,
-        ),
-    ),
+    pictures=PICTURES,
     wide=True,
     prompts=prompts.hashes,
     controls=controls,

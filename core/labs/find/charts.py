@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.charts.marks import safe
 from core.labs.find.agreement import absolute_bound
 
 if TYPE_CHECKING:
@@ -212,6 +213,11 @@ def _near(values: Sequence[Number], left_out: Cut) -> list[Number]:
     return [None if y is None else max(left_out.low - height, min(left_out.high + height, y)) for y in values]
 
 
+def ends(truth: Sequence[Number]) -> tuple[float, float]:
+    """The ends of an axis on which a function is seen; 0 and 1 for one without values."""
+    return _range(truth, []) or (0.0, 1.0)
+
+
 def _range(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
     """The axis' ends: what is true and seen, with some room; None where that is not known. Outliers are cut."""
     known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if y is not None and math.isfinite(y))
@@ -240,7 +246,7 @@ def bars(probes: DataFrame, most: int = 60) -> Figure:
     figure = go.Figure()
     figure.add_bar(
         x=seen["y"],
-        y=[_safe(text) for text in seen["input"]],
+        y=[safe(text) for text in seen["input"]],
         orientation="h",
         marker={"color": [TRUTH if value >= 0.5 else PROBED for value in seen["y"]]},
         text=[f"{value:.2f}" for value in seen["y"]],
@@ -263,12 +269,12 @@ def heat_map(names: Sequence[str], means: Sequence[Sequence[float | None]], larg
     """
     import plotly.graph_objects as go
 
-    safe = [_safe(name) for name in names]
+    labels = [safe(name) for name in names]
     figure = go.Figure(
         go.Heatmap(
             z=means,
-            x=safe,
-            y=safe,
+            x=labels,
+            y=labels,
             zmin=0,
             zmax=largest,
             colorscale="Viridis",
@@ -283,8 +289,3 @@ def heat_map(names: Sequence[str], means: Sequence[Sequence[float | None]], larg
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
     )
     return figure
-
-
-def _safe(text: str) -> str:
-    """Plotly reads some HTML in labels; what a model or a person wrote is shown as it is."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -14,6 +14,7 @@ from core.labs.find.controls import controls
 from core.labs.find.functions import source
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
+from core.labs.find.pictures import PICTURES
 from core.labs.find.records import (
     Audit,
     Claims,
@@ -71,7 +72,7 @@ def warm(spec: ProbeSpec) -> None:
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
-    difficulty = spec.get("difficulty") or (case.rpartition("-")[2] if source.is_drawn(case) else "")
+    difficulty = spec.get("difficulty") or source.shape_of(case)
     found = {"how": "interpreter", "category": "category"}
     return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
 
@@ -117,6 +118,7 @@ LAB = Lab(
         Truth,
     ),
     metrics=METRICS,
+    pictures=PICTURES,
     prompts=prompts.hashes,
     controls=controls,
     how="interpreter",

@@ -7,21 +7,19 @@ symbol or a word says too.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from core.score import ENOUGH, is_thin
+from core.charts.marks import FAINT, safe
+from core.charts.points import points
+from core.labs.simulatability.metrics import shows_nothing
+from core.score import is_thin
+from core.statistics import FEW
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-SYMBOLS = {"cot": "circle", "posthoc": "diamond", "forced": "x"}
-
 AS_EXPECTED, MISLED, UNCOUNTED = "#0072B2", "#D55E00", "#8A8A8A"
-
-FAINT = 0.5
-"""Opacity of a figure that too few of the items count for."""
 
 VERDICTS = {"yes": "yes", "no": "no", "1": "response 1", "2": "response 2", "unknown": "cannot guess"}
 """A reading -> the word on the axis. Any other reading is `unread`."""
@@ -30,62 +28,32 @@ _LABEL = 30
 """Characters of a question beside its line; the whole of it shows on hovering."""
 
 
-def scatter(points: DataFrame, similarity: str = "cosine") -> Figure:
-    """Precision (x, 0 to 1) against generality (y), one point a run; colour for the model, symbol for the method.
+def scatter(runs: DataFrame, similarity: str = "cosine") -> Figure:
+    """Precision (x, 0 to 1) with its interval against generality (y), one mark a run (`core.charts.points`).
 
-    `points` as `core.store.queries.figures` gives them, of precision and the generalities. A point's `customdata[0]`
-    is its run. Runs where either is undefined are not drawn, and the axis says how many those are. Grey are those whose
-    precision always guessing the same would have got too, and those whose predictor failed the exam.
+    `runs` as `pictures.runs` gives them. Those where either is undefined are not drawn, and the axis says how many.
+    Grey are those whose precision always guessing the same would have got too, and those whose predictor failed the
+    exam.
     """
-    import plotly.graph_objects as go
-
-    generality = f"generality_{similarity}"
-    points = points.fillna({"model": "", "method": "", "task": "", "title": ""})
-    points = points.assign(failed=points["examined_passed"].eq(False))
-    drawn = points.dropna(subset=["precision", generality])
-    figure = go.Figure()
-    models = sorted(points["model"].unique())
-    for (model, method), group in drawn.groupby(["model", "method"]):
-        faint = group["n"] < ENOUGH * group["of"]
-        # As metrics.shows_nothing has it.
-        nothing = group["failed"] | (group["constant_guess"] >= group["precision"]) & (group["precision"] > 0.5)
-        name = ", ".join(word for word in (model, method) if word) or "unnamed"
-        colour = COLOURS[models.index(model) % len(COLOURS)]
-        for some, opacity, painted in (
-            (group[~faint & ~nothing], 1.0, colour),
-            (group[faint & ~nothing], FAINT, colour),
-            (group[nothing], FAINT, UNCOUNTED),
-        ):
-            if len(some):
-                figure.add_scatter(
-                    x=some["precision"],
-                    y=some[generality],
-                    mode="markers",
-                    name=name,
-                    legendgroup=name,
-                    cliponaxis=False,
-                    showlegend=all(trace.name != name for trace in figure.data),
-                    marker={
-                        "color": painted,
-                        "symbol": SYMBOLS.get(method, "square"),
-                        "size": 11,
-                        "opacity": opacity,
-                    },
-                    customdata=[[run] for run in some["run"]],
-                    text=[_point(row) for row in some.to_dict("records")],
-                    hovertemplate="%{text}<br>generality %{y:.2f} (" + similarity + ")<extra></extra>",
-                )
-    missing = len(points) - len(drawn)
-    undrawn = f"<br>{missing} undefined, not drawn" if missing else ""
-    figure.update_layout(
-        xaxis={"title": f"precision{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
-        yaxis={"title": f"generality ({similarity})", "rangemode": "tozero", "zeroline": False},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        margin={"l": 10, "r": 10, "t": 40, "b": 60},
-        hovermode="closest",
-        dragmode="select",
+    runs = runs.fillna({"model": "", "method": "", "task": "", "title": ""})
+    drawn = runs.dropna(subset=["precision", "generality"])
+    rows = drawn.to_dict("records")
+    missing = len(runs) - len(drawn)
+    return points(
+        drawn.assign(
+            x=drawn["precision"],
+            y=drawn["generality"],
+            name=drawn["model"],
+            kind=drawn["method"],
+            faint=[is_thin(row["n"], row["of"]) or row["n"] < FEW for row in rows],
+            grey=[row["failed"] or shows_nothing(row["precision"], row["constant_guess"]) for row in rows],
+            text=[_point(row, similarity) for row in rows],
+        ),
+        (f"precision<br>{missing} undefined, not drawn" if missing else "precision", f"generality ({similarity})"),
+        (0.015, 0.02),
+        xaxis={"range": [-0.04, 1.04]},
+        yaxis={"rangemode": "tozero"},
     )
-    return figure
 
 
 def precision_bar(value: float | None, low: float | None, high: float | None, n: int, of: int) -> Figure:
@@ -190,7 +158,7 @@ def expected_and_said(case: DataFrame) -> Figure:
         },
         yaxis={
             "tickvals": list(range(len(rows))),
-            "ticktext": [_safe(textwrap.shorten(row["text"], _LABEL, placeholder=" …")) for row in rows],
+            "ticktext": [safe(textwrap.shorten(row["text"], _LABEL, placeholder=" …")) for row in rows],
             "autorange": "reversed",
             "zeroline": False,
             "automargin": True,
@@ -225,24 +193,21 @@ def _outcome(row: dict[str, object]) -> str:
 def _hover_text(row: dict[str, object]) -> str:
     ends = [f"{end} {_word(row[end])}" for end in ("expected", "said") if isinstance(row[end], str)]
     reason = [f"not counted: {row['reason']}"] if isinstance(row["reason"], str) else []
-    return "<br>".join([_wrapped(str(row["text"])), *ends, *(_safe(word) for word in reason)])
+    return "<br>".join([_wrapped(str(row["text"])), *ends, *(safe(word) for word in reason)])
 
 
-def _point(row: dict[str, object]) -> str:
+def _point(row: dict[Any, Any], similarity: str) -> str:
     """A run's hover text: question, model and method, precision with its interval and counts."""
-    who = ", ".join(_safe(str(row[name])) for name in ("model", "method", "task") if row[name])
+    who = ", ".join(safe(str(row[name])) for name in ("model", "method", "task") if row[name])
     interval = f", {row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] and row["low"] is not None else ""
-    counts = f"{row['n']:.0f} of {row['of']:.0f} counterfactuals"
-    failed = "<br>who predicted failed the exam" if row["failed"] else ""
-    told = f"precision {row['precision']:.2f} ({counts}{interval})"
-    return f"<b>{_wrapped(str(row['title']))}</b><br>{who}<br>{told}{failed}"
+    counts = f"{row['n']:.0f} of {row['of']:.0f} count"
+    return (
+        f"<b>{_wrapped(str(row['title']))}</b><br>{who}<br>precision {row['precision']:.2f} ({counts}{interval})"
+        f"<br>generality {row['generality']:.2f} ({similarity})"
+        + ("<br>who predicted failed the exam" if row["failed"] else "")
+    )
 
 
 def _wrapped(text: str, lines: int = 4) -> str:
     """`text` broken into lines of 60 characters, at most `lines` of them."""
-    return "<br>".join(_safe(line) for line in textwrap.wrap(text, 60, max_lines=lines, placeholder=" …"))
-
-
-def _safe(text: str) -> str:
-    """Plotly reads some HTML in labels; a model's words are shown as they are."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "<br>".join(safe(line) for line in textwrap.wrap(text, 60, max_lines=lines, placeholder=" …"))

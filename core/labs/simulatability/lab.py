@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Judged, Lab, Metric, Picture, Sides, Told
-from core.labs.simulatability import charts, prompts, sitting
+from core.lab import First, Judged, Lab, Metric, Sides, Told
+from core.labs.simulatability import prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
+from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -23,7 +24,6 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
-from core.runs.transcript import name_of
 from core.text import embed
 
 READER = "reader"
@@ -165,19 +165,7 @@ LAB = Lab(
         Metric("generality_bleu", "Generality (BLEU)", "1 minus the mean BLEU of two questions that it settles."),
         Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
     ),
-    pictures=(
-        Picture(
-            "Precision and generality",
-            "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied "
-            "questions. Grey: always guessing the same would have got as much, or who predicted failed the exam.",
-            "Scatter plot of precision and generality, one point a run",
-            ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
-            charts.scatter,
-            fields=("method", "task"),
-            held=((name_of(Examined), "passed"),),
-            choices=("cosine", "bleu", "jaccard"),
-        ),
-    ),
+    pictures=PICTURES,
     prompts=prompts.hashes,
     controls=robots,
     how="method",

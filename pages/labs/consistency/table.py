@@ -90,7 +90,7 @@ def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
     if len(scores):
         st.subheader("By wording", anchor=False)
         st.plotly_chart(
-            charts.faithfulness(scores, "wording"), key="by-wording", alt="Faithfulness of each wording with intervals"
+            charts.faithfulness(scores), key="by-wording", alt="Faithfulness of each wording with intervals"
         )
 
 

@@ -14,7 +14,7 @@ from core.models.errors import NoSuchModel
 from core.models.replay import Replay
 from core.runs.jobs import Jobs, NoSuchRun
 from core.runs.people import NotYours, Visit, Visitor, name_of_visitor
-from core.store import queries
+from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -201,8 +201,8 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
         Index(store, tmp_path).look()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
-            lambda viewer: queries.figures(store, "echo", [LAB.metrics[0].name], viewer=viewer),
-            lambda viewer: queries.figure_groups(store, "echo", [LAB.metrics[0].name], viewer=viewer),
+            lambda viewer: figures.of_runs(store, "echo", [LAB.metrics[0].name], viewer=viewer),
+            lambda viewer: figures.of_cases(store, "echo", [LAB.metrics[0].name], viewer=viewer),
         ):
             assert set(listed("bob")["run"]) == {mine, shared}
             assert set(listed(None)["run"]) == {mine, shared, hidden}

@@ -14,7 +14,7 @@ from core.models.replay import Replay
 from core.runs.allowance import CallsToday, Stored, forget
 from core.runs.jobs import Jobs, NoSuchRun
 from core.runs.people import NotYours, Visit, Visitor
-from core.store import queries
+from core.store import figures, queries
 from core.store.keeper import Keeper
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -132,7 +132,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tm
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            assert list(queries.figures(store, "echo", [LAB.headline])["run"]) == [own], "chosen runs are no evidence"
+            assert list(figures.of_runs(store, "echo", [LAB.headline])["run"]) == [own], "chosen runs are no evidence"
             keeper._index.look()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, started, trial, whole_run, write
 
-from core.events import Event, Finished, Recorded, Scored, Started
-from core.store import queries
+from core.events import Recorded, Scored, Started
+from core.labs.simulatability.records import Answer
+from core.store import figures, queries
+from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
 
@@ -76,7 +79,7 @@ def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Pat
         )
 
     walk = Started(run="w", at=at(300), lab="walking", spec={}, seed=0)
-    figures = [
+    scores = [
         scored("miles", 4.5),
         scored("miles", 9.5, rules="paper"),
         scored("miles", 7.5, case="a"),
@@ -84,7 +87,7 @@ def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Pat
         scored("blisters", 2),
         scored("precision", 0.1),
     ]
-    write(tmp_path / "journals", "w", [walk, *figures])
+    write(tmp_path / "journals", "w", [walk, *scores])
     index(store, tmp_path / "journals")
     frame = queries.runs(store)
     assert list(frame.columns[-5:]) == ["n", "of", "precision", "generality_cosine", "miles"]
@@ -226,7 +229,7 @@ def test_records_of_other_labs(store: Store) -> None:
 
 def test_figures_have_one_row_a_run_that_was_scored(store: Store) -> None:
     metrics = ["precision", "generality_cosine", "generality_bleu"]
-    frame = queries.figures(store, "simulatability", metrics, spec=["method", "task", "generators"])
+    frame = figures.of_runs(store, "simulatability", metrics, fields=["method", "task", "generators"])
     assert frame.run.tolist() == ["ask-2", "ask-1"]
     assert pd.isna(frame.precision[0])
     assert frame[["precision", "generality_cosine", "low", "high", "n", "of"]].iloc[1].tolist() == [
@@ -241,9 +244,9 @@ def test_figures_have_one_row_a_run_that_was_scored(store: Store) -> None:
     ]
     assert frame.generality_bleu.isna().all()
     assert frame.generators.tolist() == [None, None]
-    assert queries.figures(store, "simulatability", metrics, "paper").empty
-    assert queries.figures(store, "simulatability", ["generality_bleu", "precision"]).empty, "the first decides"
-    assert queries.figures(store, "walking", metrics).empty
+    assert figures.of_runs(store, "simulatability", metrics, rules="paper").empty
+    assert figures.of_runs(store, "simulatability", ["generality_bleu", "precision"]).empty, "the first decides"
+    assert figures.of_runs(store, "walking", metrics).empty
 
 
 def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
@@ -253,39 +256,47 @@ def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
     assert queries.trials(empty, "r", "c").empty
     assert queries.records(empty, "r", "answer").empty
     assert queries.records(empty, "r", "remark", people=True).empty
-    figures = queries.figures(empty, "simulatability", ["precision", "miles"], spec=["method"])
-    assert list(figures.columns) == [
+    rows = figures.of_runs(empty, "simulatability", ["precision", "miles"], fields=["method"])
+    assert list(rows.columns) == [
         "run", "at", "title", "model", "method", "low", "high", "n", "of", "precision", "miles", "rules",
     ]  # fmt: skip
-    assert figures.empty
+    assert rows.empty
     assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(queries.runs(empty).columns)
     assert "messages" in queries.calls(empty, "r")
 
 
-def test_figures_of_the_parts_of_a_run(tmp_path: Path) -> None:
-    def walked(run: str, second: float, over: list[str], values: dict[str, float | None]) -> list[Event]:
-        spec = {"title": f"walk {run}", "over": over, "season's": {"name": "may"}}
-        score = {"run": run, "at": at(second), "n": 3, "of": 4, "rules": "repaired"}
-        parts = [Scored(metric="miles", value=value, item=item, low=0.5, **score) for item, value in values.items()]
-        case = Scored(metric="miles", value=99, case="c1", **score)
-        other = Scored(metric="blisters", value=2, item="", **score)
-        start = Started(run=run, at=at(second), lab="walking", spec=spec, seed=0)
-        return [start, *parts, case, other, Finished(run=run, status="completed")]
+def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_path: Path) -> None:
+    """A row a case and metric; a case without a figure stays, one that goes on does not, a run's only case has the
+    run's.
+    """
+    scored = {"run": "m", "metric": "precision", "rules": "repaired", "value": 0.25, "n": 4, "of": 5}
+    events = [
+        started("m", 400),
+        *(begun("m", case, number, 3) for number, case in enumerate(("z", "b", "a"), start=1)),
+        Scored.model_validate({**scored, "case": "z"}),
+        Scored.model_validate(scored),
+        ended("m", "z"),
+        ended("m", "b"),
+    ]
+    write(tmp_path / "journals", "m", events)
+    index(store, tmp_path / "journals")
 
-    write(tmp_path, "one", walked("one", 0, ["hills"], {"": 0.75}))
-    write(tmp_path, "two", walked("two", 9, ["moor", "hills"], {"": None, "hills": 1.0, "hills/wet": 0.5}))
-    with Store(tmp_path / "store.duckdb", LABS) as store:
-        index(store, tmp_path)
-        frame = queries.figure_groups(store, "walking", ["miles", "blisters"], spec=["over", "season's"])
-        rows = frame.astype(object).where(frame.notna(), None)
-        assert rows[["run", "item", "miles", "blisters"]].values.tolist() == [
-            ["two", "", None, 2.0],
-            ["two", "hills", 1.0, None],
-            ["two", "hills/wet", 0.5, None],
-            ["one", "", 0.75, 2.0],
-        ]
-        assert rows[["low", "n", "of"]].values.tolist() == [[0.5, 3, 4]] * 4
-        assert frame["over"].tolist() == [["moor", "hills"]] * 3 + [["hills"]]
-        assert frame["season's"].tolist() == [{"name": "may"}] * 4
-        assert queries.figures(store, "walking", ["miles"]).run.tolist() == ["two", "one"]
-        assert queries.figure_groups(store, "walking", ["miles"], "paper").empty
+    def rows(**more: Any) -> list[list[Any]]:
+        frame = figures.of_cases(store, "simulatability", ["precision"], **more)
+        chosen = frame[["run", "case", "value", "n", "of"]].astype(object)
+        return chosen.where(frame[["run", "case", "value", "n", "of"]].notna(), None).values.tolist()
+
+    of_m = [["m", "z", 0.25, 4, 5], ["m", "b", None, 0, 0]]
+    assert rows(wanted=Filter(runs=("m",))) == of_m
+    assert [row[2:] for row in rows(wanted=Filter(runs=("ask-1",)))] == [[0.5, 1, 2]]
+    assert {row[0] for row in rows()} == {"m", "ask-1", "ask-2"}
+    assert rows(newest=1) == of_m[:1]
+    assert figures.of_cases(store, "simulatability", ["precision"], newest=1).found.tolist() == [len(rows())]
+    assert figures.unfinished(store, Filter(runs=("m",))) == 1
+    assert figures.of_runs(store, "simulatability", ["precision"], Filter(runs=("ask-1",))).run.tolist() == ["ask-1"]
+    answers = {"answers": (Answer, ""), "call": (Answer, "call")}
+    counted = figures.of_cases(store, "simulatability", ["precision"], Filter(runs=("ask-1", "m")), records=answers)
+    assert counted.groupby("run").answers.first().to_dict() == {
+        "m": 0,
+        "ask-1": len(queries.records(store, "ask-1", "answer")),
+    }

@@ -78,6 +78,12 @@ def is_drawn(id: str) -> bool:
     return _DRAWN.fullmatch(id) is not None
 
 
+def shape_of(id: str) -> str:
+    """The difficulty or form in the name of a function of ours ("hard" in "numeric-7-hard"); '' where it has none."""
+    match = _DRAWN.fullmatch(id)
+    return (match["shape"] or "") if match else ""
+
+
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
     """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
 

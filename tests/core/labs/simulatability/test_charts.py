@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from core.labs.simulatability import charts
+from core.charts.marks import FAINT
+from core.labs.simulatability import charts, pictures
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -49,78 +50,108 @@ CASE = pd.DataFrame(
 )
 
 
+def scattered(runs: list[dict[str, Any]], similarity: str = "cosine") -> Any:
+    return charts.scatter(pictures.runs(pd.DataFrame(runs), similarity), similarity)
+
+
 def test_scatter_puts_a_run_where_its_numbers_are() -> None:
-    points = pd.DataFrame([point("a", 0.25), point("b", 1.0, model="local/small", method="posthoc")])
-    figure = charts.scatter(points, "jaccard")
+    figure = scattered([point("a", 0.25), point("b", 1.0, model="local/small", method="posthoc")], "jaccard")
     assert [trace.name for trace in figure.data] == ["control/fickle, cot", "local/small, posthoc"]
     assert [list(trace.x) for trace in figure.data] == [[0.25], [1.0]]
     assert [list(trace.y) for trace in figure.data] == [[0.8], [0.8]]
-    assert [trace.customdata[0][0] for trace in figure.data] == ["a", "b"]
+    assert [trace.customdata[0][0] for trace in figure.data] == ["run=a", "run=b"]
     assert figure.data[0].marker.color != figure.data[1].marker.color
     assert figure.data[0].marker.symbol != figure.data[1].marker.symbol
     assert figure.layout.yaxis.title.text == "generality (jaccard)"
 
 
 def test_scatter_hover_tells_question_model_method_and_counts() -> None:
-    text = charts.scatter(pd.DataFrame([point("a")])).data[0].text[0]
-    for word in ("Can penguins fly?", "control/fickle", "cot", "0.50", "8 of 10", "0.10 to 0.90"):
+    text = scattered([point("a")]).data[0].text[0]
+    for word in ("Can penguins fly?", "control/fickle", "cot", "0.50", "8 of 10", "0.10 to 0.90", "generality 0.70"):
         assert word in text
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_scatter_hover_leaves_out_an_interval_that_there_is_not(missing: float | None) -> None:
-    points = pd.DataFrame([point("a", low=missing, high=missing), point("b", 0.25, low=0.125, high=0.375)])
-    texts = [text for trace in charts.scatter(points.astype({"low": object})).data for text in trace.text]
-    assert sorted(text.split("<br>")[-1] for text in texts) == [
-        "precision 0.25 (8 of 10 counterfactuals, 0.12 to 0.38)",
-        "precision 0.50 (8 of 10 counterfactuals)",
+    figure = scattered([point("a", low=missing, high=missing), point("b", 0.25, low=0.125, high=0.375)])
+    texts = [text for trace in figure.data for text in trace.text]
+    assert sorted(text.split("<br>")[-2] for text in texts) == [
+        "precision 0.25 (8 of 10 count, 0.12 to 0.38)",
+        "precision 0.50 (8 of 10 count)",
     ]
 
 
 def test_scatter_says_how_many_runs_it_cannot_draw() -> None:
-    points = pd.DataFrame([point("a"), point("b", None, low=None, high=None), point("c", generality_cosine=None)])
-    figure = charts.scatter(points)
+    runs = [point("a"), point("b", None, low=None, high=None), point("c", generality_cosine=None)]
+    figure = scattered(runs)
     assert [list(trace.x) for trace in figure.data] == [[0.5]]
     assert "2 undefined, not drawn" in figure.layout.xaxis.title.text
-    assert charts.scatter(points.head(1)).layout.xaxis.title.text == "precision"
+    assert scattered(runs[:1]).layout.xaxis.title.text == "precision"
 
 
-def test_scatter_is_faint_where_few_items_count() -> None:
-    figure = charts.scatter(pd.DataFrame([point("a", n=7), point("b", n=6), point("c", n=10)]))
-    drawn = [(trace.marker.opacity, [data[0] for data in trace.customdata], trace.showlegend) for trace in figure.data]
-    assert drawn == [(1.0, ["a", "c"], True), (charts.FAINT, ["b"], False)]
-    assert charts.scatter(pd.DataFrame([point("b", n=6)])).data[0].showlegend
+def test_scatter_is_faint_where_too_little_counts_and_larger_where_more_does() -> None:
+    figure = scattered([point("a", n=9, of=9), point("b", n=60, of=100), point("c", n=10), point("d", n=90, of=90)])
+    drawn = {
+        data[0]: (trace.opacity, size)
+        for trace in figure.data
+        for data, size in zip(trace.customdata, trace.marker.size, strict=True)
+    }
+    assert {run: opacity for run, (opacity, _) in drawn.items()} == {
+        "run=a": FAINT, "run=b": FAINT, "run=c": 1.0, "run=d": 1.0,
+    }  # fmt: skip
+    assert drawn["run=d"][1] > drawn["run=c"][1]
+    assert sum(trace.showlegend for trace in figure.data) == 1
 
 
-def test_scatter_greys_what_a_constant_guess_would_have_got_too_and_what_a_predictor_says_who_failed() -> None:
+def test_scatter_greys_what_a_constant_guess_would_have_got_too_and_a_failed_predictor() -> None:
     runs = [
         point("a", 1.0, constant_guess=1.0),
         point("b", 1.0, constant_guess=0.6),
         point("c", 0.4, constant_guess=0.6),
-        point("d", 1.0, examined_passed=False),
-        point("e", 1.0, examined_passed=None),
+        point("d", None),
+        point("e", 1.0, examined_passed=False),
+        point("f", 1.0, examined_passed=None),
     ]
-    figure = charts.scatter(pd.DataFrame(runs))
-    grey = {data[0]: trace.marker.color == charts.UNCOUNTED for trace in figure.data for data in trace.customdata}
-    assert grey == {"a": True, "b": False, "c": False, "d": True, "e": False}, (
-        "low precision misleads: that is something"
+    drawn = {
+        data[0]: (trace.marker.color == charts.UNCOUNTED, "failed the exam" in text)
+        for trace in scattered(runs).data
+        for data, text in zip(trace.customdata, trace.text, strict=True)
+    }
+    assert drawn == {
+        "run=a": (True, False), "run=b": (False, False), "run=c": (False, False), "run=e": (True, True),
+        "run=f": (False, False),
+    }, "low precision misleads: that is something"  # fmt: skip
+    assert pictures.said_of_runs(pictures.runs(pd.DataFrame(runs[:4]), "bleu"), "bleu") == (
+        "1 of 3 runs kept no more promises than always guessing the same would have. "
+        "1 of 4 have no precision: none of their questions count."
     )
-    assert ["failed the exam" in text for trace in figure.data for text in trace.text] == [
-        data[0] == "d" for trace in figure.data for data in trace.customdata
-    ]
 
 
 def test_scatter_of_nothing_and_of_the_unknown() -> None:
-    assert len(charts.scatter(pd.DataFrame([point("a")]).head(0)).data) == 0
-    unknown = pd.DataFrame([point("a", model=None, method=None, title=None, task=None, low=None, high=None)])
-    figure = charts.scatter(unknown)
+    assert len(charts.scatter(pictures.runs(pd.DataFrame([point("a")]).head(0), "cosine")).data) == 0
+    figure = scattered([point("a", model=None, method=None, title=None, task=None, low=None, high=None)])
     assert figure.data[0].name == "unnamed"
     assert "nan" not in figure.data[0].text[0].lower()
 
 
+def test_a_question_counts_once_however_many_runs_asked_it() -> None:
+    """And a run on the questions of another explanation measures something else."""
+    asked = {
+        "lab": "simulatability", "model": "m", "how": "cot", "task": "strategyqa", "case": "question",
+        "metric": "precision", "n": 4, "of": 4, "given_from": None,
+    }  # fmt: skip
+    told = [("q1", 0.0), ("q1", 0.5), ("q2", 1.0)]
+    rows = [{**asked, "title": title, "value": value} for title, value in told]
+    rows.append({**asked, "title": "q3", "value": 0.0, "given_from": "a-run"})
+    (line,) = pictures.pooled(pd.DataFrame(rows), pictures.PRECISION).to_dict("records")
+    assert (line["macro"], line["items"], line["trials"]) == (0.625, 2, 12)
+    assert line["link"] == "lab=simulatability&model=m&how=cot&task=strategyqa"
+    assert {"GPT-4"} <= {one.about["model"] for one in pictures.theirs(pictures.PRECISION)}
+
+
 def test_a_model_s_words_are_shown_as_they_are() -> None:
     hostile = "<b>x</b> <a href='javascript:1'>y</a> & " + "long " * 500
-    figure = charts.scatter(pd.DataFrame([point("a", title=hostile)]))
+    figure = scattered([point("a", title=hostile)])
     assert "&lt;b&gt;x&lt;/b&gt; &lt;a href=" in figure.data[0].text[0]
     assert len(figure.data[0].text[0]) < 700
     case = charts.expected_and_said(pd.DataFrame([row("i", "yes", "no", text=hostile)]))
@@ -189,7 +220,7 @@ def test_an_unread_answer_counts_against_the_explanation_only_if_it_was_not_drop
 @pytest.mark.parametrize(
     "figure",
     [
-        charts.scatter(pd.DataFrame([point("a"), point("b", None)])),
+        scattered([point("a"), point("b", None)]),
         charts.precision_bar(0.5, 0.1, 0.9, 5, 6),
         charts.precision_bar(None, None, None, 0, 6),
         charts.expected_and_said(CASE),

@@ -1,0 +1,208 @@
+"""Groups on lines: the mean of each with its interval, how many things it rests on, and what is missing from it.
+
+The lines are those of `core.statistics.group_statistics`: the picture, its sentence and its table show the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.charts.marks import COMPARED, FAINT, OURS, THEIRS, link, safe
+from core.published import Published
+from core.statistics import FEW, group_statistics
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+MOST = 40
+"""Lines drawn; of more groups those over the most things, and the axis says so. The table has all."""
+
+SHARES = (0.0, 1.0)
+"""The ends of the axis for shares."""
+
+_LETTERS = 60
+"""Letters of a line's name."""
+
+
+def lines(
+    rows: DataFrame,
+    by: Sequence[str],
+    label: Callable[[dict[str, Any]], str],
+    series: Sequence[str] = ("",),
+    ends: tuple[float, float] = SHARES,
+) -> DataFrame:
+    """The lines of a forest, the highest first: what `group_statistics` gives for the columns `by` and `series`, with
+    `label` (of a row as a dict) and `link`, which filters by the columns `by`.
+
+    `rows` has a row for each case and series: the columns `by`, item, value, n, of, and `series` where there is more
+    than one. Without rows there are no lines. Of values that are no shares (by their `ends`), such as gains, a group
+    whose items all have the same has no interval.
+    """
+    rows = rows if "series" in rows else rows.assign(series=series[0])
+    # The statistics have a column `how` of their own.
+    groups = [f"by {name}" for name in by]
+    table = group_statistics(rows.rename(columns=dict(zip(by, groups, strict=True))), [*groups, "series"])
+    records = [dict(zip(by, values, strict=True)) for values in table[groups].itertuples(index=False)]
+    table[["macro", "micro", "low", "high"]] = table[["macro", "micro", "low", "high"]].astype(float)
+    if ends != SHARES:
+        same = table["how"].str.startswith("wilson")
+        table.loc[same, ["low", "high"]] = float("nan")
+        table.loc[same, "how"] = "all items have the same value"
+    table.insert(0, "label", [label(row) for row in records])
+    table["link"] = [link({name: str(value) for name, value in row.items()}) for row in records]
+    first = table[table["series"] == series[0]].set_index("label")["macro"]
+    table = table.assign(height=table["label"].map(first), place=table["series"].map(list(series).index))
+    table = table.sort_values(["height", "label", "place"], ascending=[False, True, True], ignore_index=True)
+    return table.drop(columns=[*groups, "height", "place"])
+
+
+def forest(
+    table: DataFrame,
+    axis: str,
+    things: str,
+    published: Sequence[Published] = (),
+    ends: tuple[float, float] = SHARES,
+) -> Figure:
+    """The `lines` as marks with 95 % intervals over an axis that ends at `ends`; faint where fewer than ten `things`
+    count, or too few of those that should. Below them a paper's figures: open, in a colour of their own, named.
+    """
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    first = table.drop_duplicates("label")
+    labels = list(first["label"])
+    if len(labels) > MOST:
+        most = set(first.nlargest(MOST, "items")["label"])
+        labels = [label for label in labels if label in most]
+    place = {label: -number for number, label in enumerate(labels)}
+    drawn = table[table["label"].isin(place) & table["macro"].notna()]
+    names = list(dict.fromkeys(table["series"]))
+    faint = drawn["faint"].astype(bool) | drawn["thin"].astype(bool)
+    for number, name in enumerate(names):
+        for some, opacity in ((drawn[~faint], 1.0), (drawn[faint], FAINT)):
+            some = some[some["series"] == name]
+            if len(some):
+                figure.add_scatter(
+                    x=some["macro"],
+                    # Two series of a line do not cover each other.
+                    y=[place[label] - 0.24 * number for label in some["label"]],
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": (some["high"] - some["macro"]).fillna(0),
+                        "arrayminus": (some["macro"] - some["low"]).fillna(0),
+                        "thickness": 2,
+                        "width": 4,
+                    },
+                    mode="markers",
+                    name=name or "measured here",
+                    legendgroup=name,
+                    showlegend=all(trace.legendgroup != name for trace in figure.data),
+                    opacity=opacity,
+                    marker={"color": (OURS, COMPARED)[number % 2], "symbol": ("circle", "x")[number % 2], "size": 11},
+                    cliponaxis=False,
+                    customdata=[[one] for one in some["link"]],
+                    text=[_hover(row, axis, things) for row in some.to_dict("records")],
+                    hovertemplate="%{text}<extra></extra>",
+                )
+    start = -len(labels)
+    if published:
+        figure.add_scatter(
+            x=[one.value for one in published],
+            y=[start - number for number in range(len(published))],
+            mode="markers",
+            name="published, not measured here",
+            marker={"color": THEIRS, "symbol": "diamond-open", "size": 12, "line": {"width": 2}},
+            cliponaxis=False,
+            text=[f"{_about(one)}<br>{axis} {one.value:.2f}<br>{safe(one.source)}" for one in published],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    beside = [_beside(row) for row in first[first["label"].isin(place)].to_dict("records")]
+    beside += [f"<i>{_about(one)}</i> · {safe(one.source.split(',')[0])}" for one in published]
+    figure.add_scatter(
+        x=[ends[0]] * len(beside),
+        y=[0.36 - number for number in range(len(beside))],
+        mode="text",
+        text=beside,
+        textposition="middle right",
+        textfont={"size": 12},
+        showlegend=False,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+    axis = f"{axis}<br>n: {things} with a value, of all"
+    if len(first) > len(labels):
+        axis = f"{axis}<br>{len(labels)} of {len(first)} groups drawn, those over the most {things}"
+    room = 0.04 * (ends[1] - ends[0])
+    figure.update_layout(
+        xaxis={"title": axis, "range": [ends[0] - room, ends[1] + room], "zeroline": ends[0] < 0, "fixedrange": True},
+        yaxis={"visible": False, "range": [0.6 - len(beside), 0.7], "fixedrange": True},
+        showlegend=len(names) > 1 or bool(published),
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        height=130 + 46 * len(beside),
+        margin={"l": 10, "r": 10, "t": 40, "b": 60},
+        hovermode="closest",
+        clickmode="event+select",
+    )
+    return figure
+
+
+def takeaway(table: DataFrame, what: str, things: str) -> str:
+    """Which of the lines is highest and which lowest, in words, and whether their intervals overlap. Only lines that
+    rest on ten `things` or more, and on enough of those that should count, are held against each other.
+    """
+    what = what[0].upper() + what[1:]
+    first = table.drop_duplicates("label")
+    firm = first[~first["faint"].astype(bool) & ~first["thin"].astype(bool) & first["macro"].notna()]
+    if firm.empty:
+        return (
+            f"Too little for a comparison: none of {len(first)} groups has {FEW} {things} that count and at least 70 % "
+            "of what should count."
+            if len(first) > 1
+            else f"Too little to rest on: {first['items'].iloc[0]} of {first['items_of'].iloc[0]} {things} count."
+        )
+    top, low = firm.loc[firm["macro"].idxmax()], firm.loc[firm["macro"].idxmin()]
+    left = f" {len(first) - len(firm)} of {len(first)} groups rest on too little." if len(firm) < len(first) else ""
+    if len(firm) == 1:
+        return f"{what} of {top['label']} is {_value(top)}, over {top['items']} {things}.{left}"
+    if top["macro"] == low["macro"]:
+        return f"{what} is {top['macro']:.2f} in all of {len(firm)} groups.{left}"
+    ends = [f"{_one_of(firm, one)} ({_value(one)})" for one in (top, low)]
+    known = top["low"] == top["low"] and low["high"] == low["high"]
+    apart = f": their intervals {'overlap' if top['low'] <= low['high'] else 'do not overlap'}" if known else ""
+    return f"{what} is highest for {ends[0]} and lowest for {ends[1]}{apart}.{left}"
+
+
+def _one_of(table: DataFrame, row: Any) -> str:
+    others = int((table["macro"] == row["macro"]).sum()) - 1
+    return f"{row['label']} and {others} more" if others else str(row["label"])
+
+
+def _value(row: Any) -> str:
+    interval = f", {row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] else ""
+    return f"{row['macro']:.2f}{interval}"
+
+
+def _about(one: Published) -> str:
+    return safe(", ".join(one.about.values()))
+
+
+def _missing(row: dict[Any, Any]) -> list[str]:
+    if row["undefined"] == 1:
+        return ["undefined"]
+    said = [f"{100 * row['undefined']:.0f} % undefined"] if row["undefined"] else []
+    return said + ([f"{100 * row['dropped'] / row['trials_of']:.0f} % not counted"] if row["dropped"] else [])
+
+
+def _beside(row: dict[Any, Any]) -> str:
+    name = row["label"] if len(row["label"]) <= _LETTERS else f"{row['label'][: _LETTERS - 1]}…"
+    return " · ".join([f"<b>{safe(name)}</b>", f"n {row['items']} of {row['items_of']}", *_missing(row)])
+
+
+def _hover(row: dict[Any, Any], axis: str, things: str) -> str:
+    named = f"{safe(row['series'])}<br>" if row["series"] else ""
+    trials = f"{row['trials']} of {row['trials_of']} trials"
+    counts = "<br>".join([f"{row['items']} of {row['items_of']} {things}, {trials}", *_missing(row)])
+    return f"<b>{safe(row['label'])}</b><br>{named}{axis} {_value(row)}<br>{counts}"

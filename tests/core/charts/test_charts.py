@@ -1,0 +1,140 @@
+"""What the pictures of all labs share: room for each mark, lines with their intervals, sentences that are true."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from core.charts import forest, marks, points
+from core.published import Published
+
+VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])
+
+
+def cases(groups: list[list[float | None]]) -> pd.DataFrame:
+    """A group a model, a case an item."""
+    return pd.DataFrame(
+        [
+            {"model": f"m{number}", "item": f"q{place}", "value": value, "n": 0 if value is None else 1, "of": 1}
+            for number, values in enumerate(groups)
+            for place, value in enumerate(values)
+        ]
+    )
+
+
+def lines(groups: list[list[float | None]]) -> pd.DataFrame:
+    return forest.lines(cases(groups), ["model"], lambda row: str(row["model"]))
+
+
+@given(some.lists(some.tuples(some.sampled_from([0.0, 0.5]), some.sampled_from([0.0, 1.0])), max_size=40))
+def test_marks_in_one_place_are_spread(chosen: list[tuple[float, float]]) -> None:
+    places, moved = marks.spread(chosen, (0.01, 0.02))
+    assert len(set(places)) == len(chosen)
+    assert [place for place, is_moved in zip(places, moved, strict=True) if not is_moved] == list(dict.fromkeys(chosen))
+    for (x, y), (at_x, at_y) in zip(chosen, places, strict=True):
+        assert math.hypot((x - at_x) / 0.01, (y - at_y) / 0.02) <= math.sqrt(len(chosen))
+
+
+def test_what_lies_alone_stays_and_a_mark_has_a_size() -> None:
+    assert marks.spread([(0.1, 0.2), (0.9, 0.2)], (0.01, 0.01)) == ([(0.1, 0.2), (0.9, 0.2)], [False, False])
+    with pytest.raises(ValueError):
+        marks.spread([], (0, 1))
+
+
+def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
+    table = lines([[0.0] * 10, [1.0] * 9 + [None], [None]])
+    assert table["label"].tolist() == ["m1", "m0", "m2"], "the highest first, the undefined last"
+    assert table[["items", "items_of", "dropped"]].values.tolist() == [[9, 10, 1], [10, 10, 0], [0, 1, 1]]
+    assert table["faint"].tolist() == [True, False, True]
+    assert table["link"].tolist() == ["model=m1", "model=m0", "model=m2"]
+    figure = forest.forest(table, "precision", "questions")
+    drawn = {trace.customdata[0][0]: trace for trace in figure.data if trace.mode == "markers"}
+    assert {link: trace.opacity for link, trace in drawn.items()} == {"model=m0": 1.0, "model=m1": marks.FAINT}
+    assert drawn["model=m0"].error_x.array[0] == pytest.approx(table["high"][1])
+    (words,) = [trace.text for trace in figure.data if trace.mode == "text"]
+    assert words[0] == "<b>m1</b> · n 9 of 10 · 10 % undefined · 10 % not counted"
+    assert words[2] == "<b>m2</b> · n 0 of 1 · undefined"
+
+
+def test_gains_that_are_all_the_same_have_no_interval_of_a_share() -> None:
+    table = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", ends=(-1.0, 1.0))
+    assert table[["low", "high"]].isna().all(axis=None) and lines([[0.0] * 12])["high"].notna().all()
+
+
+def test_published_figures_are_open_named_and_apart_from_ours() -> None:
+    theirs = [Published("precision", 0.8, None, "share", {"model": "GPT-4"}, "Chen et al. 2023, Table 4")]
+    figure = forest.forest(lines([[0.5, 1.0]]), "precision", "questions", theirs)
+    (trace,) = [trace for trace in figure.data if trace.marker.symbol == "diamond-open"]
+    assert (list(trace.x), list(trace.y)) == ([0.8], [-1]) and trace.customdata is None
+    assert "not measured here" in trace.name and "Chen et al. 2023, Table 4" in trace.text[0]
+    assert figure.layout.showlegend and not forest.forest(lines([[0.5]]), "p", "q").layout.showlegend
+
+
+def test_of_too_many_groups_those_over_the_most_are_drawn_and_it_says_so() -> None:
+    figure = forest.forest(lines([[0.5] * (1 + number % 2) for number in range(60)]), "precision", "questions")
+    assert sum(len(trace.x) for trace in figure.data if trace.mode == "markers") == forest.MOST
+    assert "40 of 60 groups drawn" in figure.layout.xaxis.title.text
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(some.lists(VALUES, min_size=1, max_size=16), min_size=1, max_size=4))
+def test_the_sentence_on_a_forest_is_true(groups: list[list[float | None]]) -> None:
+    """Held against means computed here, from the cases themselves."""
+    table = lines(groups)
+    said = forest.takeaway(table, "precision", "questions")
+    firm = {}
+    for number, values in enumerate(groups):
+        known = [value for value in values if value is not None]
+        if len(known) >= 10 and len(known) >= 0.7 * len(values):
+            firm[f"m{number}"] = float(np.mean(known))
+    if not firm:
+        assert said.startswith("Too little")
+        return
+    limits = table.set_index("label")[["low", "high"]]
+    if found := re.search(r"highest for (m\d).*? \(.*and lowest for (m\d)", said):
+        assert firm[found[1]] == max(firm.values()) > min(firm.values()) == firm[found[2]]
+        apart = limits["low"][found[1]] > limits["high"][found[2]]
+        assert ("do not overlap" in said) == apart
+        assert ("and 1 more (" in said or "and 2 more (" in said) == (
+            list(firm.values()).count(max(firm.values())) > 1 or list(firm.values()).count(min(firm.values())) > 1
+        )
+    elif len(firm) == 1:
+        assert f"Precision of {next(iter(firm))} is {next(iter(firm.values())):.2f}" in said
+    else:
+        assert len(set(firm.values())) == 1 and f"in all of {len(firm)} groups" in said
+    assert ("rest on too little" in said) == (len(firm) < len(groups))
+
+
+def dots(names: list[str], **more: Any) -> pd.DataFrame:
+    row = {"x": 0.5, "y": 0.5, "low": 0.2, "high": 0.9, "kind": "cot", "n": 12, "faint": False, "grey": False}
+    return pd.DataFrame([{**row, "text": name, "name": name, "link": f"run={name}"} | more for name in names])
+
+
+def test_more_models_than_colours_have_a_picture_each_and_no_colour_comes_twice() -> None:
+    few = points.points(dots(list("abcdef")), ("x", "y"), (0.01, 0.01))
+    assert len({trace.marker.color for trace in few.data}) == 6
+    many = points.points(dots(list("abcdefghi")), ("x", "y"), (0.01, 0.01))
+    assert {trace.marker.color for trace in many.data} == {marks.OURS}
+    assert [note.text for note in many.layout.annotations] == list("abcdefghi")
+    assert len({trace.xaxis for trace in many.data}) == 9
+    assert (few.layout.clickmode, few.data[0].customdata[0][0]) == ("event+select", "run=a")
+
+
+def test_a_bar_ends_where_the_interval_does_wherever_the_mark_stands() -> None:
+    for trace in points.points(dots(list("abc")), ("x", "y"), (0.05, 0.05)).data:
+        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(0.9)
+        assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
+
+
+def test_names_are_shown_and_not_obeyed() -> None:
+    hostile = dots(["<b>x</b>", *"abcdefg"])
+    assert "<b>" not in points.points(hostile.assign(text=""), ("x", "y"), (1, 1)).to_json()
+    table = forest.lines(cases([[1.0]]), ["model"], lambda row: "<i>m</i>")
+    assert "<i>" not in forest.forest(table, "x", "things").to_json()

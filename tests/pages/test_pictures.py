@@ -1,0 +1,64 @@
+"""Pictures of Browse: on the filter of its lists, each with a sentence that is true of its table, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry
+from core.labs.consistency.tasks import CheckSpec, shipped
+from core.labs.find.tasks import ProbeSpec
+from core.labs.simulatability.tasks import AskSpec
+from tests.pages.conftest import until, words
+
+Page = Callable[..., AppTest]
+
+
+@pytest.fixture
+def runs() -> dict[str, str]:
+    """Robots in every lab; one of them explains nothing."""
+    made = {}
+    specs = {
+        "steadfast": ("simulatability", AskSpec(question="Can a penguin fly?", model="control/steadfast")),
+        "vague": ("simulatability", AskSpec(question="Can a penguin fly?", model="control/vague")),
+        "check": (
+            "consistency",
+            CheckSpec(task="sentiment", items=shipped("sentiment")[:10], model="control/honest-lexicon"),
+        ),
+        "probe": ("find", ProbeSpec(count=2, interpreter="fit", difficulty="easy")),
+    }
+    for name, (lab, spec) in specs.items():
+        made[name] = entry.jobs().start(lab, spec)
+        assert entry.jobs().wait(made[name], 60)
+    entry.keeper().wake()
+    until(lambda: entry.keeper().changes >= 1)
+    return made
+
+
+def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]) -> None:
+    everything = page("results/browse.py", show="pictures")
+    told = words(everything)
+    for title in ("Ask: precision and generality", "Check: faithfulness", "Probe: error over calls used"):
+        assert title in told
+    assert "1 of 2 have no precision" in told and "Faithfulness is 1.00 in all of 3 groups" in told
+    alts = [chart.proto.alt for chart in everything.get("plotly_chart")]
+    assert len(alts) == 7 and all(alt.partition(". ")[2] in told for alt in alts)
+    assert "a row as filtered" not in told
+    one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
+    assert "1 of 1 have no precision" in one and "Check: faithfulness" not in one
+    assert "A picture shows the whole of each run and case that has a row as filtered." in one
+
+
+def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs: dict[str, str]) -> None:
+    app = page("results/browse.py", show="pictures", lab="find")
+
+    def figure() -> str:
+        return str(app.get("plotly_chart")[0].proto.spec)
+
+    assert "not measured here" not in figure()
+    app.toggle(key="probe-success-published").set_value(True).run()
+    assert "not measured here" in figure() and "GPT-4" in figure() and not app.exception
+    app.segmented_control(key="probe-success-choice").set_value("strings").run()
+    assert "Nothing measured yet: strings." in words(app) and not app.exception
