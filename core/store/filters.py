@@ -26,6 +26,7 @@ TITLES = {
     "status": "Run",
     "differs": "Paper and repaired rules",
     "owner": "Made by",
+    "study": "Study",
 }
 """What can be chosen by its values, in the order in which it is offered."""
 
@@ -130,8 +131,8 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
             here.append((f"items.{facet} = any(?)", [list(values)]))
         elif facet == "status":
             runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
-        elif facet == "owner":
-            runs.append(("owner = any(?)", [list(values)]))
+        elif facet in ("owner", "study"):
+            runs.append((f"{facet} = any(?)", [list(values)]))
         elif facet == "differs":
             here.append(("items.differ = any(?)", [[value == "differ" for value in values]]))
         elif facet.startswith("as:"):

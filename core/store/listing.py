@@ -233,8 +233,8 @@ def facet(
     elif name == "status":
         found = f"{STATUS}, sum(n) from {by_run} runs using (run)"
         values = [list(stopped), *values]
-    elif name == "owner":
-        found = f"runs.owner, sum(n) from {by_run} runs using (run)"
+    elif name in ("owner", "study"):
+        found = f"runs.{name}, sum(n) from {by_run} runs using (run)"
     else:
         column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
         found = f"{column}, count(*) from items where {sql}"
