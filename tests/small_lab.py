@@ -164,5 +164,5 @@ LAB = Lab(
     controls=lambda: {"control/echo": Echoing(), "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"}))},
     first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
     newcomer="control/deaf",
-    calls=lambda spec, cases: 1 + len(spec.words) * spec.times,
+    asks=lambda spec, cases: {"speaker": 1 + len(spec.words) * spec.times},
 )

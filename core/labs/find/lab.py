@@ -30,7 +30,7 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
-from core.labs.find.tasks import OWN, ProbeSpec, calls, cases
+from core.labs.find.tasks import OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.view import scores, verdict, view
 from core.text import embed
@@ -112,7 +112,7 @@ LAB = Lab(
     facets=facets,
     newcomer="control/straight",
     first=first,
-    calls=calls,
+    asks=asks,
     warm=warm,
     upgrade=upgrade,
     is_input=lambda record: record.record in INPUTS,

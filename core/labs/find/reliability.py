@@ -384,7 +384,7 @@ LAB = Lab(
         ),
     ),
     prompts=_prompts,
-    calls=calls,
+    asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     upgrade=upgrade,
     parameters=PARAMETERS,

@@ -303,15 +303,21 @@ def cases(spec: ProbeSpec) -> Iterator[Case]:
         yield Case(name, one, one.title)
 
 
-def calls(spec: ProbeSpec, cases: int) -> int:
-    """How many calls to language models a run over so many functions makes at most."""
+def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
+    """How many calls to language models a run over so many functions makes at most, by role."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
     # The description, the same as paper rules read it where that differs, and the true one.
     tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
     checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
     modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
-    return cases * (dialogue + tests + modules)
+    each = {"interpreter": dialogue, "evaluator": tests, "module": modules}
+    return {role: cases * calls for role, calls in each.items() if calls}
+
+
+def calls(spec: ProbeSpec, cases: int) -> int:
+    """How many calls to language models a run over so many functions makes at most."""
+    return sum(asks(spec, cases).values())
 
 
 def _title(fields: dict[str, Any]) -> str:
