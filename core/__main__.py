@@ -8,7 +8,7 @@ import sys
 import click
 from pydantic import ValidationError
 
-from core.commands import labs, others, taking
+from core.commands import labs, others, studying, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
@@ -16,6 +16,7 @@ from core.journal import JournalInUse
 from core.runs.bundle import BundleRefused
 from core.runs.run import complaints
 from core.store.store import StoreError
+from core.study.plan import BadStudy
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         return BAD_INPUT
-    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused) as error:
+    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused, BadStudy) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT
@@ -51,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others, taking):
+    for part in (labs, others, studying, taking):
         part.add(group)
     return group
 

@@ -39,9 +39,14 @@ class Spec(Frozen):
     seed: int = 0
 
     @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the models that the run asks, by role; several take turns."""
+        return {}
+
+    @property
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
-        return set()
+        return {model for models in self.roles.values() for model in models}
 
 
 class Case(NamedTuple):

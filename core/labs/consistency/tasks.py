@@ -172,8 +172,8 @@ class CheckSpec(Spec):
         return self
 
     @property
-    def models(self) -> set[str]:
-        return {self.model}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"classifier": (self.model,), "explainer": (self.model,)}
 
     @property
     def sampling(self) -> Sampling:

@@ -248,13 +248,13 @@ class ProbeSpec(Spec):
         return Sampling(temperature=self.temperature, max_tokens=self.tokens)
 
     @property
-    def models(self) -> set[str]:
-        asked = {self.evaluator}
-        if self.interpreter in BY_MODEL:
-            asked.add(self.model)
-        if self.is_module and self.backbone == "model":
-            asked.add(self.module)
-        return asked - {""}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        asked = {
+            "interpreter": self.model if self.interpreter in BY_MODEL else "",
+            "evaluator": self.evaluator,
+            "module": self.module if self.is_module and self.backbone == "model" else "",
+        }
+        return {role: (model,) for role, model in asked.items() if model}
 
     def names(self) -> Iterator[str]:
         """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set

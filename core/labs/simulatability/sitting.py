@@ -37,8 +37,8 @@ class ExamSpec(Spec):
     )
 
     @property
-    def models(self) -> set[str]:
-        return {self.model}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"simulator": (self.model,)}
 
     @property
     def questions(self) -> tuple[ExamQuestion, ...]:

@@ -173,8 +173,9 @@ class AskSpec(Spec):
         return self
 
     @property
-    def models(self) -> set[str]:
-        return {self.model, self.simulator, *self.generators}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        own = (self.model,)
+        return {"explainer": own, "generator": self.generators, "simulator": (self.simulator,), "answerer": own}
 
     @property
     def control_arms(self) -> tuple[Arm, ...]:
