@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Two panels of `rows`, as a study's tables have them: every cell whose truth is known, value and 95 % interval
-    over truth, with the line on which both are the same; and the cells of the table "Power" over their items.
+    """Two panels of `rows`, as a study's tables have them: the cells whose truth is known, those of its controls apart,
+    value and 95 % interval over truth, with the line on which both are the same; and the table "Power" over its items.
     """
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots
@@ -20,7 +20,7 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
         cols=2, subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5")
     )
     figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
-    known = [row for row in rows if row["truth"] is not None and row["value"] is not None]
+    known = [row for row in rows if None not in (row["truth"], row["value"]) and row["table"] != "Controls"]
     for title in dict.fromkeys(row["table"] for row in known):
         cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
         up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
@@ -40,7 +40,9 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
         x, y = [row["n"] for row in cells], [row["value"] for row in cells]
         figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 1, 2)
     figure.update_xaxes(title="share of items that are faithful by construction", col=1)
-    figure.update_xaxes(title="items", type="log", col=2)
+    figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), col=2)
+    figure.update_yaxes(title="measured, with its 95 % interval", col=1)
+    figure.update_yaxes(title="chance of finding a difference (5 % level)", col=2)
     figure.update_yaxes(range=[-0.05, 1.05])
     figure.update_layout(template="plotly_white", height=520)
     return figure

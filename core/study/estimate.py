@@ -30,8 +30,8 @@ class Estimate:
     `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
     of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
     cannot be known: `unknown` says why. `priced` is the day of the oldest price. `missing` are runs whose data are not
-    here, with what to do: they are in no figure. `items` has a run at least, and at so many an interval is `width` wide
-    around a share of a half, where it is widest; for `wanted_width` it takes `wanted_items`.
+    here, with what to do: no figure counts their cases and calls. `items` has a run at least, and at so many an
+    interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes `wanted_items`.
     """
 
     study: str
@@ -162,6 +162,9 @@ def _price(
 ) -> None:
     """Tokens and money of the calls wanted; None where one of them cannot be told."""
     prompt = completion = money = 0.0
+    if found.missing:
+        found.unknown.append("What the runs whose data are not here would take is not known.")
+        return
     days: list[date] = []
     for (lab, role, model), calls in wanted.items():
         if not calls or model.startswith(FREE):

@@ -162,11 +162,11 @@ def _cells(frame: DataFrame, row_of: Sequence[str], column_of: Sequence[str], ot
 
 def power(cells: Iterable[Row]) -> list[Row]:
     """How surely so many shared items tell a model of each known truth from one that keeps to half of its
-    explanations, where each keeps to them on items of its own (exact McNemar test, 5 %). Empty where fewer than three
-    truths are known outside of the controls' table.
+    explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
+    for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
     """
     known = [cell["truth"] for cell in cells if cell["truth"] is not None and cell["table"] != "Controls"]
-    truths = sorted({round(truth, 1) for truth in known})
+    truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
     if len(truths) < 3:
         return []
     blank = {"low": None, "high": None, "trials": 0, "thin": False, "truth": None, "complete": True}
