@@ -19,6 +19,5 @@ if __name__ == "__main__":
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         struck = kill_again_and_again(Path(folder), kills)
-    print(
-        f"{kills} kills, {struck} of them in mid-run: nothing asked twice, equal tables ({time.monotonic() - began:.0f} s)"
-    )
+    seconds = time.monotonic() - began
+    print(f"{kills} kills, {struck} of them in mid-run: nothing asked twice, equal tables ({seconds:.0f} s)")

@@ -335,6 +335,7 @@ class Dial(Steadfast):
         return Verdict(f"{sentence_case(clause)}.", not truth)
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """Raises Refused: there is no telling which rule a preference belongs to."""
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
 
 

@@ -142,7 +142,6 @@ def test_data_that_are_not_here_are_said_to_be_missing(tmp_path: Path, capsys: p
 def test_one_poisonous_run_fails_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: StubServer
 ) -> None:
-    server.faults = {}
     lab = entry.labs()["consistency"]
 
     async def measure(spec: Any, case: Any, run: Any) -> None:
@@ -155,7 +154,7 @@ def test_one_poisonous_run_fails_alone(
     assert main(["study", "run", file]) == 3
     assert "poison" in capsys.readouterr().err
     [status] = printed(capsys, "status", file)
-    assert status["status"] == {"completed": 6, "failed": 2} and len(status["stopped"]) == 2
+    assert status["status"] == {"completed": 10, "failed": 2} and len(status["stopped"]) == 2
     for run in status["stopped"]:
         kinds = [event.kind for event in read(home.journals() / f"{run}.jsonl").events]
         assert kinds.count("started") + kinds.count("resumed") == TRIES
