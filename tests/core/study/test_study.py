@@ -13,6 +13,9 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.consistency.controls import Decoy
+from core.store import listing
+from core.store.filters import Filter
+from core.store.store import Store
 from core.study import tables
 from core.study.execute import TRIES
 from core.study.plan import read as study_of
@@ -84,6 +87,10 @@ def test_the_dial_reads_what_is_so(tmp_path: Path, capsys: pytest.CaptureFixture
     assert plan["completed"] == 10 and plan["calls"] == {}
     started = read(next(home.journals().glob("study-*.jsonl"))).events[0]
     assert started.kind == "started" and started.study == "study"
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        of_study = listing.facet(store, Filter(), "study")
+        assert of_study == {"study": listing.count(store, Filter(chosen={"study": ("study",)}))}
+        assert listing.count(store, Filter(chosen={"study": ("another",)})) == 0
 
 
 def test_where_the_instrument_is_off_nothing_else_is_asked(
