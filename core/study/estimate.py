@@ -187,7 +187,7 @@ def _price(
     if prompt == prompt:
         found.tokens = {"prompt": round(prompt), "completion": round(completion)}
     found.price = round(money, 4) if money == money else None
-    found.priced = min(days, default=None)
+    found.priced = min(days, default=None) if money == money else None
     found.unknown = list(dict.fromkeys(found.unknown))
 
 
@@ -195,7 +195,8 @@ def lines(found: Estimate) -> Iterator[str]:
     """The estimate for a person."""
     yield f"{found.study}: {found.runs} runs, {found.completed} of them completed; {found.cases} cases to be measured."
     by_role = ", ".join(f"{role} {n:,}" for role, n in found.calls.items() if n) or "none"
-    yield f"Calls at most: {sum(found.calls.values()):,} ({by_role})."
+    of_which = ", of the runs whose data are here" if found.missing else ""
+    yield f"Calls at most{of_which}: {sum(found.calls.values()):,} ({by_role})."
     if found.free:
         yield f"  {found.free:,} of them ask robots, which cost nothing."
     if found.cached:
