@@ -10,7 +10,7 @@ import sys
 import click
 from pydantic import ValidationError
 
-from core.commands import comparing, labs, others, taking
+from core.commands import comparing, labs, others, studying, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
@@ -18,6 +18,7 @@ from core.journal import JournalInUse
 from core.runs.bundle import BundleRefused
 from core.runs.run import complaints
 from core.store.store import StoreError
+from core.study.plan import BadStudy
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         return BAD_INPUT
-    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused) as error:
+    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused, BadStudy) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT
@@ -53,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others, taking, comparing):
+    for part in (labs, others, taking, comparing, studying):
         part.add(group)
     return group
 

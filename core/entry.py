@@ -37,8 +37,8 @@ def labs() -> Mapping[str, Lab]:
 
 @cache
 def controls() -> Mapping[str, Model]:
-    """The controls of all labs, by id."""
-    return {id: model for lab in labs().values() for id, model in lab.controls().items()}
+    """The controls of all labs, by id, those that are in no list to choose from too."""
+    return {id: model for lab in labs().values() for id, model in {**lab.controls(), **lab.dials()}.items()}
 
 
 @cache

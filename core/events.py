@@ -193,7 +193,8 @@ class Started(_Event):
 
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
     `reread_from` names the run whose raw answers were read again. `owner` is the name under which the runs of whoever
-    began it are kept (`core.runs.people`); empty for one begun on the command line.
+    began it are kept (`core.runs.people`); empty for one begun on the command line. `study` names the study that the
+    run was made for, where it was.
     """
 
     kind: Literal["started"] = "started"
@@ -208,6 +209,7 @@ class Started(_Event):
     about: str = Field(default="", exclude_if=_empty)
     reread_from: str = Field(default="", exclude_if=_empty)
     owner: str = Field(default="", exclude_if=_empty)
+    study: str = Field(default="", exclude_if=_empty)
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 

@@ -40,9 +40,14 @@ class Spec(Frozen):
     seed: int = 0
 
     @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the models that the run asks, by role; several take turns."""
+        return {}
+
+    @property
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
-        return set()
+        return {model for models in self.roles.values() for model in models}
 
 
 class Case(NamedTuple):
@@ -265,6 +270,14 @@ def _no_controls() -> Mapping[str, Model]:
     return {}
 
 
+def _no_specs(spec: Any) -> Iterable[Spec]:
+    return ()
+
+
+def _unknown(view: Any) -> float | None:
+    return None
+
+
 def _as_it_is(event: Event, spec: Mapping[str, Any]) -> Event:
     return event
 
@@ -284,8 +297,11 @@ class Lab:
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
-    - `controls()` are models of known truth, by id; `first` the run of the first minute; `sides` the runs that the
-      front page sets side by side.
+    - `controls()` are models of known truth, by id; `dials()` more of them, too many for a list: each is faithful on a
+      known share of what it is asked. `truth(view)` is what the headline figure of a case must read by construction,
+      None where that is not known. `calibration(spec)` are runs of controls, which ask no model, that show whether the
+      lab as `spec` uses it reads what it must. `first` is the run of the first minute; `sides` the runs that the front
+      page sets side by side.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
       where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
       is such a test; None for a model that it does not fit.
@@ -294,7 +310,8 @@ class Lab:
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
       that specification, which may be damaged. `judged` is how such rows are compared; None where they are not.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
-    - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
+    - `asks(spec, cases)` is how many calls a run over so many cases makes at most, by the role of who is asked;
+      `calls(spec, cases)` is their sum.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
     - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
@@ -324,10 +341,13 @@ class Lab:
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = _nothing
     controls: Callable[[], Mapping[str, Model]] = _no_controls
+    dials: Callable[[], Mapping[str, Model]] = _no_controls
+    truth: Callable[[Any], float | None] = _unknown
+    calibration: Callable[[Any], Iterable[Spec]] = _no_specs
     first: Callable[[], First] | None = None
     sides: Callable[[], Sides] | None = None
     summary: Callable[[Transcript], str] | None = None
-    calls: Callable[[Any, int], int] | None = None
+    asks: Callable[[Any, int], Mapping[str, int]] | None = None
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
@@ -352,6 +372,12 @@ class Lab:
     told: Callable[[Any], Iterable[Told]] = _nothing_told
     words: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, Literal["kept", "broken"]] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> Callable[[Any, int], int] | None:
+        """How many calls a run over so many cases makes at most, by its specification; None where none can tell."""
+        asks = self.asks
+        return None if asks is None else lambda spec, cases: sum(asks(spec, cases).values())
 
     @property
     def path(self) -> str:

@@ -22,6 +22,7 @@ FLOORS: list[set[str]] = [
     {"core.runs"},
     {"core.store", "core.models"},
     {"core.labs"},
+    {"core.study"},
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},

@@ -97,7 +97,18 @@ DATASETS: tuple[Dataset, ...] = (
         "{train,validation,test}.json in a folder a domain, one JSON object a line",
         shp.read,
     ),
+    Dataset(
+        "world",
+        "The controls' small world",
+        "strategyqa",
+        "it ships with the app: one question for each rule of the world that the robots know",
+        "as the app",
+        "a JSON array as StrategyQA's",
+        strategyqa.read,
+    ),
 )
+
+_SHIPPED = Path(__file__).resolve().parents[2] / "data" / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 
@@ -156,9 +167,12 @@ def _folded(name: str) -> str:
 
 
 def _place(name: str) -> Path:
-    """$EXPLAIN_HOME/datasets/<name>, or where that is not there the folder of its family, such as babi."""
+    """$EXPLAIN_HOME/datasets/<name>; where that is not there what ships, or the folder of its family, such as babi."""
     folder = home() / "datasets"
-    places = [folder / name, folder / _folded(name), folder / name.partition("-")[0]]
+    places = [
+        *(folder / name, folder / _folded(name)),
+        *(_SHIPPED / f"{name}.json", folder / name.partition("-")[0]),
+    ]
     return next((place for place in places if place.exists()), places[0])
 
 

@@ -50,6 +50,11 @@ class ResponseCache:
         """Keep `answer` under `key`, in place of what was there."""
         self._run("insert or replace into answers values (?, ?)", (key, answer.model_dump_json()))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no answer is kept."""
+        return not self._run("select key from answers limit 1", ())
+
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         with self._turn:
@@ -141,6 +146,18 @@ class Cached:
         self._cache = cache
         self._account = account
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no answer of any model is kept."""
+        return self._cache.is_empty
+
+    async def kept(self, request: Request) -> Answer | None:
+        """The answer that is kept for the request; None where it would be asked."""
+        if not repeatable(request):
+            return None
+        key = key_of(request, self.id, self._account)
+        return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
+
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """The kept answer, or a fresh one that is then kept. Requests that differ each time are never kept."""
         if not repeatable(request):
@@ -148,7 +165,7 @@ class Cached:
         began = time.monotonic()
         key = key_of(request, self.id, self._account)
         loop = asyncio.get_running_loop()
-        kept = await loop.run_in_executor(self._cache.thread, self._cache.get, key)
+        kept = await self.kept(request)
         if kept is not None:
             on_text(kept.text)
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None}

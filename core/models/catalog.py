@@ -184,6 +184,7 @@ class Catalog:
                 about=str(getattr(model, "about", "") or (type(model).__doc__ or "").partition("\n")[0]),
             )
             for id, model in self._controls.items()
+            if getattr(model, "listed", True)
         ]
 
     def _described_local(self) -> list[ModelInfo]:

@@ -73,10 +73,12 @@ async def execute(
     settle: Settle | None = None,
     reread_from: str = "",
     owner: str = "",
+    study: str = "",
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
-    complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is.
+    complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
+    `study` what it is made for.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
@@ -96,6 +98,7 @@ async def execute(
                 commit=commit(),
                 reread_from=reread_from,
                 owner=owner,
+                study=study,
             )
         )
     for addition in additions:

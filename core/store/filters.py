@@ -27,6 +27,7 @@ TITLES = {
     "status": "Run",
     "differs": "Paper and repaired rules",
     "owner": "Made by",
+    "study": "Study",
 }
 """What can be chosen by its values, in the order in which it is offered."""
 
@@ -133,6 +134,8 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
             runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
         elif facet == "owner":
             runs.append((f"{MADE_BY} = any(?)", [list(values)]))
+        elif facet == "study":
+            runs.append(("study = any(?)", [list(values)]))
         elif facet == "differs":
             here.append(("items.differ = any(?)", [[value == "differ" for value in values]]))
         elif facet.startswith("as:"):

@@ -259,6 +259,8 @@ def facet(
         values = [list(stopped), *values]
     elif name == "owner":
         found = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
+    elif name == "study":
+        found = f"runs.study, sum(n) from {by_run} runs using (run)"
     else:
         column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
         found = f"{column}, count(*) from items where {sql}"

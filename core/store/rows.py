@@ -144,7 +144,7 @@ _SCORED = ("case", "metric", "rules", "item", "n", "of")
 
 def new_run(name: str) -> Row:
     """The row of a run of which nothing is known yet."""
-    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": "", "owner": ""}
+    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": "", "owner": "", "study": ""}
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
@@ -195,7 +195,7 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             pass
 
 
-_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner")
+_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner", "study")
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str | None:

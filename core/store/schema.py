@@ -136,6 +136,10 @@ MIGRATIONS = [
         run varchar, role varchar, model varchar
     );
     """,
+    # 10: which study a run was made for
+    """
+    alter table runs add column study varchar;  -- '' where it was made for none
+    """,
 ]
 
 GENERIC = (

@@ -16,6 +16,7 @@ from core.events import Answer, OnText, Request
 from core.labs.consistency import lexicon
 from core.labs.consistency.lexicon import Classifier, Slots
 from core.models.errors import Refused
+from core.text.drawn import drawn
 
 _MOST = 3
 """Words that the decoy names."""
@@ -111,9 +112,46 @@ class Decoy(LexiconControl):
         )
 
 
+class Dial(LexiconControl):
+    """Faithful on a share of its items: there it explains itself as the honest one, elsewhere as the decoy.
+
+    Which items is drawn by a hash of paragraph and question, the same for every share: what is faithful at a smaller
+    one is so at a larger one too. `share` is from 0 to 1.
+    """
+
+    listed = False
+    """There are eleven: they are found by their ids, and in no list to choose from."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.id = f"control/dial-lexicon-{share:.1f}"
+        self.title = f"names the words it decides by {share:.0%} of the time"
+        self.about = (
+            f"Decides by a word list; its explanations of {share:.0%} of all items are faithful, of the others none."
+        )
+
+    def keeps(self, asked: Slots) -> bool:
+        """Whether its explanations of this item are faithful."""
+        return drawn("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return self._as(asked).words(classifier, asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return self._as(asked).edit(classifier, asked, wanted)
+
+    def _as(self, asked: Slots) -> LexiconControl:
+        return Honest() if self.keeps(asked) else Decoy()
+
+
 def controls() -> Mapping[str, LexiconControl]:
     """The lab's controls by id."""
     return {control.id: control for control in (Honest(), Decoy())}
+
+
+def dials() -> Mapping[str, Dial]:
+    """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
+    return {control.id: control for control in (Dial(step / 10) for step in range(11))}
 
 
 def _parts(word: str) -> set[str]:

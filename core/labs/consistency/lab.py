@@ -9,7 +9,8 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab import First, Judged, Lab, Metric, Told
 from core.labs.consistency import prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
-from core.labs.consistency.controls import controls
+from core.labs.consistency.controls import controls, dials
+from core.labs.consistency.known import calibration, truth
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.records import (
@@ -21,7 +22,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import APART, CheckSpec, calls, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -126,10 +127,13 @@ LAB = Lab(
     wide=True,
     prompts=prompts.hashes,
     controls=controls,
+    dials=dials,
+    truth=truth,
+    calibration=calibration,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
-    calls=calls,
+    asks=asks,
     upgrade=upgrade,
     how="explanations",
     principal=SESSION,

@@ -175,8 +175,8 @@ class CheckSpec(Spec):
         return self
 
     @property
-    def models(self) -> set[str]:
-        return {self.model}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"classifier": (self.model,), "explainer": (self.model,)}
 
     @property
     def sampling(self) -> Sampling:
@@ -348,11 +348,11 @@ def answerable_key(id: str, wording: Wording) -> str:
     return f"{id}/answerable/{wording.persona}" + ("-options" if wording.options else "")
 
 
-def calls(spec: CheckSpec, cases: int) -> int:
-    """How many calls a run over so many checks makes if nothing is dropped and both rules read alike; one more for
-    each explanation in which they read two different edits.
+def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
+    """How many calls a run over so many checks makes if nothing is dropped and both rules read alike, by role; one more
+    for each explanation in which they read two different edits.
     """
-    checks, of_item = 0, 0
+    checks, masked = 0, 0
     asked: set[str] = set()
     for explanation in dict.fromkeys(spec.explanations):
         for wording in wordings_of(spec, explanation).values():
@@ -360,8 +360,13 @@ def calls(spec: CheckSpec, cases: int) -> int:
             asked.add(classification_key("", wording))
             if spec.answerable:
                 asked.add(answerable_key("", wording))
-            of_item += 2
             if explanation != "counterfactual" and spec.controls:
                 asked.add(f"{classification_key('', wording)} all masked {wording.mask}")
-                of_item += spec.controls
-    return -(-cases // checks) * (of_item + len(asked))
+                masked += spec.controls
+    items = -(-cases // checks)
+    return {"classifier": items * (checks + masked + len(asked)), "explainer": items * checks}
+
+
+def calls(spec: CheckSpec, cases: int) -> int:
+    """How many calls a run over so many checks makes, as `asks` has it."""
+    return sum(asks(spec, cases).values())

@@ -31,7 +31,7 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
-from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, calls, cases
+from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.view import ProbeView, scores, verdict, view
 from core.text import embed
@@ -126,7 +126,7 @@ LAB = Lab(
     judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),
     newcomer="control/straight",
     first=first,
-    calls=calls,
+    asks=asks,
     warm=warm,
     upgrade=upgrade,
     is_input=lambda record: record.record in INPUTS,

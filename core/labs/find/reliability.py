@@ -66,8 +66,8 @@ class ReliabilitySpec(Spec):
         return self
 
     @property
-    def models(self) -> set[str]:
-        return {self.model} - {""}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"module": (self.model,)} if self.model else {}
 
     @property
     def outputs(self) -> int:
@@ -384,7 +384,7 @@ LAB = Lab(
         ),
     ),
     prompts=_prompts,
-    calls=calls,
+    asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     upgrade=upgrade,
     parameters=PARAMETERS,

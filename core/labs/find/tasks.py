@@ -248,13 +248,13 @@ class ProbeSpec(Spec):
         return Sampling(temperature=self.temperature, max_tokens=self.tokens)
 
     @property
-    def models(self) -> set[str]:
-        asked = {self.evaluator}
-        if self.interpreter in BY_MODEL:
-            asked.add(self.model)
-        if self.is_module and self.backbone == "model":
-            asked.add(self.module)
-        return asked - {""}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        asked = {
+            "interpreter": self.model if self.interpreter in BY_MODEL else "",
+            "evaluator": self.evaluator,
+            "module": self.module if self.is_module and self.backbone == "model" else "",
+        }
+        return {role: (model,) for role, model in asked.items() if model}
 
     def names(self) -> Iterator[str]:
         """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set
@@ -303,15 +303,21 @@ def cases(spec: ProbeSpec) -> Iterator[Case]:
         yield Case(name, one, one.title)
 
 
-def calls(spec: ProbeSpec, cases: int) -> int:
-    """How many calls to language models a run over so many functions makes at most."""
+def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
+    """How many calls to language models a run over so many functions makes at most, by role."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
     # The description, the same as paper rules read it where that differs, and the true one.
     tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
     checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
     modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
-    return cases * (dialogue + tests + modules)
+    each = {"interpreter": dialogue, "evaluator": tests, "module": modules}
+    return {role: cases * calls for role, calls in each.items() if calls}
+
+
+def calls(spec: ProbeSpec, cases: int) -> int:
+    """How many calls to language models a run over so many functions makes at most."""
+    return sum(asks(spec, cases).values())
 
 
 _KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}

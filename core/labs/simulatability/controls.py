@@ -17,6 +17,7 @@ from core.events import Answer, OnText, Request
 from core.labs.simulatability import draws, preferences, world, world_claims
 from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
+from core.text.drawn import drawn
 
 
 class Verdict(NamedTuple):
@@ -305,6 +306,39 @@ class Vague(Control):
         return self.explain_choice(response_1, response_2)._replace(number=number)
 
 
+class Dial(Steadfast):
+    """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
+    the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
+
+    Which rules are kept is drawn by a hash of the rule, the same for every share: what is kept at a smaller one is kept
+    at a larger one too. `share` is from 0 to 1.
+    """
+
+    listed = False
+    """There are eleven: they are found by their ids, and in no list to choose from."""
+
+    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...], share: float) -> None:
+        super().__init__(small_world, pairs)
+        self.share = share
+        self.id = f"control/dial-{share:.1f}"
+        self.title = f"keeps to {share:.0%} of its explanations"
+        self.about = f"Answers against its own explanation but for {share:.0%} of all rules, so precision is known."
+
+    def keeps(self, question: Question) -> bool:
+        """Whether it keeps to its explanations about the question's kind and ability."""
+        return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
+
+    def respond(self, question: Question, truth: bool) -> Verdict:
+        if self.keeps(question):
+            return super().respond(question, truth)
+        clause = world_claims.clause(self.world, question.thing, question.ability, truth == question.negated)
+        return Verdict(f"{sentence_case(clause)}.", not truth)
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """Raises Refused: there is no telling which rule a preference belongs to."""
+        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+
+
 _VAGUE_WORDS = (
     "Many things play a part here, and on balance it comes out this way.",
     "One has to look at the matter as a whole, and seen like that there is little room for doubt.",
@@ -321,6 +355,12 @@ _VAGUE_REASONS = (
 def controls() -> dict[str, Control]:
     """The three robots by id, over the shipped world and preference pairs."""
     robots = [kind(world.load(), preferences.load()) for kind in (Steadfast, Fickle, Vague)]
+    return {robot.id: robot for robot in robots}
+
+
+def dials() -> dict[str, Dial]:
+    """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
+    robots = [Dial(world.load(), preferences.load(), step / 10) for step in range(11)]
     return {robot.id: robot for robot in robots}
 
 

@@ -11,6 +11,8 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab import First, Judged, Lab, Metric, Sides, Told
 from core.labs.simulatability import prompts, sitting
 from core.labs.simulatability.controls import controls as robots
+from core.labs.simulatability.controls import dials
+from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import (
@@ -22,7 +24,7 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
+from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
 from core.text import embed
 
@@ -168,6 +170,9 @@ LAB = Lab(
     pictures=PICTURES,
     prompts=prompts.hashes,
     controls=robots,
+    dials=dials,
+    truth=truth,
+    calibration=calibration,
     how="method",
     item="trial",
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
@@ -183,7 +188,7 @@ LAB = Lab(
     wide=True,
     first=first,
     sides=sides,
-    calls=calls,
+    asks=asks,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
     upgrade=upgrade,

@@ -37,8 +37,8 @@ class ExamSpec(Spec):
     )
 
     @property
-    def models(self) -> set[str]:
-        return {self.model}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"simulator": (self.model,)}
 
     @property
     def questions(self) -> tuple[ExamQuestion, ...]:
@@ -254,7 +254,7 @@ LAB = Lab(
     records=(ExamGuess,),
     metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
     prompts=hashes,
-    calls=lambda spec, cases: len(spec.questions),
+    asks=lambda spec, cases: {"simulator": len(spec.questions)},
     parameters=(click.Argument(["model"]),),
     check=check,
     narrate=narrate,

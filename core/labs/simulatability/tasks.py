@@ -173,8 +173,9 @@ class AskSpec(Spec):
         return self
 
     @property
-    def models(self) -> set[str]:
-        return {self.model, self.simulator, *self.generators}
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        own = (self.model,)
+        return {"explainer": own, "generator": self.generators, "simulator": (self.simulator,), "answerer": own}
 
     @property
     def control_arms(self) -> tuple[Arm, ...]:
@@ -211,14 +212,20 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
 
 
-def calls(spec: AskSpec, cases: int) -> int:
-    """How many calls a run over so many questions makes if nothing is dropped."""
-    explain = 2 if spec.method == "forced" else 1
-    each = spec.votes * len(spec.arms) + 1
-    explain += "swapped" in spec.arms
+def asks(spec: AskSpec, cases: int) -> dict[str, int]:
+    """How many calls a run over so many questions makes if nothing is dropped, by role."""
+    explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
     # As the paper has it, every draw of every generator is made before any is chosen.
     draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
-    return cases * (explain + draws + spec.counterfactuals * each + len(spec.extra) * each)
+    trials = spec.counterfactuals + len(spec.extra)
+    simulations = trials * spec.votes * len(spec.arms)
+    each = {"explainer": explain, "generator": draws, "simulator": simulations, "answerer": trials}
+    return {role: cases * calls for role, calls in each.items()}
+
+
+def calls(spec: AskSpec, cases: int) -> int:
+    """How many calls a run over so many questions makes if nothing is dropped."""
+    return sum(asks(spec, cases).values())
 
 
 # Sampling as in the authors' code (docs/measuring.md §2.3):

@@ -176,7 +176,7 @@ def test_one_run_may_make_as_many_calls_as_are_allowed(going: Jobs, monkeypatch:
 def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = Jobs(tmp_path, {"echo": replace(LAB, calls=None)}, lambda id: Echoing())
+    jobs = Jobs(tmp_path, {"echo": replace(LAB, asks=None)}, lambda id: Echoing())
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "1")
     run = jobs.start("echo", SLOW)
     assert jobs.wait(run, 5) and transcript(jobs.events(run)).status == "completed"

@@ -1,0 +1,23 @@
+"""A study killed (-9) a hundred times at random moments: nothing answered is asked again, and the tables are the same.
+
+`python benchmarks/kills.py 10` for fewer.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.core.study.killing import kill_again_and_again
+
+if __name__ == "__main__":
+    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        struck = kill_again_and_again(Path(folder), kills)
+    seconds = time.monotonic() - began
+    print(f"{kills} kills, {struck} of them in mid-run: nothing asked twice, equal tables ({seconds:.0f} s)")

@@ -1,0 +1,35 @@
+"""What the figures of controls must read: by construction, or the instrument is off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.labs.consistency.controls import Decoy, Dial, Honest, controls, dials
+from core.labs.consistency.lexicon import Slots
+from core.labs.consistency.tasks import CheckSpec
+from core.labs.consistency.view import CheckView
+
+ITEMS = 5
+"""Shipped items of a task that each control is held to."""
+
+
+def truth(view: CheckView) -> float | None:
+    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model."""
+    if view.spec is None or view.item is None:
+        return None
+    match {**controls(), **dials()}.get(view.spec.model):
+        case Honest():
+            return 1.0
+        case Decoy():
+            return 0.0
+        case Dial() as dial:
+            return float(dial.keeps(Slots.model_validate(view.item.model_dump(exclude={"id", "task", "label"}))))
+        case _:
+            return None
+
+
+def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
+    """The honest one and the decoy on shipped items of the task, asked in the ways that `spec` asks."""
+    ways = spec.model_dump(exclude={"model", "items", "dataset", "path", "split", "title"})
+    for control in controls():
+        yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})

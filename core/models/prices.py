@@ -1,0 +1,39 @@
+"""What endpoints charge for tokens, as far as `data/models.toml` knows it."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from core.events import Frozen
+
+LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
+
+
+class Price(Frozen):
+    """US dollars for a million tokens, as they were on that day."""
+
+    model: str
+    prompt: float
+    completion: float
+    date: date
+
+    def of(self, prompt: float, completion: float) -> float:
+        """What so many tokens cost, in US dollars."""
+        return (prompt * self.prompt + completion * self.completion) / 1e6
+
+
+@cache
+def prices() -> dict[str, Price]:
+    """The prices by the model's id."""
+    entries = tomllib.loads(LIST.read_text(encoding="utf-8"))["price"]
+    return {entry["model"]: Price.model_validate(entry) for entry in entries}
+
+
+def price_of(model: str) -> Price | None:
+    """What the model's tokens cost: nothing where it runs here; None where that is not known."""
+    if model.startswith(("control/", "local/", "replay/")):
+        return Price(model=model, prompt=0, completion=0, date=date.today())
+    return prices().get(model)

@@ -1,0 +1,218 @@
+"""What a study will take, before anything is asked: calls by role, tokens, money, and how sure it can be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import islice
+from pathlib import Path
+
+from core import journal
+from core.events import Answer, CallFailed, Event, OnText, Request
+from core.lab import MOST_CASES, Case, Lab
+from core.models.cache import Cached
+from core.models.prices import price_of
+from core.runs.engine import execute
+from core.runs.run import Resolve
+from core.runs.upgrade import upgraded
+from core.statistics import items_for_width, wilson
+from core.study.plan import Planned, Study
+from core.study.standing import FREE, Standing, Tokens, standing
+
+
+@dataclass
+class Estimate:
+    """What is still to be done. `runs` there are, `completed` of them; `cases` of those to be made.
+
+    `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
+    of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
+    cannot be known: `unknown` says why. `priced` is the day of the oldest price. `missing` are runs whose data are not
+    here, with what to do: no figure counts their cases and calls. `items` has a run at least, and at so many an
+    interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes `wanted_items`.
+    """
+
+    study: str
+    runs: int = 0
+    completed: int = 0
+    cases: int = 0
+    calls: dict[str, int] = field(default_factory=dict)
+    free: int = 0
+    cached: int = 0
+    tokens: dict[str, int] | None = None
+    price: float | None = None
+    priced: date | None = None
+    unknown: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    items: int | None = None
+    width: float | None = None
+    wanted_width: float | None = None
+    wanted_items: int | None = None
+    budget_calls: int | None = None
+
+
+def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
+    """What there is still to be done of a study. No model is asked."""
+    found = Estimate(study.name, runs=len(study.all), wanted_width=study.width, budget_calls=study.budget_calls)
+    wanted: dict[tuple[str, str, str], int] = defaultdict(int)
+    stand = {run.id: standing(folder / f"{run.id}.jsonl") for run in study.all}
+    items = []
+    for run in study.all:
+        try:
+            cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
+        except (CallFailed, ValueError, OSError) as error:
+            found.missing[run.id] = str(error)
+            continue
+        if run in study.runs:
+            items.append(len({case.id.partition("/")[0] for case in cases}))
+        if stand[run.id].status == "completed":
+            found.completed += 1
+            continue
+        found.cases += len(cases)
+        _add(run, cases, stand[run.id], found, wanted, _cached(run, labs, resolve, folder))
+    found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
+    found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
+    _price(found, wanted, _sample(study, stand, recordings))
+    if items:
+        found.items = min(items)
+        low, high = wilson(0.5, found.items)
+        found.width = high - low
+    found.wanted_items = items_for_width(study.width) if study.width else None
+    return found
+
+
+def _add(
+    run: Planned,
+    cases: list[Case],
+    stand: Standing,
+    found: Estimate,
+    wanted: dict[tuple[str, str, str], int],
+    cached: Counter[str],
+) -> None:
+    """Count the calls of one run by lab, role and model."""
+    if run.lab.asks is None:
+        found.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
+        return
+    for role, most in run.lab.asks(run.spec, len(cases)).items():
+        hits = min(cached[role], max(0, most - stand.answered[role]))
+        found.cached += hits
+        left = max(0, most - stand.answered[role] - hits)
+        models = run.spec.roles.get(role) or ("",)
+        for number, model in enumerate(models):
+            # Who take turns share alike, the first having what is left over.
+            wanted[run.lab.name, role, model] += left // len(models) + (number < left % len(models))
+
+
+class _FromCache:
+    """Answers what the cache holds, and nothing else; `hits` by role."""
+
+    def __init__(self, id: str, model: object, hits: Counter[str]) -> None:
+        self.id = id
+        self._model = model
+        self._hits = hits
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        kept = await self._model.kept(request) if isinstance(self._model, Cached) else None
+        if kept is None:
+            raise CallFailed("It has not been asked yet.")
+        self._hits[request.role] += 1
+        return kept
+
+
+def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Path) -> Counter[str]:
+    """How many calls of a run the cache answers, by role: the run is gone through as far as that leads."""
+    hits: Counter[str] = Counter()
+    try:
+        models = {id: resolve(id) for id in run.spec.models}
+    except CallFailed:
+        return hits
+    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+        return hits
+    path = folder / f"{run.id}.jsonl"
+    history = upgraded(journal.read(path).events, labs) if path.exists() else []
+
+    def passed_over(event: Event) -> None:
+        pass
+
+    # No figures, and nothing that takes long to start: only what would be asked is of interest.
+    lab = replace(run.lab, warm=None, scores=lambda views: iter(()))
+    known = {id: _FromCache(id, model, hits) for id, model in models.items()}
+    asyncio.run(execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history))
+    return hits
+
+
+def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
+    """What calls took so far, by lab and role: of this study's models; where it has none yet, of the recordings."""
+    own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
+    for run in study.runs:
+        for role, tokens in stand[run.id].tokens.items():
+            own[run.lab.name, role].add(tokens)
+    for path in sorted(recordings.glob("*.jsonl")):
+        begun = journal.begun(path)
+        for role, tokens in standing(path).tokens.items():
+            if begun is not None and not own.get((begun.lab, role)):
+                own[f"{begun.lab} recorded", role].add(tokens)
+    return own
+
+
+def _price(
+    found: Estimate, wanted: Mapping[tuple[str, str, str], int], sample: Mapping[tuple[str, str], Tokens]
+) -> None:
+    """Tokens and money of the calls wanted; None where one of them cannot be told."""
+    prompt = completion = money = 0.0
+    if found.missing:
+        found.unknown.append("What the runs whose data are not here would take is not known.")
+        return
+    days: list[date] = []
+    for (lab, role, model), calls in wanted.items():
+        if not calls or model.startswith(FREE):
+            continue
+        known = sample.get((lab, role)) or sample.get((f"{lab} recorded", role))
+        price = price_of(model)
+        if known is None:
+            found.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
+            prompt = completion = money = float("nan")
+            continue
+        tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
+        prompt, completion = prompt + tokens[0], completion + tokens[1]
+        if price is None:
+            found.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
+            money = float("nan")
+        else:
+            money += price.of(*tokens)
+            if price.prompt:
+                days.append(price.date)
+    if prompt == prompt:
+        found.tokens = {"prompt": round(prompt), "completion": round(completion)}
+    found.price = round(money, 4) if money == money else None
+    found.priced = min(days, default=None) if money == money else None
+    found.unknown = list(dict.fromkeys(found.unknown))
+
+
+def lines(found: Estimate) -> Iterator[str]:
+    """The estimate for a person."""
+    yield f"{found.study}: {found.runs} runs, {found.completed} of them completed; {found.cases} cases to be measured."
+    by_role = ", ".join(f"{role} {n:,}" for role, n in found.calls.items() if n) or "none"
+    of_which = ", of the runs whose data are here" if found.missing else ""
+    yield f"Calls at most{of_which}: {sum(found.calls.values()):,} ({by_role})."
+    if found.free:
+        yield f"  {found.free:,} of them ask robots, which cost nothing."
+    if found.cached:
+        yield f"  {found.cached:,} more are in the response cache, and not asked again."
+    if found.budget_calls is not None:
+        yield f"  The study stops at {found.budget_calls:,} calls of models."
+    if found.tokens is None:
+        yield "Tokens: unknown."
+    else:
+        yield f"Tokens: about {found.tokens['prompt']:,} sent and {found.tokens['completion']:,} written."
+    day = f" (prices of {found.priced})" if found.priced else ""
+    yield "Price: unknown." if found.price is None else f"Price: about {found.price:.2f} US dollars{day}."
+    yield from (f"  {why}" for why in found.unknown)
+    if found.items and found.width:
+        yield f"With {found.items} items in a run, a share near one half has an interval {found.width:.2f} wide."
+    if found.wanted_items:
+        yield f"For one of {found.wanted_width:.2f} it takes {found.wanted_items} items."
+    for why, count in Counter(found.missing.values()).items():
+        yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

@@ -1,0 +1,282 @@
+"""What a study is: a file in TOML becomes runs, each with a name that its content gives it.
+
+So a run that completed is found again by its name, wherever it was made, and resuming is running what has not
+completed. docs/design.md says what a file may hold.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.events import CallFailed, Rules
+from core.lab import FACETS, Lab, Spec
+from core.runs.run import complaints
+
+Key = tuple[str | int, ...]
+"""Where something stands in the file: names of tables and settings, and places in arrays of tables."""
+
+
+class BadStudy(ValueError):
+    """A study's file that cannot be used; the message names file, line and setting."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Part(_Strict):
+    lab: str
+    spec: dict[str, Any] = {}
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
+    exclude: list[dict[str, Any]] = []
+
+
+class TableOf(_Strict):
+    """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
+    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab.
+    """
+
+    title: str = ""
+    lab: str = ""
+    rows: tuple[str, ...] = ("model",)
+    columns: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+
+class _File(_Strict):
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
+    title: str = ""
+    about: str = ""
+    at_once: Annotated[int, Field(ge=1, le=64)] = 4
+    budget_calls: Annotated[int, Field(ge=1)] | None = None
+    width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rules: Rules = "repaired"
+    part: Annotated[list[_Part], Field(min_length=1)]
+    table: list[TableOf] = []
+
+
+class Planned(NamedTuple):
+    """One run of a study: its name, its lab, what it is to measure."""
+
+    id: str
+    lab: Lab
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as its file has it.
+
+    `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
+    `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
+    number; `width` how wide an interval may be; by `rules` the tables are read.
+    """
+
+    name: str
+    title: str
+    about: str
+    controls: tuple[Planned, ...]
+    runs: tuple[Planned, ...]
+    tables: tuple[TableOf, ...]
+    at_once: int
+    budget_calls: int | None
+    width: float | None
+    rules: Rules
+
+    @property
+    def all(self) -> tuple[Planned, ...]:
+        """Every run, those of the controls first."""
+        return *self.controls, *self.runs
+
+
+def run_id(lab: Lab, spec: Spec) -> str:
+    """The run's name: of the lab, what is to be measured and the prompts, and of nothing else."""
+    content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def read(path: Path, labs: Mapping[str, Lab]) -> Study:
+    """The study that a file describes. Raises BadStudy."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadStudy(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    return _Reader(path.name, text, labs).study(path.stem)
+
+
+class _Reader:
+    """Reads one file, and knows where in it things stand."""
+
+    def __init__(self, file: str, text: str, labs: Mapping[str, Lab]) -> None:
+        self.file = file
+        self.text = text
+        self.labs = {**labs, **{lab.path: lab for lab in labs.values()}}
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise BadStudy(f"{file}: this is not TOML: {error}.") from None
+        self.is_one = "part" not in data
+        if self.is_one:
+            # A study of one part needs no heading for it.
+            data["part"] = [{name: data.pop(name) for name in _Part.model_fields if name in data}]
+        try:
+            self.data = _File.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise self.fault(first["loc"], _in_words(first["type"], first["msg"])) from None
+
+    def study(self, stem: str) -> Study:
+        runs: dict[str, Planned] = {}
+        controls: dict[str, Planned] = {}
+        for number, part in enumerate(self.data.part):
+            lab = self.lab(part.lab, ("part", number, "lab"))
+            for spec in self.specs(part, lab, ("part", number)):
+                planned = Planned(run_id(lab, spec), lab, spec)
+                runs.setdefault(planned.id, planned)
+                for control in lab.calibration(spec):
+                    of_control = Planned(run_id(lab, control), lab, control)
+                    controls.setdefault(of_control.id, of_control)
+        used = {one.lab.name: one.lab for one in runs.values()}
+        for number, table in enumerate(self.data.table):
+            self.check_table(table, used, ("table", number))
+        return Study(
+            name=self.data.name or stem,
+            title=self.data.title or self.data.name or stem,
+            about=self.data.about,
+            controls=tuple(one for id, one in controls.items() if id not in runs),
+            runs=tuple(runs.values()),
+            tables=tuple(self.data.table),
+            **self.data.model_dump(include={"at_once", "budget_calls", "width", "rules"}),
+        )
+
+    def lab(self, name: str, key: Key) -> Lab:
+        if name not in self.labs:
+            known = [lab.path for lab in self.labs.values() if not lab.hidden]
+            raise self.fault(key, f"there is no lab {name!r}. {_near(name, dict.fromkeys(known))}")
+        return self.labs[name]
+
+    def specs(self, part: _Part, lab: Lab, key: Key) -> Iterator[Spec]:
+        """The specifications of a grid, in the order of its axes, the last changing fastest."""
+        # An axis whose values are tables sets several settings at once.
+        axes = [
+            [(value if isinstance(value, dict) else {axis: value}) for value in values]
+            for axis, values in part.grid.items()
+        ]
+        where: dict[str, Key] = {name: (*key, "spec", name) for name in part.spec}
+        for axis, points in zip(part.grid, axes, strict=True):
+            where |= {name: (*key, "grid", axis) for point in points for name in point}
+        for name, place in where.items():
+            if name not in lab.spec.model_fields:
+                near = _near(name, lab.spec.model_fields)
+                raise self.fault(place, f"{lab.title} has no setting {name!r}. {near}")
+        varied = {name for points in axes for point in points for name in point}
+        left_out = [0] * len(part.exclude)
+        for number, excluded in enumerate(part.exclude):
+            for name in excluded:
+                if name not in varied:
+                    place = (*key, "exclude", number, name)
+                    raise self.fault(place, f"{name!r} is no setting of the grid. {_near(name, varied)}")
+        for combined in product(*axes):
+            point = {name: value for one in combined for name, value in one.items()}
+            matching = [number for number, excluded in enumerate(part.exclude) if _matches(point, excluded)]
+            for number in matching:
+                left_out[number] += 1
+            if not matching:
+                yield self.spec(lab, {**part.spec, **point}, where, key)
+        for number, count in enumerate(left_out):
+            if not count:
+                raise self.fault((*key, "exclude", number), "it leaves nothing out: no point of the grid is like that.")
+
+    def spec(self, lab: Lab, fields: dict[str, Any], where: Mapping[str, Key], key: Key) -> Spec:
+        try:
+            spec = lab.spec.model_validate(fields)
+            lab.prompts(spec)
+        except ValidationError as error:
+            loc = error.errors()[0]["loc"]
+            place = where.get(str(loc[0]), key) if loc else key
+            raise self.fault(place, f"{complaints(error)[0]} ({_shown(fields)})") from None
+        except (CallFailed, ValueError) as error:
+            raise self.fault(where.get("prompts", key), str(error)) from None
+        return spec
+
+    def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
+        labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
+        fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
+        metrics = {metric.name for lab in labs for metric in lab.metrics}
+        for kind, names, known in (
+            ("rows", table.rows, fields),
+            ("columns", table.columns, fields),
+            ("metrics", table.metrics, metrics),
+        ):
+            for name in names:
+                if name not in known:
+                    raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
+
+    def fault(self, key: Key, words: str) -> BadStudy:
+        """The error for what stands at `key`."""
+        shown = key[2:] if self.is_one and key[:1] == ("part",) else key
+        named = ".".join(str(one + 1) if isinstance(one, int) else one for one in shown)
+        return BadStudy(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")
+
+
+_HEADING = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
+
+
+def line_of(text: str, key: Key) -> int:
+    """The line, from 1, on which a setting of a TOML file stands; where it stands within another one, that one's line,
+    or that of its table's heading; 1 where nothing of it is found.
+    """
+    table: Key = ()
+    counts: dict[tuple[str, ...], int] = {}
+    best, at = 0, 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := _HEADING.match(line):
+            names = tuple(part.strip().strip("\"'") for part in heading[2].split("."))
+            if heading[1] == "[[":
+                counts[names] = counts.get(names, -1) + 1
+                counts = {known: n for known, n in counts.items() if known == names or known[: len(names)] != names}
+            table = ()
+            for depth, name in enumerate(names, start=1):
+                table += (name, counts[names[:depth]]) if names[:depth] in counts else (name,)
+            found = table
+        else:
+            found = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
+        if found and len(found) > best and key[: len(found)] == found:
+            best, at = len(found), number
+    return at
+
+
+def _matches(point: Mapping[str, Any], excluded: Mapping[str, Any]) -> bool:
+    """Whether the point has all these values, or one of each list of values."""
+    return all(
+        name in point and (point[name] == value or (isinstance(value, list) and point[name] in value))
+        for name, value in excluded.items()
+    )
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
+
+
+def _shown(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {str(value)[:40]}" for name, value in fields.items())
+
+
+def _in_words(kind: str, words: str) -> str:
+    return {"extra_forbidden": "a study has no such setting.", "missing": "this has to be there."}.get(
+        kind, f"{words}."
+    )

@@ -1,0 +1,126 @@
+"""A study on a counting server, killed again and again while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from core.events import Answered, Asked
+from core.journal import read
+from tests.conftest import WITHOUT_ENCODER
+from tests.stub_server import StubServer
+
+ROOT = Path(__file__).resolve().parents[3]
+
+STUDY = """
+name = "killed"
+at_once = 3
+[[part]]
+lab = "ask"
+spec = { dataset = "world", limit = 4, model = "openai/stub-model", counterfactuals = 4 }
+[[part]]
+lab = "check"
+spec = { limit = 4, controls = 1, model = "openai/stub-model" }
+grid = { task = ["sentiment", "entailment"] }
+"""
+
+
+def steady(body: dict[str, Any]) -> str:
+    """A plausible answer that depends on the request alone."""
+    asked = str(body["messages"][-1]["content"])
+    chance = crc32(json.dumps([body["messages"], body.get("seed")]).encode())
+    if "Starter question:" in asked:
+        return (
+            f"Can bird number {body.get('seed')} fly?\nYour guess of the robot's answer: So it will likely answer yes."
+        )
+    if "Paragraph:" in asked:
+        return ("positive", "negative", "yes", "unknown")[chance % 4]
+    return f"All birds fly. So the answer is {('yes', 'no')[chance % 2]}."
+
+
+def environment(home: Path, server: StubServer) -> dict[str, str]:
+    return {
+        **os.environ,
+        "EXPLAIN_HOME": str(home),
+        "OPENAI_BASE_URL": server.base_url,
+        "OPENAI_API_KEY": "none",
+        "PYTHONPATH": WITHOUT_ENCODER,
+    }
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "core", "study", *arguments]
+
+
+def key(messages: Any, seed: int | None) -> str:
+    return json.dumps([messages, seed])
+
+
+def answered(home: Path) -> Counter[str]:
+    """How often the server's answer to each call stands in the journals, by run and call."""
+    found: Counter[str] = Counter()
+    for path in (home / "journals").glob("study-*.jsonl"):
+        asked: dict[str, str] = {}
+        for event in read(path).events:
+            if isinstance(event, Asked):
+                messages = [{"role": one.role, "content": one.content} for one in event.messages]
+                asked[event.call] = key(messages, event.sampling.seed)
+            elif isinstance(event, Answered) and not event.cached and event.model.startswith("openai/"):
+                found[f"{path.stem} {asked[event.call]}"] += 1
+    return found
+
+
+def table(home: Path, server: StubServer, file: Path) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        command("table", str(file), "--json"), env=environment(home, server), cwd=ROOT, capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
+    """Make the study whole, and make it again in another home with so many kill -9 at random moments. Asserts that the
+    tables are equal and that no call is asked again once its answer is on disk. How often it was killed in mid-run.
+    """
+    chance = random.Random(seed)
+    file = folder / "killed.toml"
+    file.write_text(STUDY)
+    with StubServer(steady, delay=0.03) as server:
+        whole, broken = folder / "whole", folder / "broken"
+        subprocess.run(command("run", str(file)), env=environment(whole, server), cwd=ROOT, check=True, timeout=300)
+        expected = table(whole, server, file)
+        struck = 0
+        for _ in range(kills):
+            known = {one.partition(" ")[2] for one in answered(broken)} if broken.exists() else set()
+            before = server.count
+            process = subprocess.Popen(
+                command("run", str(file)), env=environment(broken, server), cwd=ROOT, stdout=subprocess.DEVNULL
+            )
+            while server.count == before and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(chance.random() * 0.5)
+            struck += process.poll() is None
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            _none_again(server, before, known)
+        known = {one.partition(" ")[2] for one in answered(broken)}
+        before = server.count
+        subprocess.run(command("run", str(file)), env=environment(broken, server), cwd=ROOT, check=True, timeout=300)
+        _none_again(server, before, known)
+        assert set(answered(broken).values()) == {1}
+        assert table(broken, server, file) == expected
+    return struck
+
+
+def _none_again(server: StubServer, before: int, known: set[str]) -> None:
+    again = [one.body for one in server.seen[before:] if key(one.body["messages"], one.body.get("seed")) in known]
+    assert not again, f"{len(again)} calls were asked again that had been answered"
