@@ -59,12 +59,14 @@ def runs(
     frame = store.query(
         f"""
         with listed as (
-            select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
-                   hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
+            select run, lab, coalesce(said.value, title) as title, model, status, runs."at", finished_at, seconds,
+                   cases, answered, failed, error, message, hint, reread_from,
+                   json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
+                 left join (select about as run, value from labels where kind = 'title') said using (run)
             where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
                   and {SEEN}
-            order by "at" desc nulls first, run desc limit ?
+            order by runs."at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
         ), figures as (
@@ -254,7 +256,8 @@ def figures(
     viewer: str | None = None,
 ) -> DataFrame:
     """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
-    `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and are left out.
+    `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and forks have an answer that a
+    person edited: both are left out.
 
     run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
     each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
@@ -297,7 +300,8 @@ def _figures(
         )
         select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and not recording and coalesce(forked_from, '') = '' and {SEEN}
+        order by runs.at desc, run, item
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,
