@@ -138,6 +138,11 @@ class Visit:
         """How its owner keeps the run. Raises NoSuchRun and NotYours."""
         return self._jobs.kept(self._seen(run_id))
 
+    def is_of_others(self, run_id: str) -> bool:
+        """Whether somebody else began the run, or labelled in it. Raises NoSuchRun and NotYours."""
+        owner = self._jobs.owner(self._seen(run_id))
+        return owner not in ("", self.visitor.name) or bool(self._jobs.labels(run_id).keys() - {self.labeller})
+
     def delete(self, run_id: str) -> None:
         """Put the run away until the app ends. Raises NoSuchRun, NotYours, and JournalInUse where it goes on."""
         self._jobs.delete(self._own(run_id, "deletes it"), self.visitor.name)

@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import beside, recording, session
+from pages.parts import beside, keep, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -34,9 +34,10 @@ def title(transcript: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
     spec = transcript.started.spec if transcript.started else {}
     first = transcript.cases[transcript.only].title if transcript.cases else ""
-    asked = " ".join(str(spec.get("title") or first or run_id).split())
+    kept = session.runs().kept(run_id).title
+    asked = " ".join(str(kept or spec.get("title") or first or run_id).split())
     asked = asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"
-    if transcript.planned > 1 and not spec.get("title"):
+    if transcript.planned > 1 and not (kept or spec.get("title")):
         asked += f" and {transcript.planned - 1} more"
     st.title(plain(asked), anchor=False)
     state = transcript.status or ("running" if session.runs().active(run_id) else "interrupted")
@@ -149,6 +150,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             key="download",
             help="The journal: every prompt, raw answer and figure, one JSON object a line.",
         )
+        keep.menu(run_id)
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)
 

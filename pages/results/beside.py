@@ -8,7 +8,7 @@ from core import entry
 from core.runs.jobs import NoSuchRun
 from core.store import listing
 from core.store.listing import Place
-from pages.parts import live
+from pages.parts import labels, live
 from pages.parts.models import short
 from pages.parts.run import actions, damage, go_on
 from pages.parts.text import plain, shortened
@@ -33,6 +33,7 @@ def draw(looked: Looked, at: Place) -> None:
     if not active:
         damage(at.run)
     if not live.watched(lab, at.run, state, active):
+        labels.draw(lab, at.run, state, at.case, at.trial)
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at)

@@ -16,10 +16,10 @@ from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
-from pages.parts import live, present, recording, rooms, session
+from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE
-from pages.parts.run import actions, damage, named_in_address, problems, size, title
+from pages.parts.run import actions, damage, go_on, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
 from pages.shell import PAGES
@@ -186,6 +186,7 @@ def everything(state: Transcript, log: CaseLog) -> None:
                 "versions": state.started.versions,
                 "app": " ".join(filter(None, (state.started.app, state.started.commit))),
                 "read again from": state.started.reread_from or None,
+                "forked from": state.started.forked_from.model_dump() if state.started.forked_from else None,
             },
             expanded=1,
         )
@@ -218,9 +219,14 @@ def main(run_id: str) -> None:
     present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
+    fork.note(state)
     if not active:
         damage(run_id)
+        go_on(run_id, state)
+        if call := state.calls.get(st.query_params.get("fork", "")):
+            fork.draw(run_id, state, call, live.chosen(state))
     if not live.watched(lab, run_id, state, active):
+        labels.draw(lab, run_id, state, live.chosen(state))
         everything(state, state.case(live.chosen(state)))
 
 

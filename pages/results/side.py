@@ -138,7 +138,9 @@ def _goes_on(one: Column, case: str) -> bool:
 def _line(one: Column, lab: Lab) -> list[str]:
     """What tells the run from the others; before it has begun, that it has not."""
     spec = one.spec
-    return rooms.of(lab).line(spec)[1:] if spec else ["not begun yet" if one.active else one.run]
+    fork = one.state.started.forked_from if one.state.started else None
+    edited = f"with call {fork.call} edited" if fork else ""
+    return [*rooms.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
 def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:

@@ -48,6 +48,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "fork": lambda visit, run: visit.wait(visit.fork(EDIT.model_copy(update={"run": run})), 10),
     "label": lambda visit, run: visit.label(run, "all/1-yes", "", Label(note="odd")),
     "labels": lambda visit, run: visit.labels(run),
+    "is_of_others": lambda visit, run: visit.is_of_others(run),
     "kept": lambda visit, run: visit.kept(run),
 }
 DEEDS: dict[str, Callable[[Visit, str], object]] = {
