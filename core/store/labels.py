@@ -17,8 +17,8 @@ UNREAD = "nothing"
 
 
 class BorneOut(NamedTuple):
-    """How often `reader` (a set of rules, or a model) is right by people's labels. Of `n` labels `right` say that what
-    was shown is right; the rest of the figures is over those of which it is known what it should have been.
+    """How often `reader` (a set of rules, or a model) is right by people's labels: by `right` of `n`. The other figures
+    are over those labels that say what it should have been.
     """
 
     reader: str
@@ -62,12 +62,14 @@ def borne_out(store: Store, lab: Lab, judged: Judged, viewer: str | None = None)
         if word is None:
             continue
         shown = one.readings[f"{judged.of}_repaired"] or UNREAD
-        is_right = word == judged.good
-        truth = shown if is_right else one.words.get(("should", judged.name))
+        truth = shown if word == judged.good else one.words.get(("should", judged.name))
         readers = {models.get(run, judged.role): "repaired"} if judged.role else {f"{one} rules": one for one in RULES}
         for reader, rules in readers.items():
-            pairs[reader].append((truth, one.readings[f"{judged.of}_{rules}"] or UNREAD))
-            right[reader] += is_right
+            read = one.readings[f"{judged.of}_{rules}"] or UNREAD
+            # Of what was read otherwise than shown, and should be neither, nothing is known.
+            if truth is not None or read == shown:
+                pairs[reader].append((truth, read))
+                right[reader] += read == truth
     return [
         BorneOut(
             reader,
