@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import streamlit as st
 
@@ -68,7 +68,7 @@ def _told(fork: Fork) -> bool:
         who = ", ".join(f"{plain(short(model))} {n:,}" for model, n in plan.least.most_common())
         most = f", at most {plan.most:,} where new answers lead elsewhere" if (plan.most or 0) > least else ""
         words = f"**Asked again: {least:,} {'call' if least == 1 else 'calls'}** ({who}){most}."
-    st.markdown(f"{words} Kept from this run: {plan.kept:,}. {_price(plan.least)}")
+    st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan.least)}")
     return True
 
 
@@ -81,12 +81,12 @@ def _plan(fork: Fork) -> Plan:
     return _planned(fork, session.runs().file(fork.run).st_size)
 
 
-def _price(models: Iterable[str]) -> str:
-    """What the calls cost, as far as that is known."""
+def _price(models: Collection[str]) -> str:
+    """What the calls cost, as far as that is known; nothing is said where there are none."""
     paid = sorted(model for model in models if model.partition("/")[0] in session.endpoints())
     if not paid:
-        return "Price: nothing."
-    return f"Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
+        return " Price: nothing, for these run here." if models else ""
+    return f" Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
 
 
 def _begin(fork: Fork, case: str) -> None:

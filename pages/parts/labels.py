@@ -74,53 +74,55 @@ class _Labelling:
     def draw(self) -> None:
         keys = iter(KEYS)
         told = []
-        for one in self.lab.judged:
-            # A reading is judged where there is one.
-            if one.of and self.read is None:
-                continue
-            good, bad = next(keys), next(keys)
-            told += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
-            self._judge(one, good, bad)
         known = labels.tags(self.store, self.viewer) if self.store else []
-        with st.container(horizontal=True, vertical_alignment="center", key="label-tags"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
+            for one in self.lab.judged:
+                # A reading is judged where there is one.
+                if one.of and self.read is None:
+                    continue
+                good, bad = next(keys), next(keys)
+                told += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
+                self._judge(one, good, bad)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-words"):
             for key, tag in zip(keys, known, strict=False):
                 told.append(f"**{key}** tag {plain(tag)}")
                 self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, self._turned(tag))
             self._tags(known)
-        self._note()
+            with st.popover("Note" if not self.own.note else "Note ✓", icon=":material/edit_note:", key="label-note"):
+                self._note()
+        if st.session_state.get("label-keys-shown"):
+            st.caption(" · ".join([*told, "**H** this list"]))
+        self._others()
+        for one in self.lab.judged:
+            self._borne_out(one)
+
+    def _others(self) -> None:
         for number, other in enumerate(self.others, start=1):
-            said = [
-                f"{one.title.lower()}: {other.verdicts[one.name]}"
-                for one in self.lab.judged
-                if one.name in other.verdicts
-            ]
+            judged = (one for one in self.lab.judged if one.name in other.verdicts)
+            said = [f"{one.title.lower()}: {other.verdicts[one.name]}" for one in judged]
             said += [f"tagged {', '.join(other.tags)}"] if other.tags else []
             said += [f"“{other.note}”"] if other.note else []
             if said:
                 st.caption(f"Another person ({number}): {plain('; '.join(said))}")
-        if st.session_state.get("label-keys-shown"):
-            st.caption(" · ".join([*told, "**H** this list"]))
 
     def _judge(self, one: Judged, good: str, bad: str) -> None:
         said = self.own.verdicts.get(one.name)
-        with st.container(horizontal=True, vertical_alignment="center", key=f"label-{one.name}"):
+        with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"label-{one.name}"):
             st.markdown(one.title + (f": **{plain(self._shown(one))}**" if one.of else ""), width="content")
             for key, word in ((good, one.good), (bad, one.bad)):
                 verdicts = {name: value for name, value in self.own.verdicts.items() if name != one.name}
                 should = {name: value for name, value in self.own.should.items() if name != one.name}
                 if word != said:
                     verdicts[one.name] = word
-                self._button(
-                    word, key, word == said, self.own.model_copy(update={"verdicts": verdicts, "should": should})
-                )
+                then = self.own.model_copy(update={"verdicts": verdicts, "should": should})
+                self._button(word, key, word == said, then)
             if one.of and said == one.bad:
                 self._should(one)
-        self._borne_out(one)
 
     def _shown(self, one: Judged) -> str:
         assert self.read is not None
         value = getattr(self.read.repaired, one.of)
-        return labels.UNREAD if value is None else rooms.words().get(value) or value
+        return labels.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
 
     def _button(self, words: str, key: str, is_said: bool, then: Label) -> None:
         st.button(
@@ -190,17 +192,17 @@ class _Labelling:
         self.visit.label(self.run_id, self.case, self.trial, label)
 
     def _borne_out(self, one: Judged) -> None:
-        """How often whoever read is right by all labels so far."""
+        """How often whoever read is right by all labels so far, and how far labellers agree."""
         if self.store is None:
             return
         told = [_told(found) for found in labels.borne_out(self.store, self.lab, one, self.viewer)]
         if people := labels.labellers(self.store, self.lab, one, self.viewer):
             told.append(
-                f"Two or more people passed {people.n} of these verdicts: alpha {_figure(people.alpha)} "
-                f"({people.people} people), kappa {_figure(people.kappa.value)} (two of them, n {people.kappa.n})."
+                f"on {people.n} of them {people.people} people agree by alpha {_figure(people.alpha)}, two of them by "
+                f"kappa {_figure(people.kappa.value)} (n {people.kappa.n})"
             )
         if told:
-            st.caption("  \n".join(told))
+            st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(told)}.")
 
 
 USUAL = ("yes", "no", "neither")
@@ -208,11 +210,11 @@ USUAL = ("yes", "no", "neither")
 
 
 def _told(found: BorneOut) -> str:
-    known = f" (n {found.balanced.n}: of the others it was not said what they should be)"
+    figures = f"balanced accuracy {_figure(found.balanced.value)}, kappa {_figure(found.kappa.value)}"
+    n = f"n {found.balanced.n}, for of the others nobody said what they should be"
     return (
-        f"{plain(short(found.reader))}: right in {found.right} of {found.n} labels so far, in all runs; balanced "
-        f"accuracy {_figure(found.balanced.value)}, kappa {_figure(found.kappa.value)}"
-        f"{known if found.balanced.n < found.n else f' (n {found.n})'}"
+        f"**{plain(short(found.reader))}** right in {found.right} of {found.n} ({figures}"
+        f"{f'; {n}' if found.balanced.n < found.n else ''})"
     )
 
 

@@ -32,8 +32,9 @@ def draw(looked: Looked, at: Place) -> None:
         return
     if not active:
         damage(at.run)
-    if not live.watched(lab, at.run, state, active):
+    if not active:
         labels.draw(lab, at.run, state, at.case, at.trial)
+    if not live.watched(lab, at.run, state, active):
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at)

@@ -66,10 +66,8 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     indexed()
     app.run()
     said = words(app)
-    assert (
-        "repaired rules: right in 1 of 2 labels" in said and "paper rules: right in 1 of 2" in said and "(n 2)" in said
-    )
-    assert "fickle: right in 1 of 1 labels" in said
+    assert "**repaired rules** right in 1 of 2 (balanced" in said and "**paper rules** right in 1 of 2" in said
+    assert "**fickle** right in 1 of 1" in said
     entry.jobs().say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
     app.button(key="label-keys").click().run()
     indexed()
@@ -85,12 +83,17 @@ def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run
     assert app.button(key="fork-begin").disabled and "Price" not in words(app)
     app.text_area(key=f"fork-{run}-c0001").set_value("No bird can fly. A penguin is a bird. So the answer is no.").run()
     said = words(app)
-    assert "Asked again: " in said and "(fickle " in said and "Price: nothing." in said
+    assert "Asked again: " in said and "(fickle " in said and "Price: nothing, for these" in said
     app.button(key="fork-begin").click().run()
     first, second = in_address(app, "runs").split(",")
     assert first == run and entry.jobs().wait(second, 60)
     said = words(turned(app, "results/side.py"))
-    assert "No bird can fly" in said and "All birds can fly" in said and "with call c0001 edited" in said
+    assert (
+        "bird can fly" in said
+        and "All birds can fly" in said
+        and ":green-background[" in said
+        and "with call c0001 edited" in said
+    )
     assert "the answer of call c0001 was written by a person" in words(page(CASE, run=second))
 
 
