@@ -198,8 +198,8 @@ class _Labelling:
         told = [_told(found) for found in labels.borne_out(self.store, self.lab, one, self.viewer)]
         if people := labels.labellers(self.store, self.lab, one, self.viewer):
             told.append(
-                f"on {people.n} of them {people.people} people agree by alpha {_figure(people.alpha)}, two of them by "
-                f"kappa {_figure(people.kappa.value)} (n {people.kappa.n})"
+                f"{people.n} were given by two or more of {people.people} people: alpha {_figure(people.alpha)}, kappa "
+                f"of the two who share most {_figure(people.kappa.value)} (n {people.kappa.n})"
             )
         if told:
             st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(told)}.")
@@ -210,12 +210,12 @@ USUAL = ("yes", "no", "neither")
 
 
 def _told(found: BorneOut) -> str:
+    said = f"**{plain(short(found.reader))}** right in {found.right} of {found.n}"
+    if found.balanced.value is None and found.kappa.value is None:
+        return f"{said} (too few or too much alike for balanced accuracy and kappa)"
+    few = ", for of the others nobody said what they should be" if found.balanced.n < found.n else ""
     figures = f"balanced accuracy {_figure(found.balanced.value)}, kappa {_figure(found.kappa.value)}"
-    n = f"n {found.balanced.n}, for of the others nobody said what they should be"
-    return (
-        f"**{plain(short(found.reader))}** right in {found.right} of {found.n} ({figures}"
-        f"{f'; {n}' if found.balanced.n < found.n else ''})"
-    )
+    return f"{said} ({figures}, n {found.balanced.n}{few})"
 
 
 def _figure(value: float | None) -> str:
