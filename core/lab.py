@@ -163,7 +163,7 @@ FACETS = {
 """What a lab may say of a case, for results to be found by: name and title."""
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
     the run asked as `role`.
@@ -177,7 +177,7 @@ class Judged(NamedTuple):
     role: str = ""
 
 
-READING = Judged("reading", "How the answer was read", "right", "wrong", "observed")
+READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")
 
 
 class First(NamedTuple):
@@ -256,7 +256,7 @@ class Lab:
     - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
       that specification, which may be damaged.
-    - `judged` is what a person may pass a verdict on, of a case or a trial.
+    - `judgements` is what a person may pass a verdict on, of a case or a trial.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
@@ -298,7 +298,7 @@ class Lab:
     item: Literal["case", "trial"] = "case"
     principal: str = ""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
-    judged: tuple[Judged, ...] = (READING,)
+    judgements: tuple[Judgement, ...] = (READING,)
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
     about: str = ""

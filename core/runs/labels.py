@@ -22,7 +22,7 @@ _Word = Annotated[str, Field(max_length=LONGEST_TAG)]
 class Label(Frozen):
     """All that one person says of one case or trial; a later label replaces an earlier one.
 
-    `verdicts`: by what is judged (`core.lab.Judged`) the word for it; `should`: what a reading should have been that is
+    `verdicts`: by what is judged (`core.lab.Judgement`) the word for it; `should`: what a reading should have been that is
     judged to be wrong.
     """
 

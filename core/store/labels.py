@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from core.lab import RULES, Judged, Lab
+from core.lab import RULES, Judgement, Lab
 from core.statistics import Agreement, Interval, alpha, balanced_accuracy, kappa
 from core.store.queries import SEEN
 from core.store.store import Store
@@ -49,7 +49,7 @@ class _Labelled(NamedTuple):
     readings: Mapping[str, str | None]
 
 
-def borne_out(store: Store, lab: Lab, judged: Judged, viewer: str | None = None) -> list[BorneOut]:
+def borne_out(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> list[BorneOut]:
     """By all labels on runs of the lab that `viewer` may see; nothing where `judged` is no reading or has no label."""
     if not judged.of:
         return []
@@ -82,7 +82,7 @@ def borne_out(store: Store, lab: Lab, judged: Judged, viewer: str | None = None)
     ]
 
 
-def labellers(store: Store, lab: Lab, judged: Judged, viewer: str | None = None) -> Labellers | None:
+def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> Labellers | None:
     """How far those agree who labelled the same; None where nobody did."""
     words: defaultdict[str, dict[tuple[str, str, str], str]] = defaultdict(dict)
     for (run, case, trial, who), one in _labels(store, lab, viewer, readings=False).items():

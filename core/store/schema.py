@@ -136,7 +136,7 @@ MIGRATIONS = [
         run varchar, role varchar, model varchar
     );
     """,
-    # 10: what people say of a run, one row a word of theirs (core/store/items.py makes it), and what a run was made of
+    # 11: what people say of a run, one row a word of theirs (core/store/items.py makes it), and what a run was made of
     """
     create table labels (
         run varchar,                  -- the journal

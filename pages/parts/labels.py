@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core import entry
-from core.lab import Judged, Lab, Trial
+from core.lab import Judgement, Lab, Trial
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.runs.transcript import Transcript
 from core.store import labels
@@ -76,7 +76,7 @@ class _Labelling:
         told = []
         known = labels.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
-            for one in self.lab.judged:
+            for one in self.lab.judgements:
                 # A reading is judged where there is one.
                 if one.of and self.read is None:
                     continue
@@ -93,19 +93,19 @@ class _Labelling:
         if st.session_state.get("label-keys-shown"):
             st.caption(" · ".join([*told, "**H** this list"]))
         self._others()
-        for one in self.lab.judged:
+        for one in self.lab.judgements:
             self._borne_out(one)
 
     def _others(self) -> None:
         for number, other in enumerate(self.others, start=1):
-            judged = (one for one in self.lab.judged if one.name in other.verdicts)
+            judged = (one for one in self.lab.judgements if one.name in other.verdicts)
             said = [f"{one.title.lower()}: {other.verdicts[one.name]}" for one in judged]
             said += [f"tagged {', '.join(other.tags)}"] if other.tags else []
             said += [f"“{other.note}”"] if other.note else []
             if said:
                 st.caption(f"Another person ({number}): {plain('; '.join(said))}")
 
-    def _judge(self, one: Judged, good: str, bad: str) -> None:
+    def _judge(self, one: Judgement, good: str, bad: str) -> None:
         said = self.own.verdicts.get(one.name)
         with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"label-{one.name}"):
             st.markdown(one.title + (f": **{plain(self._shown(one))}**" if one.of else ""), width="content")
@@ -119,7 +119,7 @@ class _Labelling:
             if one.of and said == one.bad:
                 self._should(one)
 
-    def _shown(self, one: Judged) -> str:
+    def _shown(self, one: Judgement) -> str:
         assert self.read is not None
         value = getattr(self.read.repaired, one.of)
         return labels.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
@@ -134,7 +134,7 @@ class _Labelling:
             args=(then,),
         )
 
-    def _should(self, one: Judged) -> None:
+    def _should(self, one: Judgement) -> None:
         """What was wrongly read should be read as something: one of what the readings came to, or typed."""
         assert self.read is not None
         both = [
@@ -191,7 +191,7 @@ class _Labelling:
     def _keep(self, label: Label) -> None:
         self.visit.label(self.run_id, self.case, self.trial, label)
 
-    def _borne_out(self, one: Judged) -> None:
+    def _borne_out(self, one: Judgement) -> None:
         """How often whoever read is right by all labels so far, and how far labellers agree."""
         if self.store is None:
             return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Lab, Metric, Picture
+from core.lab import READING, First, Judgement, Lab, Metric, Picture
 from core.labs.consistency import charts, prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls
@@ -126,7 +126,7 @@ LAB = Lab(
     prompts=prompts.hashes,
     controls=controls,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
-    judged=(READING, Judged("explanation", "The explanation", "good", "bad")),
+    judgements=(READING, Judgement("explanation", "The explanation", "good", "bad")),
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     calls=calls,

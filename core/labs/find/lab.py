@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Lab
+from core.lab import READING, First, Judgement, Lab
 from core.labs.find import commands, prompts
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
@@ -115,7 +115,7 @@ LAB = Lab(
     calls=calls,
     warm=warm,
     upgrade=upgrade,
-    judged=(READING, Judged("interpretation", "The interpretation", "good", "bad")),
+    judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
     parameters=commands.PARAMETERS,
     from_options=commands.fields,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Lab, Metric, Picture, Sides
+from core.lab import READING, First, Judgement, Lab, Metric, Picture, Sides
 from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
@@ -170,10 +170,10 @@ LAB = Lab(
     controls=robots,
     how="method",
     item="trial",
-    judged=(
+    judgements=(
         READING,
-        Judged("simulation", "The simulation", "good", "bad", "expected", "simulator"),
-        Judged("counterfactual", "The counterfactual", "fair", "unfair"),
+        Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
+        Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
     ),
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     newcomer="control/fickle",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.events import Event, Recorded, Started
-from core.lab import READING, Judged
+from core.lab import READING, Judgement
 from core.labs.simulatability.lab import LAB as ASK
 from core.runs.labels import Label
 from core.runs.run import recorded
@@ -62,7 +62,7 @@ def test_what_each_reader_is_worth_by_the_labels(store: Store) -> None:
         assert (other.reader, other.right, other.n, other.balanced.n) == ("paper rules", 4, 7, 6)
         # Yes yes (3), no no (1), no nothing (2).
         assert other.balanced.value == pytest.approx((1 + 1 / 3) / 2)
-        (simulator,) = labels.borne_out(store, ASK, Judged("simulation", "", "good", "bad", "expected", "simulator"))
+        (simulator,) = labels.borne_out(store, ASK, Judgement("simulation", "", "good", "bad", "expected", "simulator"))
         assert (simulator.reader, simulator.right, simulator.n) == ("control/fickle", 2, 2)
         assert simulator.balanced.value is None, "one class is no test"
         assert labels.borne_out(store, ASK, READING, viewer="bob") == [], "another's run"
@@ -74,4 +74,4 @@ def test_two_labellers_agree_as_far_as_they_do(store: Store) -> None:
         assert both is not None and (both.people, both.n) == (2, 3)
         # Right right, right wrong, right right: agreed 2/3, by chance 2/3; alpha = 1 - (2/6) / (2·5·1/(6·5)) = 0.
         assert both.kappa.value == pytest.approx(0.0) and both.alpha == pytest.approx(0.0)
-        assert labels.labellers(store, ASK, Judged("simulation", "", "good", "bad")) is None
+        assert labels.labellers(store, ASK, Judgement("simulation", "", "good", "bad")) is None
