@@ -122,7 +122,9 @@ class Usage(Frozen):
 
 
 class Answer(Frozen):
-    """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds."""
+    """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds. `edited`: a
+    person wrote it in the model's place.
+    """
 
     text: str
     seconds: float = 0.0
@@ -133,6 +135,7 @@ class Answer(Frozen):
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
     cut: bool = Field(default=False, exclude_if=_empty)
+    edited: bool = Field(default=False, exclude_if=_empty)
 
 
 class CallFailed(Exception):
@@ -188,13 +191,23 @@ class _Placed(_Event):
     trial: str = ""
 
 
+class Fork(Frozen):
+    """One answer of another run in whose place a person put `text`: the run, the place of the call, and the call."""
+
+    run: str
+    case: str
+    call: str
+    text: str
+
+
 class Started(_Event):
     """`spec` is the lab's specification as data; with it and `seed` the run can be made again.
 
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
-    `reread_from` names the run whose raw answers were read again. `owner` is the name under which the runs of whoever
-    began it are kept (`core.runs.people`); empty for one begun on the command line. `study` names the study that the
-    run was made for, where it was.
+    `reread_from` names the run whose raw answers were read again, `forked_from` the one in which a person edited an
+    answer: this run goes on from there, with the cases that share that answer. `owner` is the name under which the runs
+    of whoever began it are kept (`core.runs.people`); empty for one begun on the command line.
+    `study` names the study that the run was made for, where it was.
     """
 
     kind: Literal["started"] = "started"
@@ -208,6 +221,7 @@ class Started(_Event):
     commit: str = ""
     about: str = Field(default="", exclude_if=_empty)
     reread_from: str = Field(default="", exclude_if=_empty)
+    forked_from: Fork | None = Field(default=None, exclude_if=_empty)
     owner: str = Field(default="", exclude_if=_empty)
     study: str = Field(default="", exclude_if=_empty)
 
@@ -253,7 +267,7 @@ class Token(_Event):
 
 class Answered(_Placed):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
-    that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER.
+    that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER. `edited`: a person wrote it.
     """
 
     kind: Literal["answered"] = "answered"
@@ -269,6 +283,7 @@ class Answered(_Placed):
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
     cut: bool = Field(default=False, exclude_if=_empty)
+    edited: bool = Field(default=False, exclude_if=_empty)
 
 
 class Failed(_Placed):

@@ -208,6 +208,23 @@ FACETS = {
 """What a lab may say of a case, for results to be found by: name and title."""
 
 
+class Judgement(NamedTuple):
+    """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
+    a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
+    the run asked as `role`.
+    """
+
+    name: str
+    title: str
+    good: str
+    bad: str
+    of: Literal["expected", "observed", ""] = ""
+    role: str = ""
+
+
+READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")
+
+
 class First(NamedTuple):
     """The first minute: a run to press a button for, in words for a newcomer."""
 
@@ -309,6 +326,7 @@ class Lab:
     - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
       that specification, which may be damaged. `judged` is how such rows are compared; None where they are not.
+    - `judgements` is what a person may pass a verdict on, of a case or a trial.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `asks(spec, cases)` is how many calls a run over so many cases makes at most, by the role of who is asked;
       `calls(spec, cases)` is their sum.
@@ -357,6 +375,7 @@ class Lab:
     principal: str = ""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
     judged: Judged | None = None
+    judgements: tuple[Judgement, ...] = (READING,)
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
     about: str = ""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import click
 
 from core import entry, home
-from core.events import Event, Failed, Frozen, Recorded, Token
+from core.events import Event, Failed, Fork, Frozen, Recorded, Token
 from core.journal import Journal, JournalFull, JournalInUse, read
 from core.lab import Lab, Prior, Spec, counted, narrated
 from core.runs import prior
@@ -63,6 +63,7 @@ def run(
     resolve: Resolve | None = None,
     additions: Sequence[Addition] = (),
     reread_from: str = "",
+    forked_from: Fork | None = None,
 ) -> int:
     """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first.
 
@@ -122,6 +123,7 @@ def run(
                 additions=additions,
                 settle=written.settled,
                 reread_from=reread_from,
+                forked_from=forked_from,
                 stand_on=stand_on,
             )
 

@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from core.events import CallFailed, Event, Failed, Finished, Frozen, Recorded, Started
+from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, Recorded, Started
 from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
 from core.policy import child_environment
@@ -72,13 +72,14 @@ async def execute(
     additions: Sequence[Addition] = (),
     settle: Settle | None = None,
     reread_from: str = "",
+    forked_from: Fork | None = None,
     owner: str = "",
     study: str = "",
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
-    `study` what it is made for.
+    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`).
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
@@ -97,6 +98,7 @@ async def execute(
                 app=app_version(),
                 commit=commit(),
                 reread_from=reread_from,
+                forked_from=forked_from,
                 owner=owner,
                 study=study,
             )

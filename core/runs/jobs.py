@@ -8,19 +8,23 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 
 from core import journal, policy
-from core.events import Event, Finished, Frozen, Model, Shared, Started, Token
+from core.events import Event, Finished, Fork, Frozen, Model, Recorded, Shared, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
 from core.lab import Lab, Prior, Spec
 from core.runs import prior, turns
 from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id
+from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
+from core.runs.labels import BY, Kept
 from core.runs.run import Resolve, complaints, recorded
-from core.runs.said import is_shared, said_path, shared_path
+from core.runs.said import is_shared, kept_path, said_path, shared_path
 from core.runs.transcript import Transcript, ancestors
 from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
@@ -48,6 +52,14 @@ def _of_today() -> Iterator[None]:
         yield
     except FromTheFuture as error:
         raise NewerRun(str(error)) from None
+
+
+@contextmanager
+def _in_the_run() -> Iterator[None]:
+    try:
+        yield
+    except LookupError as error:
+        raise NoSuchRun(str(error)) from None
 
 
 class Job:
@@ -106,6 +118,8 @@ class Jobs:
         self._allowance = Allowance(folder)
         self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """What several runs stand on is made once."""
+        self._away: dict[str, str] = {}
+        """Deleted runs, and who deleted each."""
         self._registry = threading.Lock()
         self._beginning = threading.Lock()
         """One run begins after another, so that no two take the same last place."""
@@ -139,6 +153,8 @@ class Jobs:
             # Read once nobody else can write: two who resume at once must not ask twice.
             history = self.events(run_id)
             lab, spec = self._begun(run_id, history)
+            if (fork := fork_of(history)) is not None:
+                resolve = self._forked(fork, resolve, self.events(fork.run))
         except BaseException:
             self._end(job)
             raise
@@ -154,8 +170,32 @@ class Jobs:
         model = replaying(run_id, history)
         new = new_id(lab.name)
         job = self._job(new, new=True, owner=owner)
-        self._go(job, self._execute(job, lab, spec, lambda id: model, (), given(lab, history), reread_from=run_id))
+        going = self._execute(
+            *(job, lab, spec, lambda id: model, (), given(lab, history)),
+            reread_from=run_id,
+            forked_from=fork_of(history),
+        )
+        self._go(job, going)
         return new
+
+    def plan(self, fork: Fork) -> Plan:
+        """What going on from the edit would ask, without a call. Raises NoSuchRun."""
+        history = self.events(fork.run)
+        lab, spec = self._begun(fork.run, history)
+        with _in_the_run():
+            return asyncio.run(planned(lab, spec, history, fork))
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "") -> str:
+        """Go on from an edited answer, as a new run, which asks only what depends on the edit. Raises NoSuchRun, and
+        TooMuch.
+        """
+        history = self.events(fork.run)
+        lab, spec = self._begun(fork.run, history)
+        models = self._forked(fork, resolve, history)
+        run_id = new_id(lab.name)
+        job = self._job(run_id, new=True, owner=owner, calls=planned_calls(narrowed(lab, fork), spec))
+        self._go(job, self._execute(job, lab, spec, models, (), inputs(lab, history, fork), forked_from=fork))
+        return run_id
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call leaves after this returns; what was answered stays."""
@@ -265,6 +305,57 @@ class Jobs:
         """Whether everyone may look at the run. Raises NoSuchRun."""
         return self.is_recording(run_id) or is_shared(self._path(run_id))
 
+    def labels(self, run_id: str) -> dict[str, list[Recorded]]:
+        """What people say of the run's cases and trials (`core.runs.labels`), by the name each says it under. Raises
+        NoSuchRun.
+        """
+        name = self._path(run_id).stem
+        said = {path: journal.read(path).events for path in sorted(self._folder.glob(f"{name}~{BY}*.jsonl"))}
+        return {
+            path.stem.partition("~")[2]: [event for event in events if isinstance(event, Recorded)]
+            for path, events in said.items()
+        }
+
+    def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
+        """Keep the run so from now on. Raises NoSuchRun."""
+        if self.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: it stays as it is.")
+        path = kept_path(self._path(run_id))
+        self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
+
+    def kept(self, run_id: str) -> Kept:
+        """How its owner keeps the run. Raises NoSuchRun."""
+        path = kept_path(self._path(run_id))
+        said = journal.read(path).events if path.exists() else []
+        return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
+
+    def delete(self, run_id: str, who: str = "") -> None:
+        """Put the run away, with what was said about it, until this process ends; `who` may bring it back. Raises
+        NoSuchRun, and JournalInUse where it goes on.
+        """
+        path = self._path(run_id)
+        if self.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
+        # Nobody goes on with it meanwhile.
+        with Journal(path):
+            for one in [path, *self._folder.glob(f"{run_id}~*.jsonl")]:
+                one.rename(Path(self._bin.name) / one.name)
+            self._away[run_id] = who
+        self._ended(run_id)
+
+    def deleted(self, who: str = "") -> list[str]:
+        """The runs that `who` deleted in this process, the latest last."""
+        return [run for run, by in self._away.items() if by == who]
+
+    def undo(self, run_id: str, who: str = "") -> None:
+        """Bring back a run that `who` deleted. Raises NoSuchRun where there is none."""
+        if run_id not in self.deleted(who):
+            raise NoSuchRun(f"{run_id} can no longer be brought back.")
+        for one in Path(self._bin.name).glob(f"{run_id}*.jsonl"):
+            one.rename(self._folder / one.name)
+        del self._away[run_id]
+        self._ended(run_id)
+
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
         return self._path(run_id).parent != self._folder
@@ -289,6 +380,11 @@ class Jobs:
         """Size and times of the run's journal: what was read of it holds as long as they stay. Raises NoSuchRun."""
         return self._path(run_id).stat()
 
+    @cached_property
+    def _bin(self) -> TemporaryDirectory[str]:
+        """Where deleted runs lie, which go for good with this process."""
+        return TemporaryDirectory(prefix=".deleted-", dir=self._folder, ignore_cleanup_errors=True)
+
     def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
         """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
         begin = not path.exists()
@@ -311,6 +407,10 @@ class Jobs:
         except ValidationError as error:
             why = "; ".join(complaints(error)[:3])
             raise NoSuchRun(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
+
+    def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
+        with _in_the_run():
+            return forked(history, fork, resolve or self._resolve)
 
     def _unfinished(self, run_id: str) -> dict[str, str]:
         with self._registry:
@@ -396,9 +496,12 @@ class Jobs:
         history: Sequence[Event] = (),
         additions: Sequence[Addition] = (),
         reread_from: str = "",
+        forked_from: Fork | None = None,
     ) -> None:
         WHOSE.set(job.owner or job.id)
-        first = None if reread_from else prior.due(lab, spec, history)
+        if forked_from := forked_from or fork_of(history):
+            lab = narrowed(lab, forked_from)
+        first = None if reread_from or forked_from else prior.due(lab, spec, history)
         await execute(
             lab,
             spec,
@@ -409,6 +512,7 @@ class Jobs:
             additions=additions,
             settle=job.journal.settled,
             reread_from=reread_from,
+            forked_from=forked_from,
             owner=job.owner,
             stand_on=None if first is None else lambda: self._stand_on(job, first, resolve),
         )

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from core import policy
-from core.events import Event, Frozen
+from core.events import Event, Fork, Frozen, Recorded
 from core.journal import Fault
 from core.lab import Lab, Prior, Spec
 from core.runs.engine import Addition
+from core.runs.fork import Plan
 from core.runs.jobs import Jobs, NoSuchRun, Replaying
+from core.runs.labels import BY, Kept, Label
 from core.runs.run import Resolve
 from core.runs.transcript import Transcript
 from core.runs.watch import Watch
@@ -93,6 +95,16 @@ class Visit:
         """Read a run's answers again, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
         return self._jobs.reread(self._seen(run_id), replaying, self.visitor.name)
 
+    def plan(self, fork: Fork) -> Plan:
+        """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
+        self._seen(fork.run)
+        return self._jobs.plan(fork)
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None) -> str:
+        """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
+        self._seen(fork.run)
+        return self._jobs.fork(fork, resolve, self.visitor.name)
+
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str) -> None:
         """Keep what the visitor says about a run under the name `who`. Raises NoSuchRun, and NotYours where that name
         is another's.
@@ -104,6 +116,44 @@ class Visit:
     def said(self, run_id: str, who: str) -> list[Event]:
         """What `who` said about the run. Raises NoSuchRun and NotYours."""
         return self._jobs.said(self._seen(run_id), who)
+
+    def label(self, run_id: str, case: str, trial: str, label: Label) -> None:
+        """Keep what the visitor says of a case, or of a trial of it. Raises NoSuchRun and NotYours."""
+        self.say(run_id, self.labeller, case, label, trial)
+
+    @property
+    def labeller(self) -> str:
+        """The name that the visitor's labels bear."""
+        return f"{BY}{self.visitor.name}"
+
+    def labels(self, run_id: str) -> dict[str, list[Recorded]]:
+        """What everybody says of the run's cases and trials, by labeller. Raises NoSuchRun and NotYours."""
+        return self._jobs.labels(self._seen(run_id))
+
+    def keep(self, run_id: str, kept: Kept) -> None:
+        """Keep the run by another title, or hidden. Raises NoSuchRun and NotYours."""
+        self._jobs.keep(self._own(run_id, "does that"), kept, self.visitor.name)
+
+    def kept(self, run_id: str) -> Kept:
+        """How its owner keeps the run. Raises NoSuchRun and NotYours."""
+        return self._jobs.kept(self._seen(run_id))
+
+    def is_of_others(self, run_id: str) -> bool:
+        """Whether somebody else began the run, or labelled in it. Raises NoSuchRun and NotYours."""
+        owner = self._jobs.owner(self._seen(run_id))
+        return owner not in ("", self.visitor.name) or bool(self._jobs.labels(run_id).keys() - {self.labeller})
+
+    def delete(self, run_id: str) -> None:
+        """Put the run away until the app ends. Raises NoSuchRun, NotYours, and JournalInUse where it goes on."""
+        self._jobs.delete(self._own(run_id, "deletes it"), self.visitor.name)
+
+    def deleted(self) -> list[str]:
+        """The runs that the visitor deleted since the app began, the latest last."""
+        return self._jobs.deleted(self.visitor.name)
+
+    def undo(self, run_id: str) -> None:
+        """Bring back a run that the visitor deleted. Raises NoSuchRun."""
+        self._jobs.undo(run_id, self.visitor.name)
 
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
         """Wait until the run is over; False where the time ran out first. Raises NoSuchRun and NotYours."""

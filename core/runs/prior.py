@@ -22,7 +22,13 @@ def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, 
     for path in sorted(folder.glob(f"*-{lab.name}-*.jsonl"), reverse=True):
         try:
             begun = journal.begun(path)
-            same = begun is not None and not begun.about and begun.lab == lab.name and begun.prompts == prompts
+            same = (
+                begun is not None
+                and not begun.about
+                and not begun.forked_from
+                and begun.lab == lab.name
+                and begun.prompts == prompts
+            )
             if same and begun and lab.spec.model_validate(begun.spec) == spec and sees(path.stem):
                 yield path.stem, transcript(journal.read(path).events)
         except (OSError, ValueError):

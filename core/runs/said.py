@@ -1,4 +1,4 @@
-"""Journals about a run, `<run>~….jsonl` beside its own: what people say of it, and whether it is shared."""
+"""Journals about a run, `<run>~….jsonl` beside its own: what people say of it, whether it is shared, how it is kept."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def said_path(path: Path, who: str) -> Path:
 def shared_path(path: Path) -> Path:
     """The journal of whether the run of the journal `path` is shared; no reader's name begins with ~."""
     return path.with_name(f"{path.stem}~~shared.jsonl")
+
+
+def kept_path(path: Path) -> Path:
+    """The journal of how its owner keeps the run of the journal `path`: its title, and whether it is hidden."""
+    return path.with_name(f"{path.stem}~~kept.jsonl")
 
 
 def is_shared(path: Path) -> bool:

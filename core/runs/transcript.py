@@ -302,6 +302,11 @@ def ancestors(case: str) -> list[str]:
     return [case[:at] for at, letter in enumerate(case) if letter == "/"]
 
 
+def shares(case: str, place: str) -> bool:
+    """Whether the case is placed at `place`, or shares what is placed there; "" is the whole run."""
+    return not place or case == place or case.startswith(f"{place}/")
+
+
 def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:
     """Fold `events` into the state they lead to."""
     state = Transcript()

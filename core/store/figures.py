@@ -31,7 +31,8 @@ def of_runs(
 ) -> DataFrame:
     """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. Each
     run that has a row as `wanted` is there, with the figures of the whole of it; for whom and `stopped` as in
-    `core.store.filters.condition`. Recordings were chosen to be shown, and are left out unless they are wanted.
+    `core.store.filters.condition`. Recordings were chosen to be shown, and are left out unless they are wanted;
+    forks have an answer that a person edited, and are always left out.
 
     run, at, title, model, rules; each of `fields` of the run's specification, as a Python value; the value of each of
     `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`, (record,
@@ -53,7 +54,7 @@ def of_runs(
         )
         select run, runs.at, title, model{_chosen(fields)}{claims}, by_run.* exclude (run), ? as rules
         from by_run join runs using (run)
-        where lab = ? and by_run.n is not null and run in (select items.run from items where {left})
+        where lab = ? and by_run.n is not null and coalesce(forked_from, '') = '' and run in (select items.run from items where {left})
         order by runs.at desc, run
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *_paths(fields), rules, lab, *values],
@@ -108,7 +109,7 @@ def of_cases(
                    -- The figures of a run's only case are those of the run.
                    if(coalesce(cases."of", 1) = 1, '', "case") as at_case
             from wanted join runs using (run) join cases using (run, "case") {joins}
-            where cases.status = 'done'
+            where cases.status = 'done' and coalesce(forked_from, '') = ''
         ), chosen as (
             select *, count(*) over () as found from done where {there or "true"}
             order by "at" desc, run, number, "case" limit ?

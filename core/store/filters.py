@@ -26,6 +26,8 @@ TITLES = {
     "error": "A call failed",
     "status": "Run",
     "differs": "Paper and repaired rules",
+    "label": "Labelled",
+    "tag": "Tag",
     "owner": "Made by",
     "study": "Study",
 }
@@ -58,6 +60,7 @@ class Filter:
     - `ranges`: figures of the case, or of its run where it has none of its own.
     - `runs`: of these runs only, where it is not empty.
     - `recordings`: the runs that came with the app, and else all others.
+    - `hidden`: the runs that their owners hid, and else all others.
     """
 
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -68,11 +71,12 @@ class Filter:
     ranges: tuple[Range, ...] = ()
     runs: tuple[str, ...] = ()
     recordings: bool = False
+    hidden: bool = False
 
     @property
     def is_everything(self) -> bool:
         """Whether nothing is filtered out."""
-        return self == Filter(recordings=self.recordings)
+        return self == Filter(recordings=self.recordings, hidden=self.hidden)
 
     def without(self, facet: str) -> Filter:
         """The same, whatever the facet's value."""
@@ -99,6 +103,8 @@ class Filter:
             found["only"] = list(self.runs)
         if self.recordings:
             found["recordings"] = ["1"]
+        if self.hidden:
+            found["hidden"] = ["1"]
         return found
 
 
@@ -118,6 +124,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
         ranges=tuple(_ranges(query.get("score", ()))),
         runs=tuple(one for one in query.get("only", ()) if len(one) <= LONGEST)[:MOST_VALUES],
         recordings=_last(query, "recordings") == "1",
+        hidden=_last(query, "hidden") == "1",
     )
 
 
@@ -126,12 +133,15 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
     `stopped` are runs that say they go on, whose process is gone.
     """
     runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
+    runs.append((f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})", []))
     here: list[Where] = []
     for facet, values in wanted.chosen.items():
         if facet in IN_ITEMS:
             here.append((f"items.{facet} = any(?)", [list(values)]))
         elif facet == "status":
             runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
+        elif facet in SAID:
+            here.append((_SAID, [SAID[facet], list(values)]))
         elif facet == "owner":
             runs.append((f"{MADE_BY} = any(?)", [list(values)]))
         elif facet == "study":
@@ -151,6 +161,16 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
     sql, found = _all(runs)
     return _all([(f"items.run in (select run from runs where {sql})", found), *here])  # noqa: S608  our own names
 
+
+HIDDEN = "select about from labels where kind = 'hidden'"
+
+SAID = {"label": "verdict", "tag": "tag"}
+"""Facets of what people say: the kind of words in the table `labels`."""
+
+_SAID = """
+    (items.run, items."case", items.trial) in
+    (select (about, "case", trial) from labels where kind = ? and value = any(?))
+"""
 
 STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
 """How a run stands; the question mark stands for those whose process is gone."""

@@ -5,13 +5,19 @@ run that came to no case, the run. So nothing that was run is missing from the l
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from core.lab import FACETS, Lab
+from core.runs.labels import Kept, Label
+from core.runs.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+LABEL, KEPT = name_of(Label), name_of(Kept)
 
 _MADE = f"""
 with failing as (
@@ -62,7 +68,7 @@ from runs where run = any($runs) and about = '' and run not in (select run from 
 
 def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
     """Make the rows of `runs` anew from the tables that the journals fill, within the transaction of `cursor`."""
-    for table in ("items", "roles"):
+    for table in ("items", "roles", "labels"):
         cursor.execute(f"delete from {table} where run = any(?)", [list(runs)])  # noqa: S608  our own names
     cursor.execute(
         """
@@ -71,9 +77,40 @@ def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         """,
         [list(runs)],
     )
+    _labels(cursor, runs)
     cursor.register("facets", _facets(cursor, labs, runs))
     cursor.execute(_MADE, {"runs": list(runs)})
     cursor.unregister("facets")
+
+
+def _labels(cursor: DuckDBPyConnection, runs: Sequence[str]) -> None:
+    """What people say in the journals `runs`, a row for each word."""
+    found = cursor.execute(
+        """
+        select run, about, "case", item, "by", record, data, records."at" from records join runs using (run)
+        where run = any(?) and record = any(?) and about <> ''
+        """,
+        [list(runs), [LABEL, KEPT]],
+    ).fetchall()
+    rows = []
+    for run, about, case, trial, who, record, data, at in found:
+        try:
+            said = list(_words((Label if record == LABEL else Kept).model_validate_json(data)))
+        except ValidationError:
+            continue
+        rows += [(run, about, case, trial, who, kind, value, at) for kind, value in said]
+    if rows:
+        cursor.executemany("insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _words(said: Label | Kept) -> Iterator[tuple[str, str]]:
+    if isinstance(said, Kept):
+        words = [("title", said.title), ("hidden", "yes" if said.hidden else "")]
+    else:
+        words = [("verdict", f"{name}: {word}") for name, word in said.verdicts.items()]
+        words += [("should", f"{name}: {word}") for name, word in said.should.items()]
+        words += [*(("tag", tag) for tag in said.tags), ("note", said.note)]
+    return ((kind, value) for kind, value in words if value)
 
 
 def _facets(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import MADE_BY, STATUS, Filter, condition
+from core.store.filters import MADE_BY, SAID, STATUS, Filter, condition
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -261,6 +261,10 @@ def facet(
         found = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
     elif name == "study":
         found = f"runs.study, sum(n) from {by_run} runs using (run)"
+    elif name in SAID:
+        said = '(select distinct about as run, "case", trial, value from labels where kind = ?)'
+        found = f'value, count(*) from {said} said join items using (run, "case", trial) where {sql}'
+        values = [SAID[name], *values]
     else:
         column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
         found = f"{column}, count(*) from items where {sql}"

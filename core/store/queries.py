@@ -59,12 +59,14 @@ def runs(
     frame = store.query(
         f"""
         with listed as (
-            select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
-                   hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
+            select run, lab, coalesce(said.value, title) as title, model, status, runs."at", finished_at, seconds,
+                   cases, answered, failed, error, message, hint, reread_from,
+                   json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
+                 left join (select about as run, value from labels where kind = 'title') said using (run)
             where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
                   and {SEEN}
-            order by "at" desc nulls first, run desc limit ?
+            order by runs."at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
         ), figures as (

@@ -144,7 +144,8 @@ _SCORED = ("case", "metric", "rules", "item", "n", "of")
 
 def new_run(name: str) -> Row:
     """The row of a run of which nothing is known yet."""
-    row = {"run": name, "status": "running", "seconds": 0.0, "about": "", "reread_from": "", "owner": "", "study": ""}
+    row = {"run": name, "status": "running", "seconds": 0.0}
+    row |= dict.fromkeys(("about", "reread_from", "forked_from", "owner", "study"), "")
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
@@ -174,6 +175,7 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
         case Started():
             run["at"] = at
             run.update({name: getattr(event, name) for name in _STARTED})
+            run["forked_from"] = event.forked_from.run if event.forked_from else ""
             run.update({name: as_json(getattr(event, name)) for name in ("spec", "versions", "prompts")})
             run["title"] = _text(event.spec, "title")
             run["model"] = _text(event.spec, "model")

@@ -23,9 +23,10 @@ SIDE = PAGES / "results/side.py"
 def button(run_id: str, transcript: Transcript) -> None:
     """Offer to set a run that is over beside others of the same."""
     lab = entry.labs().get(transcript.started.lab) if transcript.started else None
-    if lab is None or lab.hidden or transcript.status != "completed" or "model" not in lab.spec.model_fields:
+    if lab is None or lab.hidden or session.runs().active(run_id) or "model" not in lab.spec.model_fields:
         return
-    if st.button("Side by side", icon=":material/view_column:", type="tertiary", key="side"):
+    words = "Side by side" if transcript.status == "completed" else "Ask another model"
+    if st.button(words, icon=":material/view_column:", type="tertiary", key="side"):
         try:
             spec = lab.spec.model_validate(transcript.started.spec if transcript.started else {})
         except ValidationError:

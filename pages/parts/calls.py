@@ -13,6 +13,7 @@ from core.events import LONGEST_ANSWER, Message
 from core.runs.document import tool_calls, turn
 from core.runs.transcript import Call
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 
 def footnote(call: Call) -> str:
@@ -22,6 +23,8 @@ def footnote(call: Call) -> str:
         parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f}\u00a0s")
         if tokens := call.answered.usage.completion_tokens:
             parts.append(f"{tokens} {'token' if tokens == 1 else 'tokens'}")
+        if call.answered.edited:
+            parts.append("written by a person")
         if call.answered.cut:
             parts.append(f"cut off after {LONGEST_ANSWER:,} characters")
     elif call.failed is not None:
@@ -40,6 +43,12 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown("**Raw answer**")
         asked = tool_calls(call.answered.tool_calls) if call.answered else ""
         st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
+    st.page_link(
+        PAGES / "results/case.py",
+        label="Edit this answer and go on from it",
+        icon=":material/fork_right:",
+        query_params={"run": call.asked.run, "fork": call.asked.call, **_named_case()},
+    )
     if call.answered is not None and call.answered.logprobs:
         st.caption(f"First token: {plain(_likeliest(call.answered.logprobs))}")
     if readings:
@@ -55,6 +64,10 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown("**Tools it was offered**")
         offered = [f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in call.asked.tools]
         st.code("\n\n".join(offered), language=None, wrap_lines=True)
+
+
+def _named_case() -> dict[str, str]:
+    return {"case": st.query_params["case"]} if st.query_params.get("case") else {}
 
 
 def _prompt(messages: Sequence[Message]) -> None:

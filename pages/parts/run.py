@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import along, beside, recording, session
+from pages.parts import along, beside, keep, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -34,9 +34,10 @@ def title(transcript: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
     spec = transcript.started.spec if transcript.started else {}
     first = transcript.cases[transcript.only].title if transcript.cases else ""
-    asked = " ".join(str(spec.get("title") or first or run_id).split())
+    kept = session.runs().kept(run_id).title
+    asked = " ".join(str(kept or spec.get("title") or first or run_id).split())
     asked = asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"
-    if transcript.planned > 1 and not spec.get("title"):
+    if transcript.planned > 1 and not (kept or spec.get("title")):
         asked += f" and {transcript.planned - 1} more"
     st.title(plain(asked), anchor=False)
     state = transcript.status or ("running" if session.runs().active(run_id) else "interrupted")
@@ -151,6 +152,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         )
         along.page_of_run(run_id, transcript)
         along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.")
+        keep.menu(run_id)
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)
 

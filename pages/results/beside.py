@@ -10,7 +10,7 @@ from core import entry
 from core.runs.jobs import NoSuchRun
 from core.store import listing
 from core.store.listing import Place
-from pages.parts import live
+from pages.parts import labels, live
 from pages.parts.models import short
 from pages.parts.run import actions, damage, go_on
 from pages.parts.text import plain, shortened
@@ -38,6 +38,8 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = _open) -> No
         return
     if not active:
         damage(at.run)
+    if not active:
+        labels.draw(lab, at.run, state, at.case, at.trial)
     if not live.watched(lab, at.run, state, active):
         go_on(at.run, state)
         actions(at.run, state, here="browse")

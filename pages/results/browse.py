@@ -6,10 +6,11 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
+from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import recording, second
+from pages.parts import keep, recording, second
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
 from pages.parts.upload import upload
@@ -90,7 +91,7 @@ def nothing_yet() -> None:
         st.button(
             "See the recordings that came with the app",
             icon=":material/play_circle:",
-            on_click=lambda: address.go(filter=facets.Filter(recordings=True)),
+            on_click=lambda: address.go(filter=Filter(recordings=True)),
             key="recordings",
         )
         with st.popover("Import runs", icon=":material/upload:", key="import"):
@@ -109,7 +110,9 @@ def main() -> None:
     seen = keeper.changes
     looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
-    if wanted.is_everything and not wanted.recordings and not listing.count(keeper.store, wanted, looked.viewer):
+    keep.deleted()
+    anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))
+    if wanted == Filter() and not anything:
         nothing_yet()
         news(looked, 0, seen)
         return
@@ -119,6 +122,8 @@ def main() -> None:
     second.note(keeper)
     if looked.viewer is not None:
         st.caption("Your runs, and those that are shared.")
+    if wanted.hidden:
+        st.caption("The runs that were hidden, in place of all others.")
     if wanted.recordings:
         st.caption(recording.about_all())
     if not wanted.is_everything:

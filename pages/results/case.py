@@ -20,10 +20,10 @@ from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
 from core.store import queries
 from core.store.store import StoreError
-from pages.parts import live, present, recording, rooms, session
+from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE, waits
-from pages.parts.run import actions, damage, link, named_in_address, problems, size, title
+from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import numbered, plain
 from pages.shell import PAGES
@@ -196,6 +196,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
             "versions": state.started.versions,
             "app": " ".join(filter(None, (state.started.app, state.started.commit))),
             "read again from": state.started.reread_from,
+            "forked from": state.started.forked_from.model_dump() if state.started.forked_from else None,
         }
         st.json({name: value for name, value in made_with.items() if value}, expanded=1)
 
@@ -241,9 +242,14 @@ def main(run_id: str) -> None:
     present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
+    fork.note(state)
     if not active:
         damage(run_id)
+        go_on(run_id, state)
+        if call := state.calls.get(st.query_params.get("fork", "")):
+            fork.draw(run_id, state, call, live.chosen(state))
     if not live.watched(lab, run_id, state, active):
+        labels.draw(lab, run_id, state, live.chosen(state))
         everything(lab, state, state.case(live.chosen(state)))
 
 

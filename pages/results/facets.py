@@ -52,6 +52,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
             _days(wanted)
             _figure(wanted)
     _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted, "recordings")
+    _toggle("Hidden", "The runs that were hidden, in place of all others.", wanted, "hidden")
     if not wanted.is_everything:
         st.button(
             "Clear all filters",

@@ -13,11 +13,12 @@ from core import entry, policy
 from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
+from core.text.diff import pieces
 from pages.parts import live, rooms, session
 from pages.parts.compared import MOST, Cell, Row, aligned, told, told_apart
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
-from pages.parts.text import emphasised, plain, shortened
+from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
 from pages.shell import PAGES, of_lab
 
@@ -110,7 +111,13 @@ def draw(columns: list[Column], lab: Lab) -> None:
                 st.error(plain(str(one.trouble)), title=one.trouble.title, icon=":material/error:")
                 st.caption(plain(one.run))
             else:
-                _head(one, lab, names[one.run], [row.cells[shown.index(one)] for row in rows if row.is_shared])
+                _head(
+                    one,
+                    lab,
+                    names[one.run],
+                    [row.cells[shown.index(one)] for row in rows if row.is_shared],
+                    _before(one, shown, lab),
+                )
     _rows(rows, [names[one.run] for one in shown], shown, lab)
 
 
@@ -138,11 +145,13 @@ def _goes_on(one: Column, case: str) -> bool:
 def _line(one: Column, lab: Lab) -> list[str]:
     """What tells the run from the others; before it has begun, that it has not."""
     spec = one.spec
-    return rooms.of(lab).line(spec)[1:] if spec else ["not begun yet" if one.active else one.run]
+    fork = one.state.started.forked_from if one.state.started else None
+    edited = f"with call {fork.call} edited" if fork else ""
+    return [*rooms.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
-    """What one run came to."""
+def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: str | None) -> None:
+    """What one run came to; of its explanation what differs from the one `before` is marked."""
     side, case = rooms.of(lab).side, one.case(st.query_params.get("case", ""))
     st.markdown(f"##### {plain(name)}", anchors=False)
     stopped(one.state)
@@ -161,7 +170,7 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
     if view:
         with st.container(key=f"explanation-{one.run}"):
             if view.explanation is not None:
-                st.markdown(f"“{plain(view.explanation)}”")
+                st.markdown(f"“{plain(view.explanation) if before is None else _edited(before, view.explanation)}”")
             elif _goes_on(one, case):
                 st.skeleton(60)
             else:
@@ -169,6 +178,18 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
     page = PAGES / "results/case.py" if lab.hidden else of_lab(lab)
     query = {"run": one.run, **({"case": case} if case and one.state.planned > 1 else {})}
     st.page_link(page, label="Open this run", icon=lab.icon, query_params=query)
+
+
+def _before(one: Column, shown: list[Column], lab: Lab) -> str | None:
+    """Of a fork, the explanation of the run that it was forked from, where that is beside it."""
+    fork = one.state.started.forked_from if one.state.started else None
+    first = next((other for other in shown if fork and other.run == fork.run), None)
+    case = first.case(st.query_params.get("case", "")) if first else ""
+    return lab.view(first.state.case(case)).explanation if first and case else None
+
+
+def _edited(before: str, after: str) -> str:
+    return difference((piece.op, piece.text) for piece in pieces(before, after))
 
 
 def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> None:

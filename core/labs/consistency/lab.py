@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Judged, Lab, Metric, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Metric, Told
 from core.labs.consistency import prompts
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, dials
@@ -131,6 +131,7 @@ LAB = Lab(
     truth=truth,
     calibration=calibration,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
+    judgements=(READING, Judgement("explanation", "The explanation", "good", "bad")),
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Judged, Lab, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Told
 from core.labs.find import commands, prompts
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
@@ -129,6 +129,7 @@ LAB = Lab(
     asks=asks,
     warm=warm,
     upgrade=upgrade,
+    judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
     parameters=commands.PARAMETERS,
     from_options=commands.fields,

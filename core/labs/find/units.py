@@ -75,7 +75,7 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told_repaired}
     if read.told_paper and _words(read.told_paper) != _words(read.told_repaired):
-        # Judged twice only where it matters, for every call costs.
+        # Judgement twice only where it matters, for every call costs.
         texts["paper"] = read.told_paper
     texts["truth"] = function.describe()
     if tests and not texts["interpretation"].strip():

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Judged, Lab, Metric, Sides, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Metric, Sides, Told
 from core.labs.simulatability import prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
@@ -175,6 +175,11 @@ LAB = Lab(
     calibration=calibration,
     how="method",
     item="trial",
+    judgements=(
+        READING,
+        Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
+        Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
+    ),
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(
         ("as expected",),

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from core import journal, policy
+from core.events import Fork
 from core.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
 from core.runs.jobs import Jobs, NoSuchRun
+from core.runs.labels import Kept, Label
 from core.runs.people import NotYours, Visit, Visitor, name_of_visitor
 from core.store import figures, queries
 from core.store.index import Index
@@ -21,6 +23,7 @@ from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
 
+EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
 SAID = Promise(call="", text="It repeats.")
 
 LOOKS: dict[str, Callable[[Visit, str], object]] = {
@@ -41,12 +44,22 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "wait": lambda visit, run: visit.wait(run, 1),
     "shared": lambda visit, run: visit.shared(run),
     "reread": lambda visit, run: visit.wait(visit.reread(run, Replay), 10),
+    "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
+    "fork": lambda visit, run: visit.wait(visit.fork(EDIT.model_copy(update={"run": run})), 10),
+    "label": lambda visit, run: visit.label(run, "all/1-yes", "", Label(note="odd")),
+    "labels": lambda visit, run: visit.labels(run),
+    "is_of_others": lambda visit, run: visit.is_of_others(run),
+    "kept": lambda visit, run: visit.kept(run),
 }
 DEEDS: dict[str, Callable[[Visit, str], object]] = {
     "resume": lambda visit, run: (visit.resume(run), visit.wait(run, 10)),
     "cancel": lambda visit, run: visit.cancel(run),
     "share": lambda visit, run: visit.share(run, True),
+    "keep": lambda visit, run: visit.keep(run, Kept(title="Mine")),
+    "delete": lambda visit, run: (visit.delete(run), visit.deleted(), visit.undo(run)),
 }
+ALONE = {"start", "owns", "sees", "sees_all", "replays", "like", "lacks", "labeller", "deleted", "undo"}
+"""What is tried in tests of its own."""
 
 
 @pytest.fixture
@@ -67,7 +80,7 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
 
 def test_every_method_that_a_visit_has_is_tried_here() -> None:
     own = {name for name in vars(Visit) if not name.startswith("_")}
-    assert own == LOOKS.keys() | DEEDS.keys() | {"start", "owns", "sees", "sees_all", "replays", "like", "lacks"}
+    assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
 
 def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, hosted: None) -> None:

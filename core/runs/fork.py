@@ -1,0 +1,142 @@
+"""A run that goes on from an edited answer of another: what does not depend on the edit is kept, the rest asked again.
+
+A call is known by its fingerprint. So nothing has to tell what depends on what: a prompt that the edit leads to is one
+that was never asked, and goes to the model; all others have their answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started
+from core.lab import Lab, Spec
+from core.runs.engine import Addition, execute, given
+from core.runs.run import Resolve
+from core.runs.transcript import shares
+
+_Place = tuple[str, str, str, str, int, str]
+
+
+def fork_of(history: Iterable[Event]) -> Fork | None:
+    """The edit that a run goes on from, if it is a fork."""
+    return next((event.forked_from for event in history if isinstance(event, Started)), None)
+
+
+def narrowed(lab: Lab, fork: Fork) -> Lab:
+    """The lab with those cases alone that share the edited answer."""
+    return replace(lab, cases=lambda spec: (case for case in lab.cases(spec) if shares(case.id, fork.case)))
+
+
+class _Kept:
+    """The answers of the run that is forked, by fingerprint; the edited one in its place."""
+
+    def __init__(self, history: Iterable[Event], fork: Fork) -> None:
+        self.asked: dict[str, Asked] = {}
+        self.answers: dict[str, Answered] = {}
+        self.by_place: dict[_Place, Answered] = {}
+        for event in history:
+            if isinstance(event, Asked):
+                self.asked[event.call] = event
+            elif isinstance(event, Answered) and event.call in self.asked:
+                self.answers.setdefault(self.asked[event.call].fingerprint, event)
+                self.by_place[_place(self.asked[event.call])] = event
+        if fork.call not in self.asked:
+            raise LookupError(f"{fork.run} holds no call {fork.call}.")
+        self.edited = self.asked[fork.call].fingerprint
+        self._fork = fork
+
+    def of(self, request: Request) -> Answer | None:
+        """The answer to a request that was made before."""
+        fingerprint = request.fingerprint()
+        known = self.answers.get(fingerprint)
+        if fingerprint == self.edited:
+            calls = known.tool_calls if known else ()
+            return Answer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
+        return again(known) if known else None
+
+
+def again(known: Answered) -> Answer:
+    """An answer that was given before, as it is given again: at once and for nothing."""
+    return Answer.model_validate({**known.model_dump(include=set(Answer.model_fields)), "cached": True, "seconds": 0.0})
+
+
+def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
+    """The models of a run that goes on from the edit: what is known is answered from `history`, the rest by `resolve`.
+    Raises LookupError where there is no such call.
+    """
+    kept = _Kept(history, fork)
+
+    class Forked:
+        def __init__(self, id: str) -> None:
+            self.id = id
+
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            known = kept.of(request)
+            return known if known is not None else await resolve(self.id).answer(request, on_text)
+
+    return Forked
+
+
+@dataclass
+class Plan:
+    """What a fork will ask: how many calls of each model at `least`, and how many at `most` in all, None where the lab
+    cannot tell. `applies`: whether the edited answer is still asked for; it is not where prompts have changed since.
+    """
+
+    least: Counter[str] = field(default_factory=Counter)
+    most: int | None = None
+    kept: int = 0
+    applies: bool = False
+
+
+async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> Plan:
+    """What the fork will ask. It is tried out, without a model: whatever depends on the edit counts as asked, and is
+    answered as it was before at the same place. What new answers lead to beyond that, nobody knows: `most` tells.
+    Raises LookupError where there is no such call.
+    """
+    kept = _Kept(history, fork)
+    plan = Plan()
+    latest: list[Asked] = []
+
+    class Tried:
+        def __init__(self, id: str) -> None:
+            self.id = id
+
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            # Nothing runs between `asked` and this.
+            asked = latest[-1]
+            plan.applies |= asked.fingerprint == kept.edited
+            known = kept.of(request)
+            if known is not None:
+                plan.kept += 1
+                return known
+            plan.least[self.id] += 1
+            before = kept.by_place.get(_place(asked))
+            if before is None:
+                raise CallFailed("not asked yet")
+            return again(before)
+
+    def publish(event: Event) -> None:
+        if isinstance(event, Asked):
+            latest.append(event)
+
+    cases = list(narrowed(lab, fork).cases(spec))
+    # Figures and their heavy work are not wanted.
+    bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
+    await execute(bare, spec, fork.run, resolve=Tried, publish=publish, additions=inputs(lab, history, fork))
+    if lab.calls is not None:
+        at = kept.asked[fork.call].at
+        before = sum(one.at <= at and shares(one.case, fork.case) for one in kept.asked.values())
+        plan.most = max(plan.least.total(), lab.calls(spec, len(cases)) - before)
+    return plan
+
+
+def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[Addition]:
+    """What people, or chance, gave the forked run, as far as it concerns the fork's cases."""
+    return [one for one in given(lab, history) if not one.case or shares(one.case, fork.case)]
+
+
+def _place(asked: Asked) -> _Place:
+    return asked.case, asked.trial, asked.item, asked.role, asked.repeat, asked.prompt

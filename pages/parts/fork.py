@@ -1,0 +1,111 @@
+"""Forking: a person edits one answer of a case, sees what that will ask, and goes on from there as a new run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.runs.allowance import TooMuch
+from core.runs.fork import Plan
+from core.runs.jobs import NoSuchRun
+from core.runs.transcript import Call, Transcript
+from pages.parts import session
+from pages.parts.models import short
+from pages.parts.text import plain
+from pages.shell import PAGES
+
+
+def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
+    """The answer of one call, to be edited; with what depends on it, and the button to go on."""
+    asked, before = call.asked, call.answered.text if call.answered else ""
+    with st.container(border=True, key="fork"):
+        st.markdown("#### Edit one answer, and go on from there", anchors=False)
+        st.caption(
+            f"The {plain(asked.role)}'s answer, call {plain(asked.call)} of {plain(short(asked.model))}. Everything "
+            "before it stays. What depends on it is asked again, as a new run; this one is not changed."
+        )
+        with st.expander("What it answers", type="compact"):
+            st.code(asked.messages[-1].content if asked.messages else "", language=None, wrap_lines=True)
+        text = st.text_area(
+            "The answer", value=before, key=f"fork-{run_id}-{asked.call}", max_chars=LONGEST_ANSWER, height="content"
+        )
+        fork = Fork(run=run_id, case=asked.case, call=asked.call, text=text)
+        ready = (text != before or call.answered is None) and _told(fork)
+        if text == before and call.answered is not None:
+            st.caption("Change it, and press Ctrl+Enter: then it is counted what has to be asked again.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(
+                "Go on from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
+            ):
+                _begin(fork, case if state.planned > 1 else "")
+            if st.button("Leave it as it is", type="tertiary", key="fork-leave"):
+                del st.query_params["fork"]
+                st.rerun()
+
+
+def _told(fork: Fork) -> bool:
+    """Say what going on from here will ask. Whether it can."""
+    try:
+        plan = _plan(fork)
+    except (NoSuchRun, CallFailed, ValueError) as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+        return False
+    if not plan.applies:
+        st.warning(
+            "This version of the app asks that in other words than the run did, so the edited answer would have no "
+            "place in it.",
+            icon=":material/edit:",
+        )
+        return False
+    least = plan.least.total()
+    if not least and plan.most:
+        words = f"No call depends on it for certain; at most {plan.most:,} if it leads elsewhere."
+    elif not least:
+        words = "No call depends on it: only what is read from it changes."
+    else:
+        who = ", ".join(f"{plain(short(model))} {n:,}" for model, n in plan.least.most_common())
+        most = f", at most {plan.most:,} where new answers lead elsewhere" if (plan.most or 0) > least else ""
+        words = f"**Asked again: {least:,} {'call' if least == 1 else 'calls'}** ({who}){most}."
+    st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan.least)}")
+    return True
+
+
+@st.cache_data(max_entries=16, show_spinner="Counting what depends on it …")
+def _planned(fork: Fork, size: int) -> Plan:
+    return session.runs().plan(fork)
+
+
+def _plan(fork: Fork) -> Plan:
+    return _planned(fork, session.runs().file(fork.run).st_size)
+
+
+def _price(models: Collection[str]) -> str:
+    """What the calls cost, as far as that is known; nothing is said where there are none."""
+    paid = sorted(model for model in models if model.partition("/")[0] in session.endpoints())
+    if not paid:
+        return " Price: nothing, for these run here." if models else ""
+    return f" Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
+
+
+def _begin(fork: Fork, case: str) -> None:
+    try:
+        run = session.runs().fork(fork, session.catalog().get)
+    except (NoSuchRun, TooMuch) as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    else:
+        named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
+        st.switch_page(PAGES / "results/side.py", query_params=named)
+
+
+def note(state: Transcript) -> None:
+    """That the run goes on from an edited answer of another, and of which."""
+    if state.started is None or (fork := state.started.forked_from) is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="forked-from"):
+        st.caption(
+            f":material/fork_right: A fork: the answer of call {plain(fork.call)} was written by a person. What does "
+            "not depend on it is another run's."
+        )
+        st.page_link(PAGES / "results/case.py", label="That run", query_params={"run": fork.run})

@@ -1,0 +1,53 @@
+"""How a person keeps a run of their own: by another title, out of the lists, or no longer at all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.journal import JournalInUse
+from core.runs.jobs import NoSuchRun
+from core.runs.labels import Kept
+from pages.parts import session
+from pages.parts.text import plain
+from pages.shell import PAGES
+
+
+def menu(run_id: str) -> None:
+    """Title, hiding, deleting; nothing for a run that is not the visitor's."""
+    visit = session.runs()
+    if not visit.owns(run_id):
+        return
+    with st.popover("Keep", icon=":material/bookmark_manager:", type="tertiary", key="keep"):
+        kept = visit.kept(run_id)
+        title = st.text_input(
+            "Title", value=kept.title, max_chars=200, key=f"title-{run_id}", placeholder="Its question"
+        )
+        hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
+        now = Kept(title=" ".join(title.split()), hidden=hidden)
+        if now != kept:
+            visit.keep(run_id, now)
+            st.rerun()
+        sure = True
+        if visit.is_of_others(run_id):
+            sure = st.checkbox("It is another person's, or holds their words: delete it all the same", key="sure")
+        if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
+            try:
+                visit.delete(run_id)
+            except (JournalInUse, NoSuchRun) as error:
+                st.warning(plain(str(error)), icon=":material/edit:")
+            else:
+                st.switch_page(PAGES / "results/browse.py")
+        st.caption("It can be brought back on the Browse page until the app is closed. Then it is gone.")
+
+
+def deleted() -> None:
+    """The runs that were deleted, to be brought back."""
+    visit = session.runs()
+    for run in visit.deleted()[-3:]:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"deleted-{run}"):
+            st.caption(f"Deleted: {plain(run)}")
+            st.button(
+                "Undo", icon=":material/undo:", type="tertiary", key=f"undo-{run}", on_click=visit.undo, args=(run,)
+            )
+    if (more := len(visit.deleted()) - 3) > 0:
+        st.caption(f"And {more:,} more, which can be brought back after these.")

@@ -1,0 +1,222 @@
+"""What whoever looks says of a case or a trial: by keys, with tags and a note; and how far readings hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core import entry
+from core.lab import Judgement, Lab, Trial
+from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
+from core.runs.transcript import Transcript
+from core.store import labels
+from core.store.labels import BorneOut
+from core.store.store import StoreError
+from pages.parts import rooms, session
+from pages.parts.models import short
+from pages.parts.text import plain, shortened
+
+KEYS = "123456789"
+WHOLE = "the whole case"
+
+
+def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
+    """Verdicts on the `trial`, '' for the case itself; None lets the reader choose among them."""
+    if not case or case not in state.cases:
+        return
+    trials = lab.view(state.case(case)).trials
+    with st.container(border=True, gap="small", key="labels"):
+        with st.container(horizontal=True, vertical_alignment="center", key="labels-head"):
+            st.markdown("**Your verdict**" + ("" if trial is None else f" on {WHOLE}" if not trial else ""))
+            if trial is None:
+                trial = _choose(trials)
+            st.button("Keys", shortcut="H", type="tertiary", key="label-keys", on_click=_turn_keys)
+        if trial and trial not in trials:
+            return
+        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.principal)).draw()
+
+
+def _choose(trials: dict[str, Trial]) -> str:
+    return st.selectbox(
+        "About",
+        ["", *trials],
+        format_func=lambda id: f"on {shortened(trials[id].about, 80)}" if id else f"on {WHOLE}",
+        key="label-about",
+        label_visibility="collapsed",
+    )
+
+
+def _turn_keys() -> None:
+    st.session_state["label-keys-shown"] = not st.session_state.get("label-keys-shown")
+
+
+class _Labelling:
+    """One person's label on one place, as it is drawn and changed."""
+
+    def __init__(self, lab: Lab, run_id: str, case: str, trial: str, read: Trial | None) -> None:
+        self.lab, self.run_id, self.case, self.trial, self.read = lab, run_id, case, trial, read
+        self.visit = session.runs()
+        self.own = Label()
+        self.others: list[Label] = []
+        for who, said in self.visit.labels(run_id).items():
+            here = [event for event in said if (event.case, event.item) == (case, trial)]
+            if here and who == self.visit.labeller:
+                self.own = Label.model_validate(here[-1].data)
+            elif here:
+                self.others.append(Label.model_validate(here[-1].data))
+        try:
+            self.store = entry.keeper().store
+        except StoreError:
+            self.store = None
+        self.viewer = None if self.visit.sees_all else self.visit.visitor.name
+
+    def draw(self) -> None:
+        keys = iter(KEYS)
+        told = []
+        known = labels.tags(self.store, self.viewer) if self.store else []
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
+            for one in self.lab.judgements:
+                # A reading is judged where there is one.
+                if one.of and self.read is None:
+                    continue
+                good, bad = next(keys), next(keys)
+                told += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
+                self._judge(one, good, bad)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-words"):
+            for key, tag in zip(keys, known, strict=False):
+                told.append(f"**{key}** tag {plain(tag)}")
+                self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, self._turned(tag))
+            self._tags(known)
+            with st.popover("Note" if not self.own.note else "Note ✓", icon=":material/edit_note:", key="label-note"):
+                self._note()
+        if st.session_state.get("label-keys-shown"):
+            st.caption(" · ".join([*told, "**H** this list"]))
+        self._others()
+        for one in self.lab.judgements:
+            self._borne_out(one)
+
+    def _others(self) -> None:
+        for number, other in enumerate(self.others, start=1):
+            judged = (one for one in self.lab.judgements if one.name in other.verdicts)
+            said = [f"{one.title.lower()}: {other.verdicts[one.name]}" for one in judged]
+            said += [f"tagged {', '.join(other.tags)}"] if other.tags else []
+            said += [f"“{other.note}”"] if other.note else []
+            if said:
+                st.caption(f"Another person ({number}): {plain('; '.join(said))}")
+
+    def _judge(self, one: Judgement, good: str, bad: str) -> None:
+        said = self.own.verdicts.get(one.name)
+        with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"label-{one.name}"):
+            st.markdown(one.title + (f": **{plain(self._shown(one))}**" if one.of else ""), width="content")
+            for key, word in ((good, one.good), (bad, one.bad)):
+                verdicts = {name: value for name, value in self.own.verdicts.items() if name != one.name}
+                should = {name: value for name, value in self.own.should.items() if name != one.name}
+                if word != said:
+                    verdicts[one.name] = word
+                then = self.own.model_copy(update={"verdicts": verdicts, "should": should})
+                self._button(word, key, word == said, then)
+            if one.of and said == one.bad:
+                self._should(one)
+
+    def _shown(self, one: Judgement) -> str:
+        assert self.read is not None
+        value = getattr(self.read.repaired, one.of)
+        return labels.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
+
+    def _button(self, words: str, key: str, is_said: bool, then: Label) -> None:
+        st.button(
+            words,
+            shortcut=key,
+            type="primary" if is_said else "secondary",
+            key=f"label-key-{key}",
+            on_click=self._keep,
+            args=(then,),
+        )
+
+    def _should(self, one: Judgement) -> None:
+        """What was wrongly read should be read as something: one of what the readings came to, or typed."""
+        assert self.read is not None
+        both = [
+            getattr(reading, of) for reading in (self.read.paper, self.read.repaired) for of in ("expected", "observed")
+        ]
+        options = [
+            value for value in dict.fromkeys([*both, *USUAL]) if value and value != getattr(self.read.repaired, one.of)
+        ]
+        now = self.own.should.get(one.name)
+        key = self._key(f"should-{one.name}")
+
+        def take() -> None:
+            should = {**self.own.should, one.name: str(st.session_state[key] or "")[:LONGEST_TAG]}
+            self._keep(self.own.model_copy(update={"should": {name: value for name, value in should.items() if value}}))
+
+        st.selectbox(
+            "It should be", [*options, *([now] if now and now not in options else [])],
+            index=options.index(now) if now in options else (len(options) if now else None), key=key, on_change=take,
+            placeholder="It should be …", label_visibility="collapsed", accept_new_options=True, width=180,
+        )  # fmt: skip
+
+    def _turned(self, tag: str) -> Label:
+        tags = tuple(one for one in self.own.tags if one != tag)
+        return self.own.model_copy(update={"tags": tags if tag in self.own.tags else (*tags, tag)[:MOST_TAGS]})
+
+    def _tags(self, known: Sequence[str]) -> None:
+        key = self._key("tags")
+        if key not in st.session_state or tuple(st.session_state[key]) != self.own.tags:
+            st.session_state[key] = list(self.own.tags)
+
+        def take() -> None:
+            chosen = (" ".join(tag.split())[:LONGEST_TAG] for tag in st.session_state[key])
+            self._keep(self.own.model_copy(update={"tags": tuple(dict.fromkeys(filter(None, chosen)))}))
+
+        st.multiselect(
+            "Tags", list(dict.fromkeys([*known, *self.own.tags])), key=key, on_change=take, accept_new_options=True,
+            placeholder="Tags: choose or type", label_visibility="collapsed", max_selections=MOST_TAGS, width=260,
+        )  # fmt: skip
+
+    def _note(self) -> None:
+        key = self._key("note")
+
+        def take() -> None:
+            self._keep(self.own.model_copy(update={"note": str(st.session_state[key] or "").strip()}))
+
+        st.text_area(
+            "Note", value=self.own.note, key=key, on_change=take, max_chars=LONGEST_NOTE, placeholder="A note",
+            label_visibility="collapsed", height="content",
+        )  # fmt: skip
+
+    def _key(self, name: str) -> str:
+        return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
+
+    def _keep(self, label: Label) -> None:
+        self.visit.label(self.run_id, self.case, self.trial, label)
+
+    def _borne_out(self, one: Judgement) -> None:
+        """How often whoever read is right by all labels so far, and how far labellers agree."""
+        if self.store is None:
+            return
+        told = [_told(found) for found in labels.borne_out(self.store, self.lab, one, self.viewer)]
+        if people := labels.labellers(self.store, self.lab, one, self.viewer):
+            told.append(
+                f"{people.n} were given by two or more of {people.people} people: alpha {_figure(people.alpha)}, kappa "
+                f"of the two who share most {_figure(people.kappa.value)} (n {people.kappa.n})"
+            )
+        if told:
+            st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(told)}.")
+
+
+USUAL = ("yes", "no", "neither")
+"""What is often read."""
+
+
+def _told(found: BorneOut) -> str:
+    said = f"**{plain(short(found.reader))}** right in {found.right} of {found.n}"
+    if found.balanced.value is None and found.kappa.value is None:
+        return f"{said} (too few or too much alike for balanced accuracy and kappa)"
+    few = ", for of the others nobody said what they should be" if found.balanced.n < found.n else ""
+    figures = f"balanced accuracy {_figure(found.balanced.value)}, kappa {_figure(found.kappa.value)}"
+    return f"{said} ({figures}, n {found.balanced.n}{few})"
+
+
+def _figure(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"

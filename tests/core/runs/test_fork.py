@@ -1,0 +1,154 @@
+"""Forks: what does not depend on an edit is kept, only the rest leaves for the model; and the ways a run is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core import entry, journal
+from core.events import Answered, Asked, Fork
+from core.journal import JournalInUse
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.jobs import Jobs, NoSuchRun
+from core.runs.labels import Kept, Label
+from core.runs.people import Visit, Visitor
+from core.store import listing
+from core.store.filters import Filter
+from core.store.index import index
+from core.store.store import Store
+from tests.plausible import Plausible
+from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.stub_server import StubServer
+
+ANN, BOB = Visitor("ann"), Visitor("bob")
+
+
+def calls(jobs: Jobs, run: str) -> dict[str, tuple[Asked, Answered]]:
+    events = jobs.events(run)
+    answers = {event.call: event for event in events if isinstance(event, Answered)}
+    asked = {event.call: event for event in events if isinstance(event, Asked)}
+    return {call: (event, answers[call]) for call, event in asked.items() if call in answers}
+
+
+def said(jobs: Jobs, run: str) -> dict[tuple[str, str, str, int], str]:
+    """The answers by where they belong."""
+    return {(a.role, a.item, a.trial, a.repeat): b.text for a, b in calls(jobs, run).values()}
+
+
+@pytest.mark.parametrize(
+    ("role", "item", "text"),
+    [
+        ("explainer", "starter", "No bird can fly. So the answer is no."),
+        (
+            "generator",
+            "cf-02",
+            "Can a kite fly?\nYour guess: So the robot will likely answer yes.",
+        ),
+        ("answerer", "cf-03", "Stones are heavy. So the answer is no."),
+    ],
+)
+def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role: str, item: str, text: str) -> None:
+    with StubServer(Plausible()) as server:
+        # Without the cache of answers: what is not asked is known from the run alone.
+        jobs = Jobs(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
+        model = "stub/stub-model"
+        fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4}
+        first = jobs.start("simulatability", AskSpec(question="Can a penguin fly?", model=model, **fields))
+        assert jobs.wait(first, 30)
+        before = calls(jobs, first)
+        assert server.count == len(before) > 10
+        call = next(name for name, (asked, _) in before.items() if (asked.role, asked.item) == (role, item))
+        fork = Fork(run=first, case=before[call][0].case, call=call, text=text)
+        plan = jobs.plan(fork)
+        assert server.count == len(before), "trying out asks nobody"
+        assert plan.applies and plan.kept > 0
+
+        second = jobs.fork(fork)
+        assert jobs.wait(second, 30)
+        after, known = calls(jobs, second), {asked.fingerprint for asked, _ in before.values()}
+        news = [asked for asked, answer in after.values() if not answer.cached]
+        assert server.count - len(before) == len(news) and not known & {asked.fingerprint for asked in news}
+        assert plan.most is not None and plan.least.total() <= len(news) <= plan.most
+        assert [(asked.item, answer.text) for asked, answer in after.values() if answer.edited] == [(item, text)]
+        if role == "answerer":
+            assert not news and plan.least.total() == 0, "nothing is asked because of what was said at the end"
+        else:
+            assert {asked.role for asked in news} >= {"simulator"}
+        if role == "generator":
+            kept = {place: answer for place, answer in said(jobs, first).items() if place[1] == "cf-01"}
+            assert kept and kept.items() <= said(jobs, second).items()
+            assert any("kite" in asked.messages[-1].content for asked in news if asked.role == "answerer")
+        begun = journal.begun(tmp_path / f"{second}.jsonl")
+        assert begun and begun.forked_from == fork
+
+
+def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+    model = Echoing()
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model)
+    run = jobs.start("echo", EchoSpec(words=("a", "b", "c"), times=2))
+    assert jobs.wait(run, 10)
+    asked = {event.item: event for event in jobs.events(run) if isinstance(event, Asked) and event.case.endswith("2-b")}
+    one = asked["echo-1"]
+    fork = jobs.fork(Fork(run=run, case=one.case, call=one.call, text="x"))
+    assert jobs.wait(fork, 10)
+    assert list(jobs.watch(fork).transcript.cases) == ["all/2-b"]
+    whole = tmp_path / f"{fork}.jsonl"
+    answered = len(calls(jobs, fork))
+    lines = whole.read_bytes().splitlines(keepends=True)
+    whole.write_bytes(b"".join(lines[:3]))
+    jobs.resume(fork)
+    assert jobs.wait(fork, 10)
+    assert len(calls(jobs, fork)) == answered and list(jobs.watch(fork).transcript.cases) == ["all/2-b"]
+    assert [answer.text for _, answer in calls(jobs, fork).values() if answer.edited] == ["x"]
+    assert jobs.watch(fork).transcript.score("repeated", "repaired") is not None
+    assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
+    jobs.delete(run)
+    whole.write_bytes(b"".join(lines[:3]))
+    with pytest.raises(NoSuchRun):
+        jobs.resume(fork)
+    with pytest.raises(NoSuchRun, match="holds no call c9"):
+        jobs.plan(Fork(run=fork, case="", call="c9", text=""))
+
+
+def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_undone(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    jobs = Jobs(folder, {"echo": LAB}, lambda id: Echoing(mishears=frozenset("b")))
+    ann, bob = Visit(jobs, ANN), Visit(jobs, BOB)
+    one, other = (jobs.start("echo", EchoSpec(words=("a", "b"), times=1)) for _ in range(2))
+    assert jobs.wait(one, 10) and jobs.wait(other, 10)
+    ann.label(one, "all/1-a", "", Label(verdicts={"reading": "right"}))
+    ann.label(one, "all/1-a", "", Label(verdicts={"reading": "wrong"}, should={"reading": "no"}, tags=("odd",)))
+    bob.label(one, "all/1-a", "", Label(verdicts={"reading": "right"}, note="Looks fine."))
+    assert {who: said[-1].data["verdicts"] for who, said in ann.labels(one).items()} == {
+        "labels-ann": {"reading": "wrong"},
+        "labels-bob": {"reading": "right"},
+    }
+    with Store(tmp_path / "store.duckdb", {"echo": LAB}) as store:
+
+        def rows(**wanted: object) -> list[tuple[str, str]]:
+            index(store, folder)
+            frame = listing.items(store, Filter(**wanted)).rows  # type: ignore[arg-type]
+            return list(zip(frame["run"], frame["case"], strict=True))
+
+        labelled = [(one, "all/1-a")]
+        assert rows(chosen={"label": ("reading: wrong",)}) == labelled == rows(chosen={"tag": ("odd",)})
+        assert rows(chosen={"label": ("reading: good",)}) == [] and len(rows()) == 4
+        assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
+        assert listing.facet(store, Filter(), "tag") == {"odd": 1}
+
+        ann.keep(one, Kept(title="The odd one", hidden=True))
+        assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}
+        ann.keep(one, Kept(title="The odd one"))
+        assert len(rows()) == 4 and ann.kept(one).title == "The odd one"
+
+        files = {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")}
+        assert len(files) == 4
+        ann.delete(one)
+        assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
+        with pytest.raises(NoSuchRun):
+            bob.undo(one)
+        ann.undo(one)
+        assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
+    with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUse):
+        ann.delete(other)

@@ -1,0 +1,114 @@
+"""On the pages: labels with what they bear out, forks, and how a run is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.labels import Label
+from tests.pages.conftest import in_address, turned, until, words
+
+Page = Callable[..., AppTest]
+CASE = "results/case.py"
+
+
+@pytest.fixture
+def run() -> str:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", arms=("none",))
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 60)
+    return run
+
+
+def labelled(run: str) -> list[dict[str, object]]:
+    """What whoever looks said so far."""
+    labels = entry.jobs().labels(run)
+    return [event.data for who, said in labels.items() if who != "labels-bob" for event in said]
+
+
+def indexed() -> None:
+    """Everything that was said is in the store."""
+    keeper = entry.keeper()
+    keeper.looked.wait(30)
+    with keeper.store.cursor() as cursor:
+        written = sum(len(said) for path in entry.home.journals().glob("*~labels-*") if (said := path.read_bytes()))
+        until(
+            lambda: (
+                cursor.execute("select coalesce(sum(bytes), 0) from runs where about <> ''").fetchone()[0] >= written
+            )
+        )
+
+
+def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page, run: str) -> None:
+    trials = entry.jobs().watch(run).transcript.case("question").of("trial")
+    ids = [id for id, trial in trials.items() if trial["repaired"]["counts"]][:2]
+    app = page(CASE, run=run)
+    app.selectbox(key="label-about").set_value(ids[0]).run()
+    app.button(key="label-key-1").click().run()
+    assert labelled(run)[-1]["verdicts"] == {"reading": "right"}
+    app.selectbox(key="label-about").set_value(ids[1]).run()
+    app.button(key="label-key-2").click().run()
+    should = f"label-should-reading-{run}-question-{ids[1]}"
+    truth = next(value for value in app.selectbox(key=should).options if value in ("yes", "no"))
+    app.selectbox(key=should).set_value(truth).run()
+    app.button(key="label-key-3").click().run()
+    app.multiselect(key=f"label-tags-{run}-question-{ids[1]}").set_value(["odd"]).run()
+    assert labelled(run)[-1] == {
+        "verdicts": {"reading": "wrong", "simulation": "good"},
+        "should": {"reading": truth},
+        "tags": ["odd"],
+        "note": "",
+    }
+    indexed()
+    app.run()
+    said = words(app)
+    assert "**repaired rules** right in 1 of 2 (balanced" in said and "**paper rules** right in 1 of 2" in said
+    assert "**fickle** right in 1 of 1" in said
+    entry.jobs().say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
+    app.button(key="label-keys").click().run()
+    indexed()
+    said = words(app.run())
+    assert "Another person (1): how the answer was read: right; “*Sure*”" in said and "**1** How the answer" in said
+    assert "alpha" in said
+    app.button(key="label-key-2").click().run()
+    assert "reading" not in labelled(run)[-1]["verdicts"], "pressed again it is taken back"  # type: ignore[operator]
+
+
+def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run: str) -> None:
+    app = page(CASE, run=run, fork="c0001")
+    assert app.button(key="fork-begin").disabled and "Price" not in words(app)
+    app.text_area(key=f"fork-{run}-c0001").set_value("No bird can fly. A penguin is a bird. So the answer is no.").run()
+    said = words(app)
+    assert "Asked again: " in said and "(fickle " in said and "Price: nothing, for these" in said
+    app.button(key="fork-begin").click().run()
+    first, second = in_address(app, "runs").split(",")
+    assert first == run and entry.jobs().wait(second, 60)
+    said = words(turned(app, "results/side.py"))
+    assert (
+        "bird can fly" in said
+        and "All birds can fly" in said
+        and ":green-background[" in said
+        and "with call c0001 edited" in said
+    )
+    assert "the answer of call c0001 was written by a person" in words(page(CASE, run=second))
+
+
+def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) -> None:
+    app = page(CASE, run=run)
+    app.text_input(key=f"title-{run}").set_value("My *penguin*").run()
+    assert app.title[0].value.replace("\\", "") == "My *penguin*"
+    app.toggle(key=f"hide-{run}").set_value(True).run()
+    assert entry.jobs().kept(run).hidden
+    entry.jobs().say(run, "labels-bob", "question", Label(note="mine"), "")
+    app.run()
+    assert app.button(key="delete").disabled, "another person's words are in it"
+    app.checkbox(key="sure").set_value(True).run()
+    app.button(key="delete").click().run()
+    assert not list(entry.home.journals().glob(f"{run}*"))
+    app = turned(app, "results/browse.py")
+    app.button(key=f"undo-{run}").click().run()
+    assert not app.exception and len(list(entry.home.journals().glob(f"{run}*"))) == 3
