@@ -54,7 +54,8 @@ def of_runs(
         )
         select run, runs.at, title, model{_chosen(fields)}{claims}, by_run.* exclude (run), ? as rules
         from by_run join runs using (run)
-        where lab = ? and by_run.n is not null and coalesce(forked_from, '') = '' and run in (select items.run from items where {left})
+        where lab = ? and by_run.n is not null and coalesce(forked_from, '') = ''
+              and run in (select items.run from items where {left})
         order by runs.at desc, run
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *_paths(fields), rules, lab, *values],
