@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
+
+from core.text import embed
+from tests import shared_encoder
 
 # How long one example takes says nothing on a machine that is busy with others.
 settings.register_profile("unhurried", deadline=None)
@@ -37,6 +41,19 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     yield tmp_path / "home"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """To start the encoder takes seconds of a processor and half a gigabyte: all workers share one."""
+    if not hasattr(node.config, "encoder_port"):
+        node.config.encoder_port = shared_encoder.serve()
+    node.workerinput["encoder_port"] = node.config.encoder_port
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        embed.COMMAND = [sys.executable, shared_encoder.__file__, str(config.workerinput["encoder_port"])]
 
 
 @pytest.hookimpl(optionalhook=True)

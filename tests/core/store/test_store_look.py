@@ -114,7 +114,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_whatever_happens_to_a_folder_the_last_look_shows_it_as_it_is(steps: list[tuple[str, str, int]]) -> None:
     with tempfile.TemporaryDirectory() as name:
