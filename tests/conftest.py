@@ -70,6 +70,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: the browser."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
+
+
 def pytest_collection_finish() -> None:
     """What 5,000 collected tests and their imports hold is looked through once, not at every full collection."""
     gc.collect()

@@ -19,11 +19,11 @@ from tests.attacks.replies import REPLIES, Bytes, delta, head, raw_server, strea
 REQUEST = Request(role="x", model="m", messages=(Message(role="user", content="Is it so?"),))
 
 
-def config(port: int, seconds: float = 20.0) -> EndpointConfig:
+def config(port: int, seconds: float = 120.0) -> EndpointConfig:
     return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
 
 
-def asked(reply: Bytes, seconds: float = 20.0) -> Answer | CallFailed:
+def asked(reply: Bytes, seconds: float = 120.0) -> Answer | CallFailed:
     """What comes of a call, and can be journaled."""
 
     async def ask(port: int) -> Answer | CallFailed:
@@ -63,7 +63,7 @@ REASONS = {
 def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
     before, began = peak(), time.monotonic()
     outcome = asked(REPLIES[name])
-    assert time.monotonic() - began < 15, "not by the time limit"
+    assert time.monotonic() - began < 60, "not by the time limit"
     assert peak() - before < 150
     assert isinstance(outcome, Answer | CallFailed)
     if "without end" in name or "bomb" in name or name == "elsewhere":
