@@ -1,4 +1,4 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, models, store."""
+"""The command line: `python -m core` and a lab's command, or resume, reread, models, store, query, export, import."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import sys
 import click
 from pydantic import ValidationError
 
-from core.commands import labs, others
+from core.commands import labs, others, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
 from core.journal import JournalInUse
+from core.runs.bundle import BundleRefused
 from core.runs.run import complaints
 from core.store.store import StoreError
 
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         return BAD_INPUT
-    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable) as error:
+    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT
@@ -50,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others):
+    for part in (labs, others, taking):
         part.add(group)
     return group
 

@@ -140,6 +140,8 @@ class Picture(NamedTuple):
     """A picture of many runs. `draw(frame, choice)` gives a Plotly figure of what `core.store.queries.figures` gives
     for the metrics and fields of the specification, or `figure_groups` where it is `grouped`: of the parts of runs
     too. A point's `customdata[0]` is its run. `choices` are what the reader may choose among, the first at first.
+    `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether it
+    holds throughout a run is the frame's column record_field.
     """
 
     title: str
@@ -148,8 +150,20 @@ class Picture(NamedTuple):
     metrics: tuple[str, ...]
     draw: Callable[[Any, str], Any]
     fields: tuple[str, ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
     grouped: bool = False
     choices: tuple[str, ...] = ("",)
+
+
+FACETS = {
+    "how": "Method, explanation or interpreter",
+    "task": "Task",
+    "dataset": "Data set",
+    "category": "Category",
+    "difficulty": "Difficulty",
+    "wording": "Wording",
+}
+"""What a lab may say of a case, for results to be found by: name and title."""
 
 
 class First(NamedTuple):
@@ -158,6 +172,14 @@ class First(NamedTuple):
     words: str
     help: str
     spec: Spec
+
+
+class Sides(NamedTuple):
+    """Two or three runs to be seen side by side at the press of a button, in words for a newcomer."""
+
+    words: str
+    help: str
+    specs: tuple[Spec, ...]
 
 
 class Tools(NamedTuple):
@@ -184,6 +206,10 @@ def _nothing(spec: Any) -> dict[str, str]:
     return {}
 
 
+def _no_facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    return {}
+
+
 def _no_controls() -> Mapping[str, Model]:
     return {}
 
@@ -207,11 +233,15 @@ class Lab:
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
-    - `controls()` are models of known truth, by id; `first` the run of the first minute.
+    - `controls()` are models of known truth, by id; `first` the run of the first minute; `sides` the runs that the
+      front page sets side by side.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
       where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
       is such a test; None for a model that it does not fit.
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
+    - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
+      stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
+      that specification, which may be damaged.
     - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is.
     - `calls(spec, cases)` is how many calls a run over so many cases makes, at most.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
@@ -242,6 +272,7 @@ class Lab:
     prompts: Callable[[Any], dict[str, str]] = _nothing
     controls: Callable[[], Mapping[str, Model]] = _no_controls
     first: Callable[[], First] | None = None
+    sides: Callable[[], Sides] | None = None
     summary: Callable[[Transcript], str] | None = None
     calls: Callable[[Any, int], int] | None = None
     warm: Callable[[Any], None] | None = None
@@ -249,6 +280,9 @@ class Lab:
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
     of_model: Callable[[str], Spec | None] = lambda id: None
     how: str = ""
+    item: Literal["case", "trial"] = "case"
+    principal: str = ""
+    facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
     newcomer: str = ""
     is_input: Callable[[Recorded], bool] = lambda record: False
     about: str = ""

@@ -70,12 +70,13 @@ SETTINGS = (
 
 
 class Limit(NamedTuple):
-    """How much of one thing those whom a host serves may have. A person alone may have any amount."""
+    """How much of one thing those whom a host serves may have, and a person `alone`: None is any amount."""
 
     name: str
     what: str
     hosted: int
     why: str
+    alone: int | None = None
 
     @property
     def variable(self) -> str:
@@ -105,6 +106,14 @@ LIMITS = (
         180,
         "What people asked is not kept longer than they need it.",
     ),
+    Limit("query_seconds", "Seconds that an SQL query may take.", 5, "It may ask for more than there is.", 20),
+    Limit("query_rows", "Rows that an SQL query gives.", 10_000, "No page shows more.", 10_000),
+    Limit("query_mb", "Megabytes of memory that an SQL query may take.", 300, "Two run at once.", 1_000),
+    Limit(
+        "bundle_mb", "Megabytes of runs that are imported at once.", 200, "A small file may hold a large one.", 2_000
+    ),
+    Limit("bundle_journals", "Journals that are imported at once.", 2_000, "Each is a file.", 20_000),
+    Limit("bundle_seconds", "Seconds that an import may take.", 60, "Nothing else may wait for it.", 600),
 )
 """In the order in which they are shown."""
 
@@ -160,7 +169,7 @@ def limit(name: str) -> int | None:
     chosen = os.environ.get(one.variable, "").strip()
     if chosen.isdecimal() and len(chosen) <= 9:
         return int(chosen)
-    return one.hosted if hosted() else None
+    return one.hosted if hosted() else one.alone
 
 
 def child_environment() -> dict[str, str]:

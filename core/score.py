@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from core.events import Rules
+from core.statistics import ENOUGH as ENOUGH
+from core.statistics import is_thin as is_thin
 from core.statistics import wilson
-
-ENOUGH = 0.7
-"""The smallest share of what should count that a figure may rest on without a warning."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,6 @@ class Figure(NamedTuple):
 def undefined(of: int, reason: str) -> Score:
     """No value, and why."""
     return Score(None, 0, of, detail={"reason": reason})
-
-
-def is_thin(n: int, of: int) -> bool:
-    """Whether fewer than 70 % of what should count does."""
-    return n < ENOUGH * of
 
 
 def mean_of_cases(scores: Sequence[Score]) -> Score:

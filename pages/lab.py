@@ -15,9 +15,9 @@ from core.lab import MOST_CASES, Lab, Spec
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
-from pages.parts import rooms, session
+from pages.parts import present, rooms, session
 from pages.parts.live import look, stage
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.widgets import filled, offered, widget
@@ -26,8 +26,17 @@ CHANGING = "changing"
 """The run whose form is open again."""
 
 
+BEGUN = "begun"
+"""Whether a run was started just now."""
+
+TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
+"""The button may stand far down, and what comes of it is at the top."""
+
+
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
+    if st.query_params.get("present") and present.run(lab):
+        return
     st.title(lab.title, anchor=False)
     run_id = st.query_params.get("run", "")
     try:
@@ -43,6 +52,8 @@ def draw(lab: Lab) -> None:
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
     stage(lab, run_id, *shown)
+    if st.session_state.pop(BEGUN, False):
+        st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
 
 def asked(lab: Lab, run_id: str, state: Transcript) -> None:
@@ -61,6 +72,7 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
         first, *more = rooms.of(lab).line(spec) if spec else [lab.title]
         st.markdown(" · ".join([f"**{plain(shortened(first))}**", *(plain(shortened(one)) for one in more if one)]))
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
+        present.link(lab, run_id)
 
 
 def spec_of(lab: Lab, state: Transcript) -> Spec | None:
@@ -93,7 +105,8 @@ def form(lab: Lab) -> None:
                     with (left, right)[number % 2]:
                         fields[name] = widget(lab, name, field)
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
-            ready(lab.name, spec.model_dump_json())
+            with waits("Looking at what will be asked …"):
+                ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallFailed) as error:
             problems(error)
             spec = None
@@ -105,7 +118,7 @@ def form(lab: Lab) -> None:
             start(lab, spec, query)
 
 
-@st.cache_data(max_entries=16, ttl=30, show_spinner="Looking at the files …")
+@st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def ready(name: str, spec: str) -> None:
     """What only a look at files can tell of a specification. Raises ValueError and CallFailed in words."""
     lab = entry.labs()[name]
@@ -116,7 +129,7 @@ def ready(name: str, spec: str) -> None:
 def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     """Begin a run, unless a model or what it is about cannot be had; its id in the address brings a reload back."""
     try:
-        with st.spinner("Getting ready …"), aside():
+        with waits("Getting ready …"):
             if lab.check is not None:
                 lab.check(spec)
         for model in spec.models:
@@ -125,6 +138,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     except (CallFailed, ValueError, TooMuch) as error:
         problems(error)
         return
+    st.session_state[BEGUN] = True
     st.query_params.clear()
     st.query_params.update({"run": run_id, **query})
     st.rerun()

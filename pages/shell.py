@@ -13,7 +13,17 @@ from pages.parts.tables import WITHOUT_THEIRS
 
 PAGES = Path(__file__).parent
 
-WIDE = {"browse"}
+READABLE = """<style>
+[data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
+@media (prefers-reduced-motion: reduce) {* {
+animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
+}}
+</style>"""
+"""What Streamlit has no setting for. It writes white on the main colour, which on a dark page is too light for that.
+And what shimmers, turns or glides would do so for those too whose system asks for less.
+"""
+
+WIDE = {"browse", "query", "side"}
 """Pages that hold tables or things side by side, by their address."""
 
 
@@ -35,8 +45,11 @@ def _pages() -> Iterator[st.Page]:
     for lab in entry.labs().values():
         if not lab.hidden:
             yield of_lab(lab)
+    yield st.Page(PAGES / "about/story.py", title="In five screens", url_path="story", visibility="hidden")
     yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
+    yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
+    yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")
     yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")
     yield st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods")
 
@@ -56,7 +69,7 @@ def main() -> None:
         page_icon=PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
-    st.html(WITHOUT_THEIRS)
+    st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
         page.run()
 

@@ -18,5 +18,8 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
     settings = [
         f"| `{one.variable}` | {one.allows} | {word(one.alone)} | {word(one.hosted)} |" for one in policy.SETTINGS
     ]
-    limits = [f"| `{one.variable}` | {one.what} | {one.hosted} |" for one in policy.LIMITS]
+    limits = [
+        f"| `{one.variable}` | {one.what} | {'any' if one.alone is None else one.alone} | {one.hosted} |"
+        for one in policy.LIMITS
+    ]
     assert rows == settings + limits

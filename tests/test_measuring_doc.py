@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from core import statistics
 from core.labs.consistency import mask
 from core.labs.consistency import metrics as check
 from core.labs.consistency import parse as check_parse
@@ -201,6 +202,36 @@ def find_figure(cells: dict[str, str], rules: str) -> object:
             return "undefined" if floor is None else f"{floor:.1f}"
 
 
+def statistic(cells: dict[str, str], rules: str) -> object:
+    (given,) = spans(cells["Input"])
+    numbers = [float(number) for number in re.findall(r"-?[\d.]+", given)]
+    whole = [int(number) for number in numbers]
+
+    def limits(low: float | None, high: float | None) -> str:
+        return f"{low:.3f} to {high:.3f}"
+
+    match cells["Figure"]:
+        case "Wilson":
+            return limits(*statistics.wilson(whole[0] / whole[1], whole[1]))
+        case "Beta-Binomial":
+            return limits(*statistics.beta_interval(*whole)[1:3])
+        case "at every look":
+            return limits(*statistics.anytime(*whole)[1:3])
+        case "bounds":
+            return limits(*statistics.bounds(*whole)[1][1:3])
+        case "McNemar":
+            return f"{statistics.mcnemar(*whole):.3f}"
+        case "signs":
+            return f"{statistics.sign_flips(numbers, draws=2 ** len(numbers)).p:.3f}"
+        case "Holm":
+            return ", ".join(f"{p:.3f}" for p in statistics.holm(numbers))
+        case "better of pairs":
+            return f"{statistics.beta_pairs(*whole).first_is_better:.3f}"
+        case _:
+            assert cells["Figure"] == "items for a width"
+            return str(statistics.items_for_width(numbers[0]))
+
+
 RUN: dict[str, Callable[[dict[str, str], str], object]] = {
     "5.1": ask_reading,
     "5.2": ask_figure,
@@ -210,6 +241,7 @@ RUN: dict[str, Callable[[dict[str, str], str], object]] = {
     "5.6": check_figure,
     "5.7": find_reading,
     "5.8": find_figure,
+    "5.9": statistic,
 }
 CASES = list(cases())
 

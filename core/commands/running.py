@@ -132,7 +132,7 @@ def run(
         except (JournalFull, JournalInUse) as error:
             print(error, file=sys.stderr)
         printer.end()
-    _into_the_store(output.folder)
+    into_the_store(output.folder)
     code = exit_code(state)
     if not output.as_json:
         print(f"Run {run_id}")
@@ -155,7 +155,7 @@ def exit_code(state: Transcript) -> int:
     return BAD_INPUT if any(failure.bad_input for failure in state.failures) else UNREACHABLE
 
 
-def _into_the_store(journals: Path) -> None:
+def into_the_store(journals: Path) -> None:
     """Index the run, unless the app has the store open: then the app takes the journal up itself.
 
     The run is in its journal, so a store that cannot be used takes nothing from it: that is only reported.

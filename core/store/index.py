@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from core.events import Answered, Event, Failed, Recorded, Started
 from core.journal import from_line
 from core.runs.upgrade import upgraded
+from core.store.items import refresh
 from core.store.rows import BEGUN, RESULT, Row, Rows, check, new_run
 from core.store.store import Store
 
@@ -303,6 +304,7 @@ class _Batch:
             ).fetchall():
                 runs[(name,)].update(answered=answered, failed=failed)
             self._insert(cursor, "runs", runs.values())
+            refresh(cursor, self.store.labs, [name for (name,) in runs])
         self.seen.update({name: _Seen(*(row[field] for field in _Seen._fields)) for (name,), row in runs.items()})
         self.rows = Rows(self.store.tables, self.store.records)
         self.lines = 0

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
+from core.runs.bundle import IMPORTED
 from core.runs.transcript import ancestors
 from core.store.schema import named
 from core.store.store import Store
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id goes on now, in this process or another."""
 
-_SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
+SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
 """What somebody sees, who stands for both of the question marks; null sees all."""
 
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
@@ -35,9 +36,10 @@ def runs(
     rules: Rules = "repaired",
     viewer: str | None = None,
     recordings: bool = False,
+    only: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The newest runs first, one row each, of one lab or of all; with `viewer`, those that person owns or may see;
-    with `recordings`, those that came with the app, and else none of them.
+    """The newest runs first, one row each, of one lab or of all, or `only` these; with `viewer`, those that person owns
+    or may see; with `recordings`, those that came with the app, and else none of them.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
@@ -60,7 +62,8 @@ def runs(
             select run, lab, title, model, status, "at", finished_at, seconds, cases, answered, failed, error, message,
                    hint, reread_from, json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-            where about = '' and recording = ? and (? is null or lab = ?) and {_SEEN}
+            where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
+                  and {SEEN}
             order by "at" desc nulls first, run desc limit ?
         ), leads as (
             select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
@@ -82,6 +85,8 @@ def runs(
             recordings,
             lab,
             lab,
+            only,
+            only,
             viewer,
             viewer,
             limit,
@@ -230,6 +235,16 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
     return _decoded(frame, {name: "null" for name in frame.columns if kinds[name] == "JSON"})
 
 
+def senders(store: Store) -> dict[str, str]:
+    """Whose the runs are that were made elsewhere: run -> a name, untrusted."""
+    with store.cursor() as cursor:
+        cursor.execute(
+            "select about, json_extract_string(data, '$.sender') from records join runs using (run) where record = ?",
+            [IMPORTED],
+        )
+        return dict(cursor.fetchall())
+
+
 def figures(
     store: Store,
     lab: str,
@@ -237,14 +252,17 @@ def figures(
     rules: Rules = "repaired",
     spec: Sequence[str] = (),
     viewer: str | None = None,
+    held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
     """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. With
     `viewer`, the runs that person owns or may see. Recordings were chosen to be shown, and are left out.
 
     run, at, title, model, rules; each of `spec`, a field of the run's specification, as a Python value; the value of
-    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first.
+    each of `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`,
+    (record, field), the column record_field: whether the field is true wherever the run recorded it, null where it
+    never did.
     """
-    frame = _figures(store, lab, metrics, rules, spec, viewer, "and item = ''")
+    frame = _figures(store, lab, metrics, rules, spec, viewer, held, "and item = ''")
     return frame.drop(columns="item")
 
 
@@ -255,11 +273,12 @@ def figure_groups(
     rules: Rules = "repaired",
     spec: Sequence[str] = (),
     viewer: str | None = None,
+    held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
     """The same as `figures`, with a row for each part of a run that has figures of its own, such as one wording: `item`
     names it, '' for the whole run.
     """
-    return _figures(store, lab, metrics, rules, spec, viewer, "")
+    return _figures(store, lab, metrics, rules, spec, viewer, held, "")
 
 
 def _figures(
@@ -269,9 +288,15 @@ def _figures(
     rules: Rules,
     spec: Sequence[str],
     viewer: str | None,
+    held: Sequence[tuple[str, str]],
     which: str,
 ) -> DataFrame:
     chosen = "".join(f", json_extract(spec, ?) as {named([field])}" for field in spec)
+    claims = "".join(
+        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
+        f" where one.run = runs.run) as {record}_{field}"
+        for record, field in held
+    )
     first = metrics[0]
     parts = ", ".join(f"max({column}) filter (metric = ?) as {column}" for column in ("low", "high", "n", '"of"'))
     frame = store.query(
@@ -280,9 +305,9 @@ def _figures(
             select run, item, {parts}{_pivot(metrics)}
             from scores where "case" = '' and rules = ? {which} group by run, item
         )
-        select run, runs.at, title, model{chosen}, item, by_item.* exclude (run, item), ? as rules
+        select run, runs.at, title, model{chosen}{claims}, item, by_item.* exclude (run, item), ? as rules
         from by_item join runs using (run)
-        where lab = ? and by_item.n is not null and not recording and {_SEEN} order by runs.at desc, run, item
+        where lab = ? and by_item.n is not null and not recording and {SEEN} order by runs.at desc, run, item
         """,  # noqa: S608  our own names
         [*[first] * 4, *metrics, rules, *(f'$."{field}"' for field in spec), rules, lab, viewer, viewer],
         rows=None,

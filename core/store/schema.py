@@ -119,9 +119,38 @@ MIGRATIONS = [
     """
     alter table runs add column recording boolean default false;
     """,
+    # 9: what a list of results has a row for (core/store/items.py makes both tables from the others)
+    """
+    create table items (
+        run varchar, "case" varchar,  -- '' where a run has no case
+        trial varchar,                -- '' where the row is the case's own
+        lab varchar, number bigint,   -- of the case, in its run
+        "at" timestamp,               -- the run's
+        title varchar, about varchar, expected varchar, observed varchar, model varchar,
+        outcome varchar, outcome_paper varchar, differ boolean,
+        reason varchar,               -- why it does not count; '' where it does
+        error varchar,                -- class of a call of it that failed; '' where none did
+        how varchar, task varchar, dataset varchar, category varchar, difficulty varchar, wording varchar
+    );
+    create table roles (              -- which models a run asked, and as what
+        run varchar, role varchar, model varchar
+    );
+    """,
 ]
 
-GENERIC = ("migrations", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults")
+GENERIC = (
+    "migrations",
+    "runs",
+    "cases",
+    "trials",
+    "calls",
+    "scores",
+    "drops",
+    "records",
+    "faults",
+    "items",
+    "roles",
+)
 """Tables that are no record type's."""
 
 _PLACED = dict.fromkeys(("run", "case", "item", "trial", "by"), "VARCHAR")
@@ -137,7 +166,7 @@ class NewerSchema(Exception):
 
 
 class Table(NamedTuple):
-    """A table's columns (name -> SQL type, in order) and primary key."""
+    """A table's columns (name -> SQL type, in order) and primary key, () where it has none."""
 
     columns: dict[str, str]
     key: tuple[str, ...]
@@ -267,10 +296,12 @@ def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
         "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index"
     ).fetchall():
         columns.setdefault(table, {})[column] = kind
-    keys = connection.execute(
-        "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
-    ).fetchall()
-    return {table: Table(columns[table], tuple(key)) for table, key in keys}
+    keys = dict(
+        connection.execute(
+            "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
+        ).fetchall()
+    )
+    return {table: Table(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
 
 
 def named(columns: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ SECONDS = 10.0
 MEMORY = "2GB"
 """What DuckDB may use; what needs more is refused."""
 
-# The person's own SQL runs here: it reaches no other file, loads no extension and cannot change these settings.
+# Whatever is asked here reaches no other file, loads no extension and cannot change these settings.
 _CONFIG: dict[str, str] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",

@@ -23,6 +23,7 @@ st.dataframe(
         [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in glossary.entries().items()]
     ),
     hide_index=True,
+    placeholder="",
     key="glossary",
     alt="Glossary: our words, the field's terms, and what they mean",
 )
@@ -35,6 +36,7 @@ st.markdown(
 st.dataframe(
     pd.DataFrame(registry.describe()).rename(columns=str.capitalize),
     hide_index=True,
+    placeholder="",
     key="datasets",
     alt="Data sets: where each can be had, under which licence, and how its files lie",
 )

@@ -16,7 +16,7 @@ from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.runs.allowance import TooMuch
 from pages.parts import session
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.shell import PAGES
@@ -135,7 +135,7 @@ def form() -> None:
 def add(config: EndpointConfig) -> None:
     """Ask the endpoint for its models, and keep it with them if it answers."""
     try:
-        with st.spinner("Asking for its models …"), aside():
+        with waits("Asking for its models …"):
             found = list_models(config)
     except CallFailed as error:
         problems(error)

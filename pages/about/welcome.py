@@ -8,7 +8,7 @@ from core import entry
 from core.lab import Lab
 from core.runs.allowance import TooMuch
 from pages import shell
-from pages.parts import recording, session
+from pages.parts import beside, recording, session
 from pages.parts.run import problems
 
 
@@ -27,6 +27,7 @@ def card(lab: Lab, primary: bool) -> None:
                     problems(error)
                 else:
                     st.switch_page(shell.of_lab(lab), query_params={"run": run})
+            beside.first(lab)
         with st.container(horizontal=True, gap="small", key=f"recordings-{lab.path}"):
             recording.links(lab)
             st.page_link(shell.of_lab(lab), label="Try something of my own", icon=":material/edit:")
@@ -37,6 +38,7 @@ st.markdown(
     "A language model answers and says why. The reason sounds convincing. **Is it worth anything?** "
     "This app holds models to their own explanations, live, and shows every prompt and raw answer behind every number."
 )
+st.page_link(shell.PAGES / "about/story.py", label="See it in five screens", icon=":material/slideshow:")
 for number, lab in enumerate(lab for lab in entry.labs().values() if not lab.hidden):
     card(lab, primary=number == 0)
 st.caption(

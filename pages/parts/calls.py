@@ -18,7 +18,7 @@ def footnote(call: Call) -> str:
     """Role, model and time of a call, as a caption."""
     parts = [plain(call.asked.model)]
     if call.answered is not None:
-        parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f} s")
+        parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f}\u00a0s")
         if tokens := call.answered.usage.completion_tokens:
             parts.append(f"{tokens} {'token' if tokens == 1 else 'tokens'}")
         if call.answered.cut:

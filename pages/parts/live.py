@@ -11,6 +11,7 @@ from core import entry
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
+from core.runs.watch import Watch
 from pages.parts import rooms, session
 from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, go_on, stopped
@@ -66,11 +67,15 @@ def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
         actions(run_id, state, here=lab.path)
 
 
-def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
-    """Draw the run, again and again while it goes on, at the pace that all who watch leave. Whether it does."""
+def watched(
+    lab: Lab, run_id: str, state: Transcript, began_active: bool, drawn_by: Callable[..., None] | None = None
+) -> bool:
+    """Draw the run, again and again while it goes on, at the pace that all who watch leave; as `draw` does, or
+    `drawn_by`, which takes the same. Whether it goes on.
+    """
     jobs = session.runs()
     case = _address()
-    watch = jobs.watch(run_id, _kept(state)) if began_active else None
+    watch = follow(run_id, state) if began_active else None
     many = _many(state)
     least = SECONDS_OF_MANY if many else SECONDS
     seconds = PACE.seconds(least)
@@ -93,16 +98,28 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
                 st.rerun()
         hear(now, run_id)
         with PACE.drawing(session.tab()):
-            draw(lab, now, run_id, active)
-        if began_active and not active:
-            st.session_state["last-drawings"] = LAST_DRAWINGS
-            st.rerun()
-        if not began_active and time.monotonic() - drawn > SETTLED and st.session_state.get("last-drawings"):
-            st.session_state["last-drawings"] -= 1
-            st.rerun()
+            (drawn_by or draw)(lab, now, run_id, active)
+        end(began_active, active, drawn)
 
     live()
     return began_active
+
+
+def follow(run_id: str, state: Transcript) -> Watch:
+    """The run, to be looked at again and again: as much of it is kept as `look` gave of it. Raises NoSuchRun."""
+    return session.runs().watch(run_id, _kept(state))
+
+
+def end(began_active: bool, active: bool, drawn: float) -> None:
+    """Draw the whole page once what a part of it watches is over; again, where a browser still asks that had been given
+    it `drawn` (time.monotonic()).
+    """
+    if began_active and not active:
+        st.session_state["last-drawings"] = LAST_DRAWINGS
+        st.rerun()
+    if not began_active and time.monotonic() - drawn > SETTLED and st.session_state.get("last-drawings"):
+        st.session_state["last-drawings"] -= 1
+        st.rerun()
 
 
 def look(run_id: str) -> tuple[Transcript, bool]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
 from core.lab import Lab
+from core.models import local
 from pages.parts import session
+from pages.parts.text import plain
+
+SHIPPED = f"local/{local.SHIPPED}"
+"""The real model that comes with the app, for who has seen a robot."""
 
 
 def _ids(lab: Lab) -> list[str]:
@@ -45,11 +52,30 @@ def pick(label: str, key: str, lab: Lab) -> str:
     return chosen or first
 
 
-def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab) -> list[str]:
-    """At most two models for one role; none chosen: `nobody`."""
+def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
+    """Say that the control chosen in the picker `key` cannot answer what it would be asked, and the ways out: the real
+    model, and what the control knows. `take` is given the one of `known` that is clicked; its value is what it is
+    called.
+    """
+
+    def real() -> None:
+        st.session_state[key] = SHIPPED
+
+    with st.container(border=True, gap="xsmall", key=f"outside-{key}"):
+        st.markdown(f":material/travel_explore: {plain(said)}")
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            if SHIPPED in _ids(lab):
+                st.button("Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}",
+                          on_click=real)  # fmt: skip
+            for number, (one, words) in enumerate(known.items(), start=1):
+                st.button(plain(words), key=f"known-{key}-{number}", icon=":material/edit:", on_click=take, args=(one,))
+
+
+def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:
+    """At most two models for one role, none of them `but`; none chosen: `nobody`."""
     return st.multiselect(
         label,
-        _ids(lab),
+        [id for id in _ids(lab) if id != but],
         key=key,
         max_selections=2,
         placeholder=nobody,

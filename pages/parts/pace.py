@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import streamlit as st
+
 SHARE = 0.5
 """Of one processor, which drawing may take for all who watch together."""
 
@@ -54,6 +56,13 @@ def aside() -> Iterator[None]:
         yield
     finally:
         _mine.drawing = _turn.acquire(timeout=PATIENCE)
+
+
+@contextmanager
+def waits(words: str) -> Iterator[None]:
+    """Wait for something that may take long: after a moment the page says `words`, and lets others draw meanwhile."""
+    with st.spinner(words), aside():
+        yield
 
 
 class Pace:

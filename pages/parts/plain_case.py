@@ -41,6 +41,7 @@ def draw(view: View, active: bool) -> None:
             st.markdown(f"##### {plain(headline)}", anchors=False)
             for sentence in more:
                 st.markdown(f"- {plain(sentence)}")
+        with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
             figures(lab, view)
 
 
@@ -91,7 +92,8 @@ def several(transcript: Transcript, run_id: str) -> None:
         return
     st.markdown("#### All cases", anchors=False)
     st.markdown(f"##### {plain((lab.summary or counted)(transcript))}", anchors=False)
-    of_run(lab, transcript)
+    with st.expander("For researchers: all cases", icon=":material/monitoring:", key="figures-of-all"):
+        of_run(lab, transcript)
     table(transcript, run_id)
 
 
@@ -133,6 +135,7 @@ def table(transcript: Transcript, run_id: str) -> None:
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
+        placeholder="",
         on_select=show,
         selection_mode="single-row",
         key=f"cases-{run_id}",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from core import entry
 from core.lab import Lab, Spec
 from core.runs.transcript import Transcript
-from pages.parts import plain_case
+from pages.parts import plain_case, slides
+from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short
 
 
@@ -37,6 +40,7 @@ class Room:
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
       Raises ValueError in words for the person. What neither returns is drawn from the specification.
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
+    - `words`: what values of the specification, of outcomes and in the papers' own figures are called on the screen.
     - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
@@ -44,15 +48,20 @@ class Room:
       the run's address.
     - `draw(view, active)` draws one case; `choose(transcript)` lets the reader choose one of several, by its id.
     - `several(transcript, run_id)` draws what only a run of several cases has.
+    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
+    - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view)` does
+      so in a screen or two, for the story on the front page.
     - `methods()` draws the lab's section of the Methods page.
+    - `side` is what it takes to set runs of the lab side by side.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
     line: Callable[[Any], list[str]] = _line
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
@@ -60,9 +69,13 @@ class Room:
     draw: Callable[[Any, bool], None] = plain_case.draw
     choose: Callable[[Transcript], str] = plain_case.choose
     several: Callable[[Transcript, str], None] = plain_case.several
+    sealed: Callable[[Any, bool], bool] = lambda view, active: False
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    slides: Callable[[Any, bool], list[slides.Slide]] = slides.of_any
+    scene: Callable[[Any], list[slides.Slide]] = lambda view: []
     methods: Callable[[], None] = lambda: None
+    side: Side = ALIKE
 
 
 def of(lab: Lab) -> Room:
@@ -72,3 +85,9 @@ def of(lab: Lab) -> Room:
         return Room()
     room: Room = import_module(f"{name}.room").ROOM
     return room
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """What values of facets and outcomes are called on the screen, of all labs."""
+    return {value: said for lab in entry.labs().values() for value, said in of(lab).words.items()}

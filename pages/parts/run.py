@@ -15,7 +15,7 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.runs.transcript import Transcript
-from pages.parts import recording, session
+from pages.parts import beside, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -46,10 +46,10 @@ def title(transcript: Transcript, run_id: str) -> None:
         else ""
     )
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
-    st.caption(
-        f":{_COLOURS[state]}-badge[{state}] {plain(str(spec.get('model', '')))} · "
-        f"{lab} · {when}{transcript.seconds:.1f} s · {plain(run_id)}"
-    )
+    who = plain(str(spec.get("model", "")))
+    told = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
+    # Small print is faint, which a coloured ground does not bear.
+    st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(told)}]]")
 
 
 def stopped(transcript: Transcript) -> None:
@@ -136,6 +136,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             icon=":material/step:",
             query_params={**named, "replay": "step"},
         )
+        beside.button(run_id, transcript)
         link(run_id)
         st.download_button(
             "Download",

@@ -72,6 +72,13 @@ def emphasised(text: str) -> str:
     return "".join(f"**{plain(part.strip())}**" if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
+def numbered(text: str, ids: Iterable[str]) -> str:
+    """`text` in which each of `ids` is called by its number in their order, from 1, as the rows on the screen are."""
+    numbers = {one: f"number {number}" for number, one in enumerate(ids, start=1)}
+    found = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w-])(?:{found})(?![\w-])", lambda one: numbers[one[0]], text) if found else text
+
+
 def shortened(text: str, most: int = 100) -> str:
     """`text` in one line of at most `most` characters."""
     line = " ".join(text[: 4 * most].split())

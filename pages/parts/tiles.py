@@ -53,9 +53,9 @@ def anchor(name: str) -> None:
     st.html(f'<span id="{name}" style="scroll-margin-top: 5rem"></span>')
 
 
-def strip(tiles: Sequence[Tile], one: str, words: Mapping[State, str] | None = None) -> None:
+def strip(tiles: Sequence[Tile], one: str, words: Mapping[State, str] | None = None, key: str = "tiles") -> None:
     """The tiles in order, numbered; below them what they mean. `one` is what a tile stands for, `words` are the lab's
-    own for the states.
+    own for the states; strips on one page need a `key` each.
     """
     if not tiles:
         return
@@ -65,6 +65,6 @@ def strip(tiles: Sequence[Tile], one: str, words: Mapping[State, str] | None = N
     counts = Counter(tile.state for tile in tiles)
     legend = [f"{LOOKS[state].icon} {counts[state]} {named[state]}" for state in LOOKS if counts[state]]
     left = f" · the first {MOST} are shown" if len(tiles) > MOST else ""
-    with st.container(gap="xxsmall", key="tiles"):
+    with st.container(gap="xxsmall", key=key):
         st.markdown(" ".join(linked[:MOST]))
         st.caption(f"One tile a {one}: {' · '.join(legend)}{left}")

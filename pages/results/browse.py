@@ -1,152 +1,133 @@
-"""Browse: every run that was made, and where it stands."""
+"""Browse: everything that was ever put to the test, by what came of it."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab import Lab, Picture
-from core.runs.jobs import NoSuchRun
-from core.store import queries
+from core.store import listing
+from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import recording, session
-from pages.parts.pace import aside
-from pages.parts.pictures import PLAIN
-from pages.parts.tables import as_csv
+from pages.parts import recording
+from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
+from pages.results import address, cases_list, facets, gallery, runs_list
+from pages.results.facets import Looked
 
-LIMIT = 500
-"""Runs that are listed: the newest."""
-
-st.title("Browse", anchor=False)
-visit = session.runs()
-viewer = None if visit.sees_all else visit.visitor.name
-which = (
-    "Every run made in this app or on the command line." if viewer is None else "Your runs, and those that are shared."
-)
-st.markdown(f"{which} Select one to see all its prompts and answers.")
-
-try:
-    keeper = entry.keeper()
-except StoreError as error:
-    st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
-    st.stop()
-
-with st.spinner("Reading the journals …"), aside():
-    keeper.looked.wait(timeout=60)
-seen = keeper.changes
+LOOK = 5.0
+"""Seconds between two looks for what is new."""
 
 
-@st.fragment(run_every=2)
-def watch() -> None:
-    """Redraw the page once there is something new; the table itself must not sit in a fragment that polls."""
-    if keeper.changes != seen:
-        st.rerun()
-
-
-def alive(run: str) -> bool:
-    """Whether the run goes on; one whose journal has just been deleted does not."""
-    try:
-        return visit.active(run)
-    except NoSuchRun:
-        return False
-
-
-def open_case(run: str) -> None:
-    st.switch_page(shell.PAGES / "results/case.py", query_params={"run": run})
-
-
-def listed(runs: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, object]]:
-    """The table as it is shown, and how its columns are."""
-    labs = entry.labs()
-    table = {
-        "Asked": runs["at"],
-        "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
-        "About": runs["title"],
-        "Model": runs["model"],
-        "Method": runs["how"],
-        "Cases": runs["cases"],
-        "Status": runs["status"],
-    }
-    columns: dict[str, object] = {
-        "Asked": st.column_config.DatetimeColumn(format="distance"),
-        "About": st.column_config.TextColumn(width="large"),
-    }
-    for lab in labs.values():
-        for metric in lab.metrics:
-            # A lab that was never used takes no room.
-            if metric.leads and metric.name in runs and runs[metric.name].notna().any():
-                table[metric.title] = runs[metric.name]
-                columns[metric.title] = st.column_config.NumberColumn(
-                    format=f"%{metric.format}", help=f"{metric.help} Repaired rules; empty where undefined."
-                )
-    counted = [f"{n:.0f} of {of:.0f}" if pd.notna(of) else "" for n, of in zip(runs["n"], runs["of"], strict=True)]
-    return pd.DataFrame({**table, "Counted": counted, "Calls": runs["answered"], "Failed": runs["failed"]}), columns
-
-
-def picture(lab: Lab, one: Picture) -> None:
-    """A picture of all runs of a lab, where there is something to draw; a click on a point opens its run."""
-    query = queries.figure_groups if one.grouped else queries.figures
-    frame = query(keeper.store, lab.name, one.metrics, spec=one.fields, viewer=viewer)
-    if frame.empty or not frame[one.metrics[0]].notna().any():
-        return
-    st.subheader(one.title, anchor=False)
-    st.caption(one.caption)
-    key = f"{lab.path}-{one.metrics[0]}"
-    choice: str | None = one.choices[0]
-    if len(one.choices) > 1:
-        choice = st.segmented_control(
-            one.title, list(one.choices), default=one.choices[0], required=True, key=f"{key}-choice",
-            label_visibility="collapsed",
+def head() -> None:
+    """Which list, in which order."""
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.title("Browse", anchor=False, width="content")
+        st.session_state["show"] = address.shown()
+        st.segmented_control(
+            "Show", list(address.LISTS), format_func=address.LISTS.get, required=True, key="show",
+            on_change=lambda: address.go(show=st.session_state["show"]), label_visibility="collapsed",
         )  # fmt: skip
-    picked = st.plotly_chart(
-        one.draw(frame, choice or one.choices[0]),
-        key=key,
-        config=PLAIN,
-        on_select="rerun",
-        selection_mode="points",
-        alt=one.alt,
-    )
-    if points := picked["selection"]["points"]:
-        open_case(str(points[0]["customdata"][0]))
+        if address.shown() != "pictures":
+            known = list(listing.SORTS) if address.shown() == "cases" else ["newest", "oldest"]
+            st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
+            st.selectbox(
+                "Order", known, format_func=lambda one: listing.SORTS[one][0], key="sort", width=200,
+                label_visibility="collapsed",
+                on_change=lambda: address.go(sort_by=st.session_state["sort"]),
+            )  # fmt: skip
 
 
-def opening(runs: pd.DataFrame, key: str, alt: str) -> pd.DataFrame:
-    """The table of the runs; selecting one opens it. What is listed, to be downloaded."""
-    table, columns = listed(runs)
-    chosen = st.dataframe(
-        table, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, alt=alt, column_config=columns
-    )
-    if rows := chosen["selection"]["rows"]:
-        open_case(str(runs["run"].iloc[rows[0]]))
-    return table
+def pager(found: Listed, what: str) -> None:
+    """Where in the list one is, and how to go on."""
+    last = found.first + len(found.rows) - 1
+    with st.container(horizontal=True, vertical_alignment="center", key="pager"):
+        if found.lost:
+            st.caption("The row from which this page went on is gone; this is the first page.")
+        st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
+        if found.total > len(found.rows):
+            ends = [
+                Place(*row) for row in found.rows.reindex(columns=Place._fields, fill_value="").itertuples(index=False)
+            ]
+            st.button(
+                "Newer" if address.sort() == "newest" else "Back", icon=":material/chevron_left:", key="back-page",
+                disabled=found.first <= 1, on_click=lambda: address.go(page={"before": ends[0]}),
+            )  # fmt: skip
+            st.button(
+                "Older" if address.sort() == "newest" else "On", icon=":material/chevron_right:", key="on-page",
+                disabled=found.is_last, on_click=lambda: address.go(page={"after": ends[-1]}),
+            )  # fmt: skip
 
 
-def recordings() -> None:
-    """The runs that came with the app, which are nobody's."""
-    runs = queries.runs(keeper.store, limit=LIMIT, recordings=True)
-    if not runs.empty:
-        st.subheader("Recordings", anchor=False)
-        st.caption(recording.about_all())
-        opening(runs, "recordings", "Table of the runs that came with the app; selecting a row opens the run")
+def news(looked: Looked, total: int, seen: int) -> None:
+    """That there is more by now; nothing moves under the reader's hands until it is asked for."""
+    wanted = address.wanted()
+
+    @st.fragment(run_every=PACE.seconds(LOOK))
+    def watch() -> None:
+        if entry.keeper().changes == seen:
+            return
+        more = listing.count(looked.store, wanted, looked.viewer, looked.stopped) - total
+        label = f"{more:,} new · show" if more > 0 else "Something changed · show"
+        if st.button(label, icon=":material/refresh:", type="tertiary", key="news"):
+            st.rerun()
+
+    watch()
 
 
-watch()
-runs = queries.runs(keeper.store, limit=LIMIT, alive=alive, viewer=viewer)
-if runs.empty:
+def nothing_yet() -> None:
+    """For somebody who has run nothing."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
         for lab in entry.labs().values():
             if not lab.hidden:
                 st.page_link(shell.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
-    recordings()
-    st.stop()
-as_csv(opening(runs, "runs", "Table of runs, newest first; selecting a row opens the run"), "runs")
-if len(runs) == LIMIT:
-    st.caption(f"The newest {LIMIT} runs.")
-recordings()
-for lab in entry.labs().values():
-    for one in lab.pictures:
-        picture(lab, one)
+        st.button(
+            "See the recordings that came with the app",
+            icon=":material/play_circle:",
+            on_click=lambda: address.go(filter=facets.Filter(recordings=True)),
+            key="recordings",
+        )
+
+
+def main() -> None:
+    """The page."""
+    try:
+        keeper = entry.keeper()
+    except StoreError as error:
+        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
+        return
+    with waits("Reading the journals …"):
+        keeper.looked.wait(timeout=60)
+    seen = keeper.changes
+    looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
+    wanted = address.wanted()
+    if wanted.is_everything and not wanted.recordings and not listing.count(keeper.store, wanted, looked.viewer):
+        nothing_yet()
+        news(looked, 0, seen)
+        return
+    with st.sidebar:
+        facets.draw(looked, wanted)
+    head()
+    if looked.viewer is not None:
+        st.caption("Your runs, and those that are shared.")
+    if wanted.recordings:
+        st.caption(recording.about_all())
+    if not wanted.is_everything:
+        st.markdown(plain(facets.chosen(wanted)))
+    if address.shown() == "pictures":
+        gallery.draw(looked, wanted)
+        return
+    kind, what = (cases_list, "cases") if address.shown() == "cases" else (runs_list, "runs")
+    found = kind.read(looked, wanted)
+    pager(found, what)
+    news(looked, listing.count(looked.store, wanted, looked.viewer, looked.stopped), seen)
+    if found.total:
+        kind.draw(looked, wanted, found)
+    else:
+        st.info(
+            "Nothing is as filtered. Take a filter away, or look among the recordings.", icon=":material/search_off:"
+        )
+
+
+main()

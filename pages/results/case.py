@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 import time
-from itertools import pairwise
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from core import entry
 from core.events import Event, Scored
-from core.lab import Lab
+from core.lab import Lab, Trial
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
-from pages.parts import live, recording, rooms, session
+from pages.parts import live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
-from pages.parts.pace import PACE
-from pages.parts.run import actions, damage, named_in_address, problems, size, title
+from pages.parts.pace import PACE, waits
+from pages.parts.run import actions, damage, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
-from pages.parts.text import plain
+from pages.parts.text import numbered, plain
 from pages.shell import PAGES
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
@@ -59,30 +60,28 @@ def replay(run_id: str, lab: Lab) -> None:
 
 
 def step_through(run_id: str, lab: Lab) -> None:
-    """The run as it stood before each of its calls, forwards and back; those made at once are one step."""
-    events = _events(run_id, _case(run_id), size(run_id))
-    calls = [n for n, (last, event) in enumerate(pairwise(events), start=1) if event.kind == "asked" != last.kind]
-    ends = [*calls[1:], len(events)]
+    """The steps of the replay at the reader's own pace, forwards and back."""
+    steps = _steps(lab, run_id)
     key = f"step-{run_id}"
-    step = min(st.session_state.setdefault(key, 1), len(ends))
+    step = min(st.session_state.setdefault(key, 1), len(steps))
 
     def move(by: int) -> None:
         st.session_state[key] = step + by
 
     with st.container(horizontal=True, vertical_alignment="center", key="steps"):
         st.button("Back", icon=":material/arrow_back:", key="back", disabled=step == 1, on_click=move, args=(-1,))
-        last = step == len(ends)
+        last = step == len(steps)
         st.button(
             "Next", icon=":material/arrow_forward:", type="primary", key="next", disabled=last, on_click=move, args=(1,)
         )
-        st.caption(f"Step {step} of {len(ends)}. No model is asked.")
+        st.caption(f"Step {step} of {len(steps)}. No model is asked.")
         st.page_link(
             PAGES / "results/case.py",
             label="The whole case",
             icon=":material/folder_open:",
             query_params=named_in_address(run_id),
         )
-    _scene(lab, events[: ends[step - 1]])
+    _scene(lab, [event for one in steps[:step] for event in one])
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -102,7 +101,7 @@ def _case(run_id: str) -> str:
     return st.query_params.get("case") or session.runs().case(run_id, "").only
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the journal …")
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _events(run_id: str, case: str, size: int) -> list[Event]:
     """What is played; a replay looks at it four times a second."""
     events = session.runs().events(run_id)
@@ -125,17 +124,18 @@ def _scene(lab: Lab, events: list[Event]) -> None:
         rooms.of(lab).draw(lab.view(state.case(state.only)), state.status is None)
 
 
-def everything(state: Transcript, log: CaseLog) -> None:
+def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
+    trials = lab.view(log).trials
     st.subheader("Set aside, and why", anchor=False)
     if log.drops:
         st.dataframe(
             [
                 {
-                    "item": drop.item or "the whole case",
-                    "reason": drop.reason,
-                    "rules": drop.rules or "both",
-                    "detail": drop.detail,
+                    "About": _place(drop.item, log, trials) or "the whole case",
+                    "Reason": drop.reason,
+                    "Rules": drop.rules or "both",
+                    "Detail": numbered(drop.detail, trials),
                 }
                 for drop in log.drops
             ],
@@ -149,28 +149,36 @@ def everything(state: Transcript, log: CaseLog) -> None:
     figures = pd.DataFrame(
         [
             {
-                "metric": score.metric,
-                "about": score.item or ("this case" if score.case else "the whole run"),
-                "rules": score.rules,
-                "value": score.value,
+                "Figure": lab.metric(score.metric).title,
+                "About": score.item.replace("/", ", ").replace("-", ", ")
+                or ("this case" if score.case else "the whole run"),
+                "Rules": score.rules,
+                "Value": score.value,
                 "n": score.n,
                 "of": score.of,
-                "low": score.low,
-                "high": score.high,
-                "made with": ", ".join(str(value) for value in score.detail.values()),
+                "Low": score.low,
+                "High": score.high,
+                "Made with": ", ".join(
+                    f"{name.replace('_', ' ')} {'undefined' if value is None else value}"
+                    for name, value in score.detail.items()
+                ),
             }
             for score in _figures(state, log)
         ]
     )
-    st.dataframe(figures, hide_index=True, key="scores", alt="All scores under both sets of rules")
-    as_csv(figures, "figures")
+    if len(figures):
+        st.dataframe(figures, hide_index=True, placeholder="–", key="scores", alt="All scores under both sets of rules")
+        as_csv(figures, "figures")
+    else:
+        st.caption("There is none.")
     st.subheader("Every call", anchor=False)
     calls = log.calls if log.calls or state.planned > 1 else state.calls
     names = list(calls)
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
         call = calls[name]
-        label = f"`{name}` {plain(call.asked.role)} · {plain(call.asked.item)} · {footnote(call)}"
+        told = filter(None, (call.asked.role, _place(call.asked.item, log, trials)))
+        label = f"{plain(' · '.join((name, *told)))} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
             if shown.open:
@@ -179,16 +187,20 @@ def everything(state: Transcript, log: CaseLog) -> None:
                 st.skeleton(120)
     if state.started:
         st.subheader("Made with", anchor=False)
-        st.json(
-            {
-                "spec": state.started.spec,
-                "prompts (hash)": state.started.prompts,
-                "versions": state.started.versions,
-                "app": " ".join(filter(None, (state.started.app, state.started.commit))),
-                "read again from": state.started.reread_from or None,
-            },
-            expanded=1,
-        )
+        made_with = {
+            "spec": {name: value for name, value in state.started.spec.items() if value is not None},
+            "prompts (hash)": state.started.prompts,
+            "versions": state.started.versions,
+            "app": " ".join(filter(None, (state.started.app, state.started.commit))),
+            "read again from": state.started.reread_from,
+        }
+        st.json({name: value for name, value in made_with.items() if value}, expanded=1)
+
+
+def _place(item: str, log: CaseLog, trials: Mapping[str, Trial]) -> str:
+    """What an item is called on the screen: the number of its trial, and what else its name says."""
+    parts = [part for part in item.split("/") if part not in log.case.split("/")]
+    return " · ".join(re.sub("[-_]", " ", numbered(part, trials)) for part in parts)
 
 
 def _figures(state: Transcript, log: CaseLog) -> list[Scored]:
@@ -206,20 +218,35 @@ def main(run_id: str) -> None:
     if lab is None:
         st.error("This app has no lab that made this run.", icon=":material/error:")
         return
+    if _sealed(lab, state, active):
+        live.watched(lab, run_id, state, active)
+        link(run_id)
+        return
     replayed = st.query_params.get("replay")
+    if replayed and state.asked:
+        with waits("Reading the journal …"):
+            _events(run_id, _case(run_id), size(run_id))
     if replayed == "step" and state.asked:
         step_through(run_id, lab)
         return
     if replayed and state.asked:
+        present.link(lab, run_id)
         recording.note(run_id, state)
         st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
+    present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
     if not active:
         damage(run_id)
     if not live.watched(lab, run_id, state, active):
-        everything(state, state.case(live.chosen(state)))
+        everything(lab, state, state.case(live.chosen(state)))
+
+
+def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
+    """Whether the answers may not be told yet, neither by a replay nor by what stands below the case."""
+    case = live.chosen(state)
+    return bool(case) and rooms.of(lab).sealed(lab.view(state.case(case)), active)
 
 
 def _read_again(run_id: str, state: Transcript) -> None:

@@ -87,6 +87,5 @@ def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, pag
 
 
 def test_recordings_are_listed_apart_and_open(app: Server, page: Page) -> None:
-    page.goto(f"{app.url}/browse")
-    expect(page.get_by_role("heading", name="Recordings")).to_be_visible()
+    page.goto(f"{app.url}/browse?recordings=1&show=runs")
     expect(page.get_by_text("examples, not evidence")).to_be_visible()

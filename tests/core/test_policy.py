@@ -69,7 +69,7 @@ def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("limit", policy.LIMITS, ids=lambda limit: limit.name)
 def test_each_limit_by_itself(limit: policy.Limit, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert policy.limit(limit.name) is None
+    assert policy.limit(limit.name) == limit.alone
     policy.serve("0.0.0.0")
     assert policy.limit(limit.name) == limit.hosted
     for said, most in (("7", 7), ("many", limit.hosted), ("-1", limit.hosted), ("9" * 5000, limit.hosted)):

@@ -206,6 +206,12 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
             assert betrayed not in told, betrayed
         assert not app.get("download_button"), "the journal holds the answers"
         assert not {"Open as case", "Replay", "Step by step"} & {one.proto.label for one in app.get("page_link")}
+        if left == 3:
+            for replay in ({}, {"replay": "1"}, {"replay": "step"}):
+                case = page("results/case.py", run=run_named(app), reader=in_address(app, "reader"), **replay)
+                told = words(case)
+                assert "3 left to guess" in told and "it said" not in told and "Every call" not in told
+                assert not case.get("download_button") and not case.dataframe
         assert f"run={run_named(app)}&guess=1" in "".join(code.value for code in app.code), "a link keeps the mode"
         app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
         app.run()

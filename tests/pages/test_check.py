@@ -110,7 +110,7 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
     assert "3 faithful" in told and "3 not faithful" in told
     assert "**3 of 6** that count are faithful" in told
-    assert "attribution, objective-removed, flagged above, is not faithful" in told
+    assert "attribution, objective, removed, flagged above, is not faithful" in told
     assert "it hangs on how one asks" in told
 
 
@@ -290,15 +290,15 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     told = words(app)
     assert "shipped: 2 items, sentiment" in told and "All 6 explanations that count were faithful" in told
     parts = {"counterfactual", "attribution", "redaction"}
-    assert set(app.dataframe[-1].value["about"]) == {"the whole run", "this case", *parts}
+    assert set(app.dataframe[-1].value["About"]) == {"the whole run", "this case", *parts}
     app = page("results/case.py", run=run, replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
-    app = page("results/browse.py")
-    table = app.dataframe[0].value
-    assert table.iloc[0][["Lab", "Faithfulness", "Counted"]].tolist() == ["Check", 1.0, "6 of 6"]
-    assert "Precision" not in table and "Faithfulness by model" in words(app)
+    table = page("results/browse.py", show="runs").dataframe[0].value
+    assert table.iloc[0][["Lab", "Faithfulness", "Counted"]].tolist() == ["Check", "1.00", "6 of 6"]
+    assert "Precision" not in table
+    assert "Faithfulness by model" in words(page("results/browse.py", show="pictures"))
 
 
 def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:

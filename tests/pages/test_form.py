@@ -86,6 +86,59 @@ def test_the_form_closes_and_a_run_that_is_not_there_leaves_it_open(page: Page) 
     assert app.button(key="ask") and "There is no such run" in "".join(str(error.proto) for error in app.error)
 
 
+@pytest.mark.parametrize(
+    ("path", "picker", "asked"),
+    [("ask", "model", ("question", "Is the moon made of cheese?")),
+     ("check", "check-model", ("paragraph-sentiment", "The train left at nine."))],
+)  # fmt: skip
+def test_a_robot_says_beforehand_what_it_cannot_answer_and_offers_ways_out(
+    page: Page, path: str, picker: str, asked: tuple[str, str]
+) -> None:
+    app = page(path)
+
+    def field() -> Any:
+        return (app.text_input if path == "ask" else app.text_area)(key=asked[0])
+
+    keys = [f"known-{picker}-{number}" for number in (1, 2, 3)]
+
+    def offered() -> list[str]:
+        return [button.key for button in app.button if button.key in (*keys, f"real-{picker}")]
+
+    assert not offered()
+    field().set_value(asked[1]).run()
+    assert offered() == [f"real-{picker}", *keys] and not app.exception
+    app.button(key=keys[0]).click().run()
+    assert field().value != asked[1] and not offered(), "one that it knows"
+    field().set_value(asked[1]).run()
+    app.button(key=f"real-{picker}").click().run()
+    assert app.selectbox(key=picker).value == "local/smollm2-135m" and not offered()
+    assert field().value == asked[1], "the question stays"
+
+
+def test_what_was_edited_has_no_correct_answer(page: Page) -> None:
+    app = page("check")
+    shipped = app.text_area(key="paragraph-sentiment").value
+    assert app.selectbox(key="label-sentiment").value == "positive"
+    app.text_area(key="paragraph-sentiment").set_value(shipped.replace("wonderful", "dreadful")).run()
+    assert app.selectbox(key="label-sentiment").value is None
+    app.text_area(key="paragraph-sentiment").set_value(shipped).run()
+    assert app.selectbox(key="label-sentiment").value == "positive", "it ships again"
+    app.segmented_control(key="check-task").set_value("multi_choice").run()
+    choices = app.text_area(key="choices").value
+    app.text_input(key="about-multi_choice").set_value("Where is Mary?").run()
+    assert app.selectbox(key="label-multi_choice").value is None and app.text_area(key="choices").value == choices
+
+
+def test_a_pair_of_which_a_response_was_edited_has_no_correct_answer(page: Page) -> None:
+    app = page("ask")
+    app.segmented_control(key="task").set_value("shp").run()
+    app.text_area(key="response_1").set_value("No idea.").run()
+    app.button(key="ask").click().run()
+    until(lambda: entry.jobs().watch(run_named(app)).transcript.started is not None)
+    started = entry.jobs().watch(run_named(app)).transcript.started
+    assert started is not None and started.spec["gold"] is None
+
+
 def test_a_run_whose_start_cannot_be_read_has_a_line_and_a_form(page: Page) -> None:
     run = entry.jobs().start("simulatability", entry.labs()["simulatability"].first().spec)
     assert entry.jobs().wait(run, 120)

@@ -58,7 +58,7 @@ def browsed(page: Page) -> AppTest:
     before = entry.keeper().changes
     entry.keeper().wake()
     until(lambda: entry.keeper().changes > before or not queries.runs(entry.keeper().store).empty)
-    return page("results/browse.py")
+    return page("results/browse.py", show="runs")
 
 
 @pytest.mark.usefixtures("echo")
@@ -187,10 +187,10 @@ def test_its_runs_are_listed_with_their_figure_and_can_be_opened(page: Page) -> 
     table = app.dataframe[0].value
     row = table.iloc[0]
     assert row[["Lab", "Model", "Cases", "Status", "Repeated", "Counted"]].tolist() == [
-        *("Echo", "control/deaf", 2, "completed", 0.5, "2 of 2")
+        *("Echo", "deaf", 2, "completed", "0.50", "2 of 2")
     ]
     assert "Precision" not in table, "a lab that was never used takes no room"
-    app.session_state["runs"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.session_state["runs"] = {"selection": {"rows": [], "columns": [], "cells": [(0, "About")]}}
     app.run()
     assert run_named(app) == run
 
@@ -202,7 +202,7 @@ def test_its_case_holds_everything_and_can_be_read_again(page: Page) -> None:
     told = words(app)
     assert "the word yes and 1 more" in told and "It repeated 0 of 2." in told
     scores = app.dataframe[-1].value
-    assert {(one["about"], one["value"]) for one in scores.to_dict("records")} == {
+    assert {(one["About"], one["Value"]) for one in scores.to_dict("records")} == {
         *(("the whole run", 0.5), ("this case", 0.0))
     }
     assert sum("answerer" in expander.label for expander in app.expander) == 2
@@ -344,6 +344,6 @@ def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(
     told = words(page("echo", run=run))
     assert "Letters 3.0" in told and "Letters 2.5" in told, "of the case that is shown, and of both"
     table = browsed(page).dataframe[0].value
-    assert table.iloc[0][["Repeated", "Letters"]].tolist() == [0.5, 2.5]
+    assert table.iloc[0][["Repeated", "Letters"]].tolist() == ["0.50", "2.5"]
     assert main(["echo", "--words", "four"]) == 0
     assert "letters 4.00" in capsys.readouterr().out

@@ -63,24 +63,25 @@ def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
 
 def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> None:
     app = page("results/browse.py")
-    assert "No runs yet" in words(app) and "Recordings" in words(app)
-    table = app.dataframe[0].value
+    assert "No runs yet" in words(app)
+    app.button(key="recordings").click().run()
+    table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value
     assert len(table) == len(listed(home.recordings()).recording) and set(table["Lab"]) == {"Ask", "Check", "Probe"}
 
 
 def test_browse_lists_runs_and_opens_one(page: Page) -> None:
     run = a_run()
     a_run(model="control/vague")
-    app = page("results/browse.py")
+    app = page("results/browse.py", show="runs")
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
     app.run()
     table = app.dataframe[0].value
     assert list(table["About"]) == ["Can a penguin fly?"] * 2
-    assert sorted(table["Model"]) == ["control/fickle", "control/vague"]
-    assert table["Precision"].isna().sum() == 1, "undefined is empty, not 0"
-    row = list(table["Model"]).index("control/fickle")
-    app.session_state["runs"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    assert sorted(table["Model"]) == ["fickle", "vague"]
+    assert sorted(table["Precision"]) == ["0.50", "undefined"]
+    row = list(table["Model"]).index("fickle")
+    app.session_state["runs"] = {"selection": {"rows": [], "columns": [], "cells": [(row, "About")]}}
     app.run()
     assert app.query_params["run"] in (run, [run])
 
@@ -91,9 +92,9 @@ def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
     page("results/browse.py")
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
-    table = page("results/browse.py").dataframe[0].value
-    assert list(table["Lab"]) == ["Probe"] and list(table["Normalized error (NMSE)"]) == [0]
-    assert list(table["Method"]) == ["aia"] and "Precision" not in table
+    table = page("results/browse.py", show="runs").dataframe[0].value
+    assert list(table["Lab"]) == ["Probe"] and list(table["Normalized error (NMSE)"]) == ["0"]
+    assert list(table["Method"]) == ["an agent that chooses its own inputs (AIA)"] and "Precision" not in table
 
 
 def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, own_home: Path) -> None:
@@ -105,8 +106,8 @@ def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, ow
     )
     assert done.returncode == 0, done.stderr
     until(lambda: entry.keeper().changes > before, seconds=5)
-    table = page("results/browse.py").dataframe[0].value
-    assert list(table["Model"]) == ["control/vague"]
+    table = page("results/browse.py", show="runs").dataframe[0].value
+    assert list(table["Model"]) == ["vague"]
 
 
 def test_browse_says_when_another_process_has_the_store(page: Page, own_home: Path) -> None:
@@ -131,9 +132,11 @@ def test_a_case_holds_everything(page: Page) -> None:
     told = words(app)
     assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
     reasons, scores = (table.value for table in app.dataframe)
-    assert set(reasons["reason"]) == {"duplicate", "not simulatable"}
-    assert set(scores["metric"]) == {
-        *("precision", "constant_guess", "generality_bleu", "generality_jaccard", "generality_cosine")
+    assert set(reasons["Reason"]) == {"duplicate", "not simulatable"}
+    assert set(reasons["About"]) == {"number 4", "number 7"}
+    assert set(scores["Figure"]) == {
+        *("Precision", "Best constant guess"),
+        *("Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     assert sum("explainer" in expander.label for expander in app.expander) == 1
     assert sum("answerer" in expander.label for expander in app.expander) == 9
@@ -200,7 +203,7 @@ def test_a_file_that_is_no_model_is_refused_in_words(page: Page, tmp_path: Path)
 def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
     app = page("about/methods.py")
     assert "Precision" in words(app)
-    assert 77.3 in list(app.dataframe[1].value["value"])
+    assert 77.3 in list(app.dataframe[1].value["Value"])
     app.selectbox(key="template").set_value("strategyqa-explain-cot").run()
     assert any("So the answer is yes." in code.value for code in app.code)
 

@@ -89,9 +89,10 @@ def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> No
     entry.jobs().share(shared, True)
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
-    bob = as_visitor(page("results/browse.py"), "bob", "results/browse.py")
+    bob = as_visitor(page("results/browse.py", show="runs"), "bob", "results/browse.py")
+    bob.query_params["show"] = "runs"
     until(lambda: len(bob.run().dataframe[0].value) == 2)
-    assert sorted(bob.dataframe[0].value["Model"]) == ["control/fickle", "control/vague"]
+    assert sorted(bob.dataframe[0].value["Model"]) == ["fickle", "vague"]
     assert "Your runs, and those that are shared" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
     assert hidden
 

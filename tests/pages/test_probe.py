@@ -256,21 +256,24 @@ def test_a_run_is_a_case_can_be_replayed_and_is_listed(page: Page) -> None:
     assert "No model is asked" in app.get("progress")[0].proto.text
     app.segmented_control(key="speed").set_value("At once").run()
     assert "replay" not in app.query_params
-    app = page("results/browse.py")
+    app = page("results/browse.py", show="runs")
     assert "Your own numeric function" in app.dataframe[0].value["About"].tolist()
 
 
 def test_a_run_is_gone_through_step_by_step(page: Page) -> None:
     app = page("results/case.py", run=run_of(own="2*x"), replay="step")
     told = words(app)
-    assert "Step 1 of 2." in told and "Round 1 · 6 calls" in told
+    assert "Step 1 of" in told
     assert "Verdict" not in told and "2*x" not in told, "the truth is not out yet"
     assert app.button(key="back").disabled
-    app.button(key="next").click().run()
-    told = words(app)
-    assert "Step 2 of 2." in told and "It found the function" in told and app.button(key="next").disabled
+    seen = [told]
+    while not app.button(key="next").disabled:
+        app.button(key="next").click().run()
+        seen.append(words(app))
+    first = next(place for place, told in enumerate(seen) if "It found the function" in told)
+    assert first >= 3 and "Round 1 · 6 calls" in seen[first - 1], "experiments, conclusion, and then the truth"
     app.button(key="back").click().run()
-    assert "It found the function" not in words(app)
+    assert words(app) == seen[-2]
 
 
 def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> None:

@@ -40,6 +40,10 @@ class LexiconControl:
         seconds = time.perf_counter() - begun
         return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
 
+    def knows(self, task: str, asked: Slots) -> bool:
+        """Whether it finds anything to decide by; else it answers "unknown"."""
+        return lexicon.classifiers()[task].label(asked) != "unknown"
+
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         """The words it says it decides by."""
         raise NotImplementedError

@@ -59,6 +59,17 @@ def first() -> First:
     )
 
 
+def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    """A case's id is its place: the item, the explanation's kind, the wording."""
+    _, how, wording, *_ = f"{case}//".split("/")
+    return {
+        "how": how,
+        "wording": wording,
+        "task": str(spec.get("task") or ""),
+        "dataset": str(spec.get("dataset") or ""),
+    }
+
+
 LAB = Lab(
     name="consistency",
     title="Check",
@@ -120,6 +131,8 @@ LAB = Lab(
     calls=calls,
     upgrade=upgrade,
     how="explanations",
+    principal=SESSION,
+    facets=facets,
     newcomer="control/decoy-lexicon",
     parameters=PARAMETERS,
     from_options=fields,

@@ -258,8 +258,8 @@ class Check(NamedTuple):
 
 
 def in_words(name: str) -> str:
-    """A check's name for a person: "attribution, objective-redacted"."""
-    return name.replace("/", ", ")
+    """A check's name for a person: "attribution, objective, redacted"."""
+    return name.replace("/", ", ").replace("-", ", ")
 
 
 def _shortened(text: str, most: int = 80) -> str:

@@ -11,6 +11,7 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab import First, Lab
 from core.labs.find import commands, prompts
 from core.labs.find.controls import controls
+from core.labs.find.functions import source
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
 from core.labs.find.records import (
@@ -68,6 +69,13 @@ def warm(spec: ProbeSpec) -> None:
         embed.start()
 
 
+def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
+    difficulty = spec.get("difficulty") or (case.rpartition("-")[2] if source.is_drawn(case) else "")
+    found = {"how": "interpreter", "category": "category"}
+    return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
+
+
 LAB = Lab(
     name="find",
     title="Probe",
@@ -101,6 +109,7 @@ LAB = Lab(
     prompts=prompts.hashes,
     controls=controls,
     how="interpreter",
+    facets=facets,
     newcomer="control/straight",
     first=first,
     calls=calls,

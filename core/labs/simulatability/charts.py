@@ -35,19 +35,20 @@ def scatter(points: DataFrame, similarity: str = "cosine") -> Figure:
 
     `points` as `core.store.queries.figures` gives them, of precision and the generalities. A point's `customdata[0]`
     is its run. Runs where either is undefined are not drawn, and the axis says how many those are. Grey are those whose
-    precision always guessing the same would have got too.
+    precision always guessing the same would have got too, and those whose predictor failed the exam.
     """
     import plotly.graph_objects as go
 
     generality = f"generality_{similarity}"
     points = points.fillna({"model": "", "method": "", "task": "", "title": ""})
+    points = points.assign(failed=points["examined_passed"].eq(False))
     drawn = points.dropna(subset=["precision", generality])
     figure = go.Figure()
     models = sorted(points["model"].unique())
     for (model, method), group in drawn.groupby(["model", "method"]):
         faint = group["n"] < ENOUGH * group["of"]
         # As metrics.shows_nothing has it.
-        nothing = (group["constant_guess"] >= group["precision"]) & (group["precision"] > 0.5)
+        nothing = group["failed"] | (group["constant_guess"] >= group["precision"]) & (group["precision"] > 0.5)
         name = ", ".join(word for word in (model, method) if word) or "unnamed"
         colour = COLOURS[models.index(model) % len(COLOURS)]
         for some, opacity, painted in (
@@ -232,7 +233,9 @@ def _point(row: dict[str, object]) -> str:
     who = ", ".join(_safe(str(row[name])) for name in ("model", "method", "task") if row[name])
     interval = f", {row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] and row["low"] is not None else ""
     counts = f"{row['n']:.0f} of {row['of']:.0f} counterfactuals"
-    return f"<b>{_wrapped(str(row['title']))}</b><br>{who}<br>precision {row['precision']:.2f} ({counts}{interval})"
+    failed = "<br>who predicted failed the exam" if row["failed"] else ""
+    told = f"precision {row['precision']:.2f} ({counts}{interval})"
+    return f"<b>{_wrapped(str(row['title']))}</b><br>{who}<br>{told}{failed}"
 
 
 def _wrapped(text: str, lines: int = 4) -> str:

@@ -106,7 +106,7 @@ class Control:
 
     # Yes or no
 
-    def _read(self, text: str) -> tuple[Question, bool]:
+    def read(self, text: str) -> tuple[Question, bool]:
         """The question that `text` asks and its true answer. Raises OutsideWorld."""
         question = self.world.read(text)
         truth = self.world.truth(question) if question else None
@@ -125,7 +125,7 @@ class Control:
         return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
-        question, truth = self._read(slots["question"])
+        question, truth = self.read(slots["question"])
         if role == "answerer":
             verdict = self.respond(question, truth)
         elif "answer" in slots:
@@ -138,13 +138,13 @@ class Control:
         return reasons if slots["method"] == "cot" else f"{answer}\nJustification: {reasons}"
 
     def _write_question(self, request: Request) -> str:
-        starter, _ = self._read(request.slots["question"])
+        starter, _ = self.read(request.slots["question"])
         key = self._sequence(request)
         if "operation" in request.slots:
             text = draws.blind(self.world, starter, request.slots["operation"], request.repeat, key)
         else:
             text = self.world.write(draws.aware(self.world, starter, request.repeat, key))
-        question, truth = self._read(text)
+        question, truth = self.read(text)
         guess = world_claims.guess(request.slots.get("explanation", ""), question, self.world)
         why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."
         guessed = guess.yes if guess else truth

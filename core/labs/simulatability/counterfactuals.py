@@ -67,6 +67,19 @@ async def one_after_another(spec: AskSpec, question: Starter, run: Run, starter:
     return tested
 
 
+async def given(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+    """Test the counterfactuals that came with the specification, as they stand."""
+    tested: dict[str, Tested] = {}
+
+    async def test(item: str, counterfactual: Counterfactual) -> None:
+        run.record(counterfactual, item, trial=item)
+        tested[item] = await put_to_the_test(spec, question, run, item, counterfactual, starter)
+
+    them = {f"cf-{n:02}": Counterfactual(origin="given", **dict(one)) for n, one in enumerate(spec.given, start=1)}
+    await run.each(them, test)
+    return tested
+
+
 async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
     """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
 

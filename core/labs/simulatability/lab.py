@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import First, Lab, Metric, Picture
+from core.lab import First, Lab, Metric, Picture, Sides
 from core.labs.simulatability import charts, prompts, sitting
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.measure import measure
@@ -23,6 +23,7 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, calls, cases
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
+from core.runs.transcript import name_of
 from core.text import embed
 
 READER = "reader"
@@ -45,6 +46,19 @@ def first() -> First:
         "Show me, with a robot that misleads",
         "No key, no download: a robot whose unfaithfulness is built in.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle", arms=("none",)),
+    )
+
+
+def sides() -> Sides:
+    """The three robots on that question. One writes the new questions for all: it writes the same whatever it reads,
+    so that all are asked alike.
+    """
+    one, first_spec = "control/steadfast", first().spec
+    roles = {"generators": (one,), "simulator": one}
+    return Sides(
+        "Three robots side by side",
+        "The same question, three robots: one keeps to its explanation, one breaks it, one explains nothing.",
+        tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
     )
 
 
@@ -84,6 +98,8 @@ def sentences(view: AskView) -> list[str]:
     """The verdict, a failed exam of the predictor before it; and what it would be without the explanation."""
     return [f"{doubt(view)} {verdict(view)}".strip(), *controls(view)]
 
+
+_FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
 
 LAB = Lab(
     name="simulatability",
@@ -143,20 +159,24 @@ LAB = Lab(
         Picture(
             "Precision and generality",
             "One point a run. Further right: the explanation kept its promises. Higher: it settles more varied "
-            "questions. Grey: always guessing the same would have got as much.",
+            "questions. Grey: always guessing the same would have got as much, or who predicted failed the exam.",
             "Scatter plot of precision and generality, one point a run",
             ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
             charts.scatter,
             fields=("method", "task"),
+            held=((name_of(Examined), "passed"),),
             choices=("cosine", "bleu", "jaccard"),
         ),
     ),
     prompts=prompts.hashes,
     controls=robots,
     how="method",
+    item="trial",
+    facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     newcomer="control/fickle",
     wide=True,
     first=first,
+    sides=sides,
     calls=calls,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),

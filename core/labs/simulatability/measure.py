@@ -8,8 +8,8 @@ from typing import Any
 from core.events import Answered, CallFailed
 from core.lab import RULES, Case
 from core.labs.simulatability import parse, prompts
-from core.labs.simulatability.counterfactuals import one_after_another, pooled
-from core.labs.simulatability.questions import another
+from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
+from core.labs.simulatability.questions import another, another_case
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
 from core.labs.simulatability.tasks import AskSpec, Starter, explaining
 from core.labs.simulatability.trial import Tested, put_to_the_test
@@ -40,8 +40,8 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
     if "swapped" in spec.arms:
-        await _explain_another(spec, question, run)
-    draw = pooled if spec.rules == "paper" else one_after_another
+        await _explain_another(spec, case, run)
+    draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
     tested = await draw(spec, question, run, starter)
     await run.each(by_hand, hand)
     _drop_uncounted(run, dict(sorted(tested.items())))
@@ -93,11 +93,14 @@ def _explanation(spec: AskSpec, question: Starter, answered: Answered, force: st
     }
 
 
-async def _explain_another(spec: AskSpec, question: Starter, run: Run) -> None:
-    """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none."""
-    about = another(spec, question, f"{spec.seed}|{run.case}")
+async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
+    """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none.
+
+    Of a case of the same run it is asked once, by whichever of the two comes first: neither waits for the other's case.
+    """
+    about = another_case(spec, case, run.id) or another(spec, case.about, f"{spec.seed}|{run.case}")
     if about is None:
-        run.drop("swapped", "nothing to swap", "every shipped question shares a word with this one")
+        run.drop("swapped", "nothing to swap", "every other question shares a word with this one")
         return
     try:
         answered = await run.ask(

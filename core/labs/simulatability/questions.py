@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import StringConstraints
 
 from core.events import Frozen
-from core.labs.simulatability.tasks import AskSpec, Starter
+from core.lab import Case
+from core.labs.simulatability.tasks import AskSpec, Starter, cases
 from core.text.overlap import content_words
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
@@ -55,18 +56,39 @@ def pairs() -> tuple[StarterPair, ...]:
 
 
 def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
-    """A shipped question on another subject than `starter`: no word of content in common. Always the same for one seed;
-    None where there is none. A control is asked what is in its world.
+    """A shipped question on another subject than `starter`. Always the same for one seed; None where there is none. A
+    control is asked what is in its world.
     """
-    asked = content_words(" ".join(starter.slots.values()))
     if spec.task == "strategyqa":
         of_world = spec.model.startswith("control/")
         shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
     else:
         fields = {"context", "response_1", "response_2"}
         shipped = [Starter(one.model_dump(include=fields), one.preferred) for one in pairs()]
-    others = [one for one in shipped if not asked & content_words(" ".join(one.slots.values()))]
+    others = [one for one in shipped if differs(one, starter)]
     return random.Random(seed).choice(others) if others else None
+
+
+def another_case(spec: AskSpec, case: Case, run: str) -> Starter | None:
+    """The next question of the same run on another subject than that of `case`, after the last the first; None where
+    there is none.
+    """
+    asked = _of_run(spec, run)
+    place = next((number for number, (id, _) in enumerate(asked) if id == case.id), 0)
+    following = (about for _, about in (*asked[place + 1 :], *asked[:place]))
+    return next((about for about in following if differs(about, case.about)), None)
+
+
+@lru_cache(maxsize=8)
+def _of_run(spec: AskSpec, run: str) -> tuple[tuple[str, Starter], ...]:
+    """The run's cases by id, read once: the file may be another by the next run."""
+    return tuple((case.id, case.about) for case in cases(spec))
+
+
+def differs(one: Starter, other: Starter) -> bool:
+    """Whether two questions are on different subjects: no word of content in common."""
+    first, second = (content_words(" ".join(starter.slots.values())) for starter in (one, other))
+    return first.isdisjoint(second)
 
 
 def _entries(file: str, table: str) -> list[dict[str, Any]]:

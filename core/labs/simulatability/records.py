@@ -37,7 +37,9 @@ class OtherExplanation(Explanation):
 
 
 class Counterfactual(Frozen):
-    """A new question. `call` is None for one written by hand; `paper`, `repaired`: whether each counts it."""
+    """A new question. `call` is None where none was made for it: it was written by hand, or given with the
+    specification. `paper`, `repaired`: whether each counts it.
+    """
 
     call: str | None = None
     generator: str | None = None
@@ -46,7 +48,7 @@ class Counterfactual(Frozen):
     context: str = ""
     response_1: str = ""
     response_2: str = ""
-    origin: Literal["generated", "hand"] = "generated"
+    origin: Literal["generated", "given", "hand"] = "generated"
     paper: bool = True
     repaired: bool = True
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from core.datasets import registry
 from core.datasets.items import Split
-from core.events import Rules, Sampling
+from core.events import Frozen, Rules, Sampling
 from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["strategyqa", "shp"]
@@ -30,11 +30,22 @@ LONGEST = 8_000
 """Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
 
 
+class Question(Frozen):
+    """A new question that is asked as it stands: its `text`, and of a preference the parts."""
+
+    text: str
+    context: str = ""
+    response_1: str = ""
+    response_2: str = ""
+
+
 class AskSpec(Spec):
     """Whose explanations are tested, and how.
 
     Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
-    `generators` and `simulator` are model ids, by default the explained model's own.
+    `generators` and `simulator` are model ids, by default the explained model's own. With `given`, the new questions
+    that were written from the explanation of the run `given_from`, none are written: explanations of one question are
+    compared over the same.
     """
 
     task: Task = Field(
@@ -116,6 +127,8 @@ class AskSpec(Spec):
         title="Your own questions, one a line",
         description="a question of your own: predicted and asked like the others, but not counted",
     )
+    given: tuple[Question, ...] = Field(default=(), max_length=20, exclude_if=lambda given: not given)
+    given_from: str = Field(default="", exclude_if=lambda run: not run)
     prompts: str | None = Field(
         default=None,
         title="Prompt pack",
@@ -136,8 +149,10 @@ class AskSpec(Spec):
         if filled.get("dataset") and not filled.get("title"):
             count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
             filled["title"] = f"{filled['dataset']}: {count}"
-        filled["counterfactuals"] = filled.get("counterfactuals") or COUNTERFACTUALS.get(
-            str(filled.get("task", "strategyqa")), 10
+        filled["counterfactuals"] = (
+            len(filled.get("given") or ())
+            or filled.get("counterfactuals")
+            or COUNTERFACTUALS.get(str(filled.get("task", "strategyqa")), 10)
         )
         return filled
 
@@ -151,6 +166,8 @@ class AskSpec(Spec):
             raise ValueError("There is no question. Write one that can be answered with yes or no.")
         elif self.task == "shp" and not (self.context and self.response_1 and self.response_2):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
+        if self.given and self.dataset:
+            raise ValueError("Given questions are about one question, not about those of a data set.")
         if len(self.generators) > 2:
             raise ValueError("At most two generators can take turns.")
         return self
@@ -200,7 +217,7 @@ def calls(spec: AskSpec, cases: int) -> int:
     each = spec.votes * len(spec.arms) + 1
     explain += "swapped" in spec.arms
     # As the paper has it, every draw of every generator is made before any is chosen.
-    draws = spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
+    draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     return cases * (explain + draws + spec.counterfactuals * each + len(spec.extra) * each)
 
 

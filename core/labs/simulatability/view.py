@@ -166,7 +166,7 @@ class AskView:
     def drawn(self) -> int:
         """How many counterfactuals were drawn, or meant to be where there was no explanation to draw them from."""
         if self.spec is not None and self.starter is not None and self.explanation is None:
-            return len(draws_of(self.spec))
+            return len(self.spec.given or draws_of(self.spec))
         return len(self.counted())
 
     def differing(self) -> list[Row]:
@@ -295,7 +295,8 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
         # Runs of before there were arms have no such figure, and going on with one adds nothing to it.
         if any(one.spec and "arms" in one.spec.model_fields_set for one in views):
             yield figure("constant_guess", rules, partial(constant_guess, rules=rules))
-    for similarity in SIMILARITIES:
+    # How different questions are that were written from another explanation says nothing of this one.
+    for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
             yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))
 

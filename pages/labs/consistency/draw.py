@@ -16,7 +16,7 @@ from core.score import is_thin
 from core.text.glossary import on_hover
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import STATES, TILES, grid
+from pages.labs.consistency.grid import STATES, TILES, WORDS, grid
 from pages.parts import plain_case
 from pages.parts.text import difference, emphasised, plain
 from pages.parts.tiles import Tile, strip
@@ -38,6 +38,7 @@ def draw(view: CheckView, active: bool) -> None:
     if view.log.score("accuracy", "repaired") is not None:
         with st.expander("For researchers", icon=":material/monitoring:", key="verdict"):
             figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
+            _changed(view)
     if view.result is not None:
         _meaning()
 
@@ -83,8 +84,7 @@ def _verdict_on_all(transcript: Transcript) -> None:
     ]
     with st.container(border=True, key="verdict-of-all"):
         st.markdown(f"#### {emphasised(words.summary(transcript))}", anchors=False)
-        strip(marks, "check", {"kept": "faithful", "broken": "not faithful", "not settled": "undecided",
-                               "set aside": "not counted"})  # fmt: skip
+        strip(marks, "check", WORDS)
         _thin(transcript.score("faithfulness", "repaired"))
 
 
@@ -153,15 +153,19 @@ def _row_verdict(view: CheckView) -> None:
             _thin(view.log.score("faithfulness", "repaired"))
         for caveat in words.caveats(view):
             st.markdown(f"- {emphasised(caveat)}")
-        result = view.result
-        if result is not None and result.kept is not None:
-            masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
-            st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
         drop = view.dropped()
         if drop is not None and drop.reason != "error":
             st.caption(f"Not counted: {plain(drop.reason)}. {plain(drop.detail)}")
         if view.differs:
             st.caption(f"By the paper's own rules: {emphasised(words.row_verdict(view, 'paper'))}")
+
+
+def _changed(view: CheckView) -> None:
+    """How much the explanation changed."""
+    result = view.result
+    if result is not None and result.kept is not None:
+        masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
+        st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
 
 
 def _by_a_person(item: Item) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 
 from core.datasets.items import Item
+from core.labs.consistency.controls import LexiconControl
 from core.labs.consistency.lab import LAB
+from core.labs.consistency.lexicon import Slots
 from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
 from core.text.glossary import on_hover
 from pages.parts import models
@@ -23,6 +25,7 @@ TASKS: dict[Task, str] = {
 SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
 EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attribution", "redaction": "Redaction"}
 SHOWN_EXAMPLES = 4
+SHOWN_KNOWN = 3
 
 DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit"})
 """The fields that this form sees to, beside those that have no widget of their own."""
@@ -58,7 +61,7 @@ def fields() -> dict[str, Any]:
     if source == "dataset":
         what = from_dataset(task, "Items")
     elif source == "own":
-        what = own_paragraph(task)
+        what = own_paragraph(task, model)
     else:
         what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
     if not explanations:
@@ -123,7 +126,7 @@ def button(spec: CheckSpec | None) -> str:
     return f"Check · {'at most ' if spec.controls else ''}{number} calls"
 
 
-@st.cache_data(max_entries=8, ttl=30, show_spinner="Reading the items …")
+@st.cache_data(max_entries=8, ttl=30, show_spinner=False)
 def _cases(spec: CheckSpec) -> int:
     """How many checks a run would be. Raises DatasetError."""
     return sum(1 for _ in cases(spec))
@@ -142,6 +145,23 @@ def of_item(task: Task, item: Item) -> dict[str, Any]:
         "choices": "\n".join(item.choices),
         f"label-{task}": item.label,
     }
+
+
+def unlabel(task: Task) -> None:
+    """What was edited has no correct answer any more, unless it is what ships again."""
+    now = st.session_state[f"paragraph-{task}"], st.session_state.get(f"about-{task}") or ""
+    same = (item.label for item in shipped(task) if (item.paragraph, item.question or item.hypothesis) == now)
+    st.session_state[f"label-{task}"] = next(same, None)
+
+
+def _outside(task: Task, model: str, asked: Slots) -> None:
+    """Say of a paragraph in which a control finds nothing to decide by that it is one, before it is asked."""
+    control = LAB.controls().get(model)
+    if not isinstance(control, LexiconControl) or not asked.paragraph.strip() or control.knows(task, asked):
+        return
+    said = f"{model} goes by single words and finds nothing here to decide by: it would answer “unknown”."
+    known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
+    models.outside(said, known, lambda id: take(task, id), "check-model", LAB)
 
 
 def examples(task: Task) -> None:
@@ -171,7 +191,7 @@ def examples(task: Task) -> None:
         st.button("Others", icon=":material/casino:", type="tertiary", key="check-others", on_click=others)
 
 
-def own_paragraph(task: Task) -> dict[str, Any]:
+def own_paragraph(task: Task, model: str) -> dict[str, Any]:
     """A paragraph of one's own, with what is asked about it and the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
         take(task, shipped(task)[0].id)
@@ -181,15 +201,20 @@ def own_paragraph(task: Task) -> dict[str, Any]:
         height=120,
         max_chars=LONGEST,
         persist_state="session",
+        on_change=unlabel,
+        args=(task,),
     )
     examples(task)
     about, choices = "", ()
     if task != "sentiment":
         words = "Question" if task == "multi_choice" else "Statement"
-        about = st.text_input(words, key=f"about-{task}", max_chars=2000, persist_state="session")
+        about = st.text_input(
+            words, key=f"about-{task}", max_chars=2000, persist_state="session", on_change=unlabel, args=(task,)
+        )
     if task == "multi_choice":
         lines = st.text_area("Choices, one a line", key="choices", height=110, persist_state="session")
         choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
+    _outside(task, model, Slots(paragraph=paragraph, question=about, hypothesis=about, choices=choices))
     labels = choices or LABELS.get(task, ())
     if st.session_state.get(f"label-{task}") not in labels:
         st.session_state[f"label-{task}"] = None

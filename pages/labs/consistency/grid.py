@@ -35,6 +35,14 @@ TILES: dict[str, Mark] = {
 }
 """What the outcomes of a case are called in every lab."""
 
+WORDS: dict[Mark, str] = {
+    "kept": "faithful",
+    "broken": "not faithful",
+    "not settled": "undecided",
+    "set aside": "not counted",
+}
+"""What the states of a check are called."""
+
 _CELLS = {
     "faithful": "yes",
     "unfaithful": "no",

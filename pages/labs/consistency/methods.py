@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from core.published import figures
 from core.text.templates import PROMPTS
 
 
@@ -51,4 +53,17 @@ def draw() -> None:
     if check_chosen:
         text = (PROMPTS / "consistency" / f"{check_chosen}.toml").read_text(encoding="utf-8")
         st.caption("Persona, target, mask and form choose among the wordings; the rest is the same in all of them.")
-        st.code(text, language="toml", wrap_lines=True)
+        st.code(text, language=None, wrap_lines=True)
+    st.subheader("What the paper reported", anchor=False)
+    st.caption(
+        "The paper draws accuracy and faithfulness (Figures 6 to 9) and prints no value of them. It prints times of "
+        "inference (Table 4), here in seconds: of all answers together, as the server reported them. Many ran side by "
+        "side, so less time went by. n is the number of test observations."
+    )
+    times = pd.DataFrame(figures("consistency"))
+    st.dataframe(
+        times.pivot(index=["dataset", "n", "model"], columns="step", values="value").reset_index(),
+        hide_index=True,
+        key="check-published",
+        alt="Published seconds of inference by data set, model and step",
+    )

@@ -8,7 +8,8 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
 from core.runs.transcript import Transcript
 from pages import lab as driver
-from pages.labs.consistency import draw, form, methods
+from pages.labs.consistency import draw, form, methods, slides
+from pages.labs.consistency.side import SIDE
 from pages.parts.rooms import Room
 
 REAL = "local/smollm2-135m"
@@ -34,5 +35,9 @@ ROOM = Room(
     choose=draw.choose,
     several=draw.several,
     after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
     methods=methods.draw,
+    words={**form.TASKS, **form.EXPLANATIONS, "unknown": "cannot tell"},
+    side=SIDE,
 )

@@ -16,14 +16,14 @@ from pages.parts.text import difference, masked, plain, tinted
 LONG = 900
 """Characters. A longer paragraph scrolls in its box."""
 
-_WANTED = {
+WANTED = {
     "counterfactual": "That holds no edited paragraph.",
     "attribution": "That is not a list of words.",
     "redaction": "That holds no masked paragraph.",
 }
 """What is said of a reply in which the explanation that was asked for cannot be read."""
 
-_EXPLAINS = {
+EXPLAINS = {
     "counterfactual": "It edits the paragraph so that the answer changes",
     "attribution": "It lists the words that matter",
     "redaction": "It masks the words that matter",
@@ -72,7 +72,7 @@ def _classify(view: CheckView, active: bool) -> None:
 def _explain(view: CheckView, active: bool) -> None:
     assert view.check is not None
     kind, original = view.check.explanation, view.check.item.paragraph
-    st.markdown(f"**2 · {_EXPLAINS[kind]}**")
+    st.markdown(f"**2 · {EXPLAINS[kind]}**")
     call = view.call("explanation")
     edited = view.explained.edited_repaired if view.explained else None
     if view.explained is None:
@@ -81,7 +81,7 @@ def _explain(view: CheckView, active: bool) -> None:
             st.caption("It was not asked: there is no answer to turn into another.")
     elif edited is None:
         _text(f"It replied: “{plain(call.text.strip() if call else '')}”")
-        st.markdown(f":orange-badge[could not be read] {_WANTED[kind]}")
+        st.markdown(f":orange-badge[could not be read] {WANTED[kind]}")
     elif kind == "attribution":
         _text("".join(
             tinted(text, "orange") if op == "removed" else plain(text)

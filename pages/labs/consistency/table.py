@@ -11,11 +11,12 @@ from core.runs.transcript import Transcript
 from core.runs.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.parts import plain_case, session
+from pages.parts.pace import waits
 from pages.parts.run import size
 from pages.parts.tables import as_csv
 
 
-@st.cache_data(max_entries=8, show_spinner="Reading the checks …")
+@st.cache_data(max_entries=8, show_spinner=False)
 def checks(run_id: str, size: int) -> pd.DataFrame:
     """One row a check that was judged: case, paragraph, explanation, wording, label, before, after, faithful, …"""
     state = session.runs().watch(run_id).transcript
@@ -30,7 +31,8 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
 
 def draw(transcript: Transcript, run_id: str) -> None:
     """The table, where a selected check is shown above; over several paragraphs the pictures."""
-    frame = checks(run_id, size(run_id))
+    with waits("Reading the checks …"):
+        frame = checks(run_id, size(run_id))
     if frame.empty:
         plain_case.table(transcript, run_id)
         return
@@ -61,6 +63,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
     st.dataframe(
         table,
         hide_index=True,
+        placeholder="",
         on_select=show,
         selection_mode="single-row",
         key=f"checks-{run_id}",

@@ -19,7 +19,7 @@ def conclusion(case: ProbeView, active: bool) -> None:
         if found.domain_repaired:
             st.markdown(f"**Domain**  \n{plain(found.domain_repaired)}")
         if found.code_repaired:
-            st.code(found.code_repaired, language="python", wrap_lines=True)
+            st.code(found.code_repaired, language=None, wrap_lines=True)
             if case.estimate and case.estimate.trouble_repaired:
                 st.warning(plain(case.estimate.trouble_repaired), icon=":material/code_off:")
         if found.call and found.call in case.log.calls:

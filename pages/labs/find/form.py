@@ -11,6 +11,7 @@ import streamlit as st
 
 from core import policy
 from core.labs.find import fidelity
+from core.labs.find.controls import Straight
 from core.labs.find.functions.entities import EntityFunction, concepts, keeps
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.source import CATEGORIES, difficulties
@@ -20,6 +21,7 @@ from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
 from core.text.embed import NoEncoder
 from core.text.glossary import on_hover
 from pages.parts import models
+from pages.parts.pace import waits
 from pages.parts.widgets import widget
 
 TITLES = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
@@ -33,6 +35,8 @@ SHAPES = {
 BACKBONES = {"table": "our word lists and facts", "embedding": "sentence embeddings", "model": "a language model"}
 LINKED = ("category", "seed", "difficulty", "interpreter")
 """Settings that an address may hold."""
+
+SHOWN_KNOWN = 3
 
 FIRST_SEED = 1753
 """Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
@@ -65,12 +69,37 @@ def fields() -> dict[str, Any]:
             model = models.pick("Model", key="model-probe", lab=LAB)
         elif interpreter == "you":
             name = st.text_input("Your name, for the list of runs", key="name", placeholder="optional")
-    if "own" in function and not str(function["own"]).strip():
+    own = str(function.get("own", "")).strip()
+    if "own" in function and not own:
         raise ValueError("Write your function first.")
+    if own and model == Straight.id:
+        _outside(category, model, own)
     given = {"category": category, "interpreter": interpreter, "model": model, **function}
     if name.strip():
         given["title"] = f"{ProbeSpec.model_validate(given).title} · {name.strip()[:60]}"
     return given
+
+
+def _listed() -> list[str]:
+    """The subjects of our own lists that one may choose."""
+    return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
+
+
+def _outside(category: str, model: str, own: str) -> None:
+    """Say of a function of one's own that the control looks for others only, before it is asked."""
+
+    def subject(name: str) -> None:
+        st.session_state["own-concept"] = [name]
+
+    def drawn(source: str) -> None:
+        st.session_state["source"] = source
+
+    if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
+        said = f"{model} tries the subjects of our own lists only, and this is not one of them."
+        models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, "model-probe", LAB)
+    elif category == "relations":
+        said = f"{model} tries the inputs of our own facts only, so of yours it sees hardly any."
+        models.outside(said, {"drawn": "One of our own facts"}, drawn, "model-probe", LAB)
 
 
 def function_fields(category: str) -> dict[str, object]:
@@ -134,10 +163,9 @@ def own_fields(category: str) -> dict[str, object]:
         "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
     }
     if kind == "concept":
-        known = [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
         text = " or ".join(
             st.multiselect(
-                "One subject or two", known, key="own-concept", max_selections=2, accept_new_options=True,
+                "One subject or two", _listed(), key="own-concept", max_selections=2, accept_new_options=True,
                 placeholder="chess, or any word of yours",
                 help="Of a subject that is not listed only the name is known: its description cannot be tested.",
             )
@@ -287,7 +315,7 @@ def trust(spec: ProbeSpec) -> str:
     if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
         return ""
     asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
-    with st.spinner("Measuring what carries the function out …"):
+    with waits("Measuring what carries the function out …"):
         try:
             return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
         except (ValueError, NoEncoder):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
+from core.labs.find.lab import LAB as PROBE
 from core.labs.find.reliability import LAB, ReliabilitySpec
-from core.text.paper_figures import figures, source
+from core.labs.find.tasks import NAMES
+from core.published import source
 from core.text.templates import PROMPTS, load
 from pages import lab as driver
+from pages.labs.find.form import TITLES
 from pages.parts import models
 from pages.parts.live import look, named_run, watched
 from pages.parts.run import actions, go_on, problems
+from pages.parts.tables import published
 from pages.parts.text import plain
 
 BACKBONES = {"embedding": "sentence embeddings", "model": "a language model", "table": "word lists"}
@@ -59,10 +62,7 @@ def draw() -> None:
         )
     _prompts()
     _backbones()
-    st.subheader("What the paper reported", anchor=False)
-    st.dataframe(
-        pd.DataFrame(figures("find")), hide_index=True, key="probe-published", alt="Published figures with their place"
-    )
+    published(PROBE, {**NAMES, **TITLES}, "probe-published")
 
 
 def _prompts() -> None:

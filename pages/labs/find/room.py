@@ -11,12 +11,15 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
-from pages.labs.find import form, methods, turn
+from pages.labs.find import form, methods, slides, turn
+from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
+from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
 
-SHIPPED = "local/smollm2-135m"
-"""The model that ships, for who has seen a robot."""
+
+def _sealed(view: ProbeView, active: bool) -> bool:
+    return bool(st.query_params.get("hold"))
 
 
 def _draw(view: ProbeView, active: bool) -> None:
@@ -24,7 +27,7 @@ def _draw(view: ProbeView, active: bool) -> None:
     if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
         turn.turn(view.log.started.run, view)
     else:
-        case.draw(view, active, held=bool(st.query_params.get("hold")))
+        case.draw(view, active, held=_sealed(view, active))
 
 
 def _progress(transcript: Transcript) -> tuple[float, str]:
@@ -45,7 +48,7 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
     yours = spec.interpreter == "you"
     if spec.beside and view.truth is not None and (other := _other(spec.beside)) is not None:
         turn.beside(view, other)
-    if st.query_params.get("hold"):
+    if _sealed(view, False):
         with st.container(horizontal=True):
             if st.button("Your turn", icon=":material/front_hand:", type="primary", key="turn"):
                 driver.start(LAB, _yours(spec, run_id), {})
@@ -106,7 +109,12 @@ ROOM = Room(
     button=form.button,
     beside=form.beside,
     draw=_draw,
+    sealed=_sealed,
     progress=_progress,
     after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
     methods=methods.draw,
+    words={**form.TITLES, **form.NAMES},
+    side=SIDE,
 )

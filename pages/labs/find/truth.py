@@ -27,6 +27,14 @@ _MOST = {
 STRETCHES = 16
 """Tiles of a function of numbers: so many parts of its test points."""
 
+STRETCH: dict[State, str] = {
+    "kept": "where the code gives the function's value",
+    "broken": "where it does not",
+    "not settled": "where it does not, by less than the noise",
+    "set aside": "without a value to compare",
+}
+"""What the states of a stretch are called."""
+
 _SMALL = ("excess", "noise_floor")
 """Held against each other, however small both are."""
 
@@ -36,7 +44,7 @@ _JUDGED = {
     "paper": "The description as paper rules read it",
     "truth": "The true description",
 }
-_STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
+STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
 """What the outcomes of a test are called in every lab; what is not listed was not tested."""
 
 _WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
@@ -47,7 +55,7 @@ def against_the_truth(case: ProbeView) -> None:
     anchor("tests")
     _tests(case)
     _beside_the_truth(case)
-    _figures(case)
+    _researchers(case)
     _meaning(case)
 
 
@@ -72,6 +80,7 @@ def _tests(case: ProbeView) -> None:
                     for one in case.predictions.values()
                 ],
                 hide_index=True,
+                placeholder="",
                 key="texts-table",
                 alt="Texts with what the function and the code give",
             )
@@ -126,7 +135,7 @@ def judged(case: ProbeView) -> None:
         if case.spec and case.spec.category == "numeric":
             _stretches(case)
         else:
-            marks = [Tile(_STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
+            marks = [Tile(STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
             strip(marks, "test", {"kept": "right", "broken": "wrong", "set aside": "not tested"})
         st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:
@@ -135,21 +144,20 @@ def judged(case: ProbeView) -> None:
 
 def _stretches(case: ProbeView) -> None:
     """One tile a stretch of the function's range: a figure over all of it would be one tile that says little."""
+    marks = [Tile(state, "truth") for state in by_stretch(case)]
+    points = len(case.truth.x) // STRETCHES if case.truth else 0
+    strip(marks, f"stretch of {points} test points", STRETCH)
+
+
+def by_stretch(case: ProbeView) -> list[State]:
+    """What came of each stretch of the function's range."""
     is_noise = judge(case).outcome == "within the noise"
     states: dict[bool | None, State] = {True: "kept", False: "not settled" if is_noise else "broken", None: "set aside"}
-    marks = [Tile(states[held], "truth") for held in Facts(case).by_stretch(STRETCHES)]
-    points = len(case.truth.x) // STRETCHES if case.truth else 0
-    words: dict[State, str] = {
-        "kept": "where the code gives the function's value",
-        "broken": "where it does not",
-        "not settled": "where it does not, by less than the noise",
-        "set aside": "without a value to compare",
-    }
-    strip(marks, f"stretch of {points} test points", words)
+    return [states[held] for held in Facts(case).by_stretch(STRETCHES)]
 
 
 def _beside_the_truth(case: ProbeView) -> None:
-    """The picture, the box, the leading figures, and what was missed."""
+    """The picture, the box, and what was missed."""
     truth = case.truth
     assert truth is not None and case.spec is not None
     anchor("truth")
@@ -159,11 +167,6 @@ def _beside_the_truth(case: ProbeView) -> None:
             picture(case)
         if case.fidelity:
             _box(case.fidelity)
-        with st.container(horizontal=True, key="headline"):
-            for metric in _MOST.get(case.spec.category, _MODULES):
-                value = case.value(metric)
-                if metric == case.headline or (value if metric == "not_runnable" else value is not None):
-                    _metric(case, metric)
         missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
         if sentences := missed(case):
             st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
@@ -189,6 +192,7 @@ def _box(found: Fidelity) -> None:
                 for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
             ],
             hide_index=True,
+            placeholder="",
             key="fidelity-table",
             alt="Inputs with what the function's truth says and what the box gave",
         )
@@ -214,8 +218,15 @@ def _metric(case: ProbeView, metric: str) -> None:
     st.metric(label, shown, help=plain(reason) or None)
 
 
-def _figures(case: ProbeView) -> None:
-    with st.expander("Every figure, by both sets of rules", icon=":material/table_chart:", key="figures"):
+def _researchers(case: ProbeView) -> None:
+    """The leading figures, then every figure by both sets of rules."""
+    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
+        with st.container(horizontal=True, key="headline"):
+            for metric in _MOST.get(case.spec.category if case.spec else "", _MODULES):
+                value = case.value(metric)
+                if metric == case.headline or (value if metric == "not_runnable" else value is not None):
+                    _metric(case, metric)
+        st.markdown("**Every figure, by both sets of rules**")
         rows = []
         for metric, words in TITLES.items():
             score = case.score(metric)
@@ -234,7 +245,9 @@ def _figures(case: ProbeView) -> None:
                     "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
                 }
             )
-        st.dataframe(rows, hide_index=True, key="figures-table", alt="Every figure by both sets of rules")
+        st.dataframe(
+            rows, hide_index=True, placeholder="", key="figures-table", alt="Every figure by both sets of rules"
+        )
 
 
 def _again(score: Score) -> str:

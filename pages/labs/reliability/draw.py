@@ -38,6 +38,7 @@ def draw(report: Report, active: bool) -> None:
     st.dataframe(
         pd.DataFrame([_row(one) for one in report.concepts]),
         hide_index=True,
+        placeholder="",
         key="means-by-concept",
         alt="Mean output of each function for its own words and for others",
         column_config={

@@ -16,10 +16,14 @@ from pages.parts.tiles import State, strip
 METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 """What the ways to explain are called on the screen."""
 
+WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
+"""The same, and the tasks."""
+
 NARROWEST = 462
 """Pixels of a column: from 1,100 pixels of the window on, two stand side by side."""
 
-_TILES: dict[State, str] = {"kept": "came true", "broken": "did not come true", "not settled": "not settled by it"}
+TILES: dict[State, str] = {"kept": "came true", "broken": "did not come true", "not settled": "not settled by it"}
+"""What the states of a new question are called."""
 _GUESSING: dict[State, str] = {"waiting": "to guess"}
 
 
@@ -60,7 +64,7 @@ def _top(case: AskView, active: bool, sealed: bool) -> None:
         return
     if case.log.score("precision", "repaired") is None:
         if marks:
-            strip(marks, "question", _TILES)
+            strip(marks, "question", TILES)
         return
     with st.container(border=True, key="verdict"):
         if doubted := doubt(case):
@@ -70,7 +74,7 @@ def _top(case: AskView, active: bool, sealed: bool) -> None:
         for sentence in (*controls(case), against_reader(case)):
             if sentence:
                 st.markdown(sentence)
-        strip(marks, "question", _TILES)
+        strip(marks, "question", TILES)
         _valid_share(case)
 
 
@@ -80,7 +84,8 @@ def _asked(case: AskView) -> None:
     if spec is None:
         return
     with st.container(key="asked", gap="small"):
-        st.caption(f"Asked of {plain(spec.model)} · {METHODS[spec.method].lower()}")
+        given = " · the new questions are those of another run" if spec.given else ""
+        st.caption(f"Asked of {plain(spec.model)} · {METHODS[spec.method].lower()}{given}")
         # Of a data set the specification does not hold what is asked; the first record of the case does.
         asked = case.starter or spec
         if spec.task == "strategyqa" or not asked.response_1:
@@ -126,6 +131,8 @@ def _step_questions(case: AskView, active: bool, sealed: bool) -> None:
     of = f"{settled} {'question' if settled == 1 else 'questions'}"
     if sealed or not settled:
         parts = [f"{len(asked)} new {'question' if len(asked) == 1 else 'questions'}"]
+    elif case.spec and case.spec.given:
+        parts = [f"{of} that the explanation settles, of those written from the explanation in another run"]
     elif case.spec and case.spec.blind:
         parts = [f"{of} that the explanation settles, varied from the first question without looking at it"]
     else:

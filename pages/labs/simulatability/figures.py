@@ -57,13 +57,15 @@ def _figures(case: AskView) -> None:
             chose = "yes or no" if case.spec is None or case.spec.task == "strategyqa" else "one of the two"
             st.markdown(f"**Your precision {value}** :gray[({mine.n} of your guesses were {chose})]")
     with right:
+        if case.spec and case.spec.given:
+            st.caption("No generality: the questions were written from the explanation in another run.")
         similarities = {"cosine": "by meaning", "bleu": "BLEU", "jaccard": "shared words, Jaccard"}
         scores = {name: log.score(f"generality_{name}", "repaired") for name in similarities}
         # Not one similarity now and another in a second: the headline waits for the encoder, unless there is none.
         headline = next((name for name in similarities if _defined(scores[name])), "cosine")
         if scores["cosine"] is not None:
             _figure(scores[headline], "Generality", f"How different the questions are that it settles ({headline}).")
-        for name, words in similarities.items():
+        for name, words in {} if case.spec and case.spec.given else similarities.items():
             _generality(words, scores[name])
     paper = log.score("precision", "paper")
     if paper is not None:

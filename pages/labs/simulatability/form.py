@@ -10,9 +10,11 @@ import streamlit as st
 from core import entry
 from core.lab import Prior
 from core.labs.simulatability import sitting
+from core.labs.simulatability.controls import Control
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from core.models.errors import OutsideWorld
 from core.text.glossary import on_hover
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models, session
@@ -157,13 +159,30 @@ def _examples(model: str) -> None:
         st.button("Others", icon=":material/casino:", type="tertiary", key="others", on_click=shuffle)
 
 
+def _outside(model: str, question: str) -> None:
+    """Say of a question outside a control's world that it is, while it is typed."""
+    control = LAB.controls().get(model)
+    if not isinstance(control, Control) or not question.strip():
+        return
+    try:
+        control.read(question)
+    except OutsideWorld as error:
+
+        def take(known: str) -> None:
+            st.session_state["question"] = known
+
+        models.outside(error.message, {one: one for one in error.questions}, take, "model", LAB)
+
+
 def _starter(task: str, model: str) -> dict[str, Any]:
     """The question or pair that the person chose."""
     if task == "strategyqa":
         st.session_state.setdefault("question", FIRST_QUESTION)
         question = st.text_input(
-            "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000
-        )
+            "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000,
+            live=model in LAB.controls(),
+        )  # fmt: skip
+        _outside(model, question)
         _examples(model)
         gold = next((one.answer for one in questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
@@ -181,5 +200,6 @@ def _starter(task: str, model: str) -> dict[str, Any]:
     left, right = st.columns(2)
     first_response = left.text_area("Response 1", key="response_1", height=150, persist_state="session")
     second_response = right.text_area("Response 2", key="response_2", height=150, persist_state="session")
-    gold = next((pair.preferred for pair in pairs() if pair.context == context.strip()), None)
+    asked = [text.strip() for text in (context, first_response, second_response)]
+    gold = next((one.preferred for one in pairs() if [one.context, one.response_1, one.response_2] == asked), None)
     return {"context": context, "response_1": first_response, "response_2": second_response, "gold": gold}

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.text.paper_figures import figures, source
+from core.labs.simulatability.lab import LAB
+from core.published import source
 from core.text.templates import PROMPTS, load
+from pages.labs.simulatability.draw import WORDS
+from pages.parts.tables import published
 from pages.parts.text import plain
 
 
@@ -63,13 +66,8 @@ def draw() -> None:
         st.dataframe(
             pd.DataFrame(template.demonstrations),
             hide_index=True,
+            placeholder="",
             key="demonstrations",
             alt="The template's demonstrations",
         )
-    st.subheader("What the paper reported", anchor=False)
-    st.dataframe(
-        pd.DataFrame(figures("simulatability")),
-        hide_index=True,
-        key="published",
-        alt="Published figures with their place in the paper",
-    )
+    published(LAB, WORDS, "published")

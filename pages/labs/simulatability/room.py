@@ -16,15 +16,14 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
-from pages.labs.simulatability import form, methods
+from pages.labs.simulatability import form, methods, slides
+from pages.labs.simulatability.side import SIDE
 from pages.parts import plain_case, session
+from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
 from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
 from pages.shell import of_lab
-
-REAL = "local/smollm2-135m"
-"""The model that ships, for who has seen a robot."""
 
 
 def _draw(view: AskView, active: bool) -> None:
@@ -48,7 +47,7 @@ def _draw(view: AskView, active: bool) -> None:
 
 
 def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
-    if case.is_sealed(view, False, "reader" in st.query_params):
+    if _sealed(view, False):
         go_on(run_id, transcript)
         link(run_id)
         return False
@@ -60,10 +59,15 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = view.spec.model.startswith("control/") and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        real = view.spec.model_copy(update={"model": REAL, "generators": (REAL,), "simulator": REAL, "exam": True})
+        roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
+        real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
+
+
+def _sealed(view: AskView, active: bool) -> bool:
+    return case.is_sealed(view, active, "reader" in st.query_params)
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
@@ -114,6 +118,11 @@ ROOM = Room(
     beside=form.beside,
     draw=_draw,
     several=_several,
+    sealed=_sealed,
     after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
     methods=methods.draw,
+    words={**case.WORDS, "as expected": "came true", "misled": "did not come true"},
+    side=SIDE,
 )

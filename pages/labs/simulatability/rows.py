@@ -13,7 +13,7 @@ from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from core.text.quote import first_sentence
 from pages.parts.calls import inspector
-from pages.parts.text import marked, plain
+from pages.parts.text import marked, numbered, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor
 
 WORDS = {"unknown": "cannot guess", "neither": "unreadable", "1": "response 1", "2": "response 2"}
@@ -72,13 +72,15 @@ def tiles(case: AskView, active: bool, sealed: bool) -> list[Tile]:
 
 def draw(case: AskView, active: bool, sealed: bool, guess: Guess | None) -> None:
     """All rows. Of a `sealed` case nothing is shown but the questions, and what the reader expects."""
+    # One that turns is enough to see that the run goes on.
+    turning = next((row for row in case.rows.values() if row.outcome("repaired") == "waiting"), None)
     for number, row in enumerate(case.rows.values(), start=1):
         with st.container(gap=None, key=f"place-{_key(case, row)}"):
             anchor(f"row-{number}")
-            _row(case, row, number, active, sealed, guess)
+            _row(case, row, number, active, sealed, guess, row is turning)
 
 
-def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess: Guess | None) -> None:
+def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess: Guess | None, turning: bool) -> None:
     state = state_of(row, active)
     lines = [f"**{number}** {_question(case, row)}"]
     key = f"row-{_key(case, row)}"
@@ -92,7 +94,7 @@ def _row(case: AskView, row: Row, number: int, active: bool, sealed: bool, guess
             _ask_guess(case, row, guess)
         return
     lines += _told(case, row, state)
-    icon = "spinner" if state == "waiting" else LOOKS[state].icon
+    icon = "spinner" if state == "waiting" and turning else LOOKS[state].icon
     shown = st.expander("  \n".join(lines), icon=icon, type="step", key=f"open-{key}", on_change="rerun")
     with shown:
         if shown.open:
@@ -140,7 +142,7 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
     lines, expected = [], []
     if row.simulation:
         expects = "" if row.simulation.repaired in ("unknown", "neither") else "expect "
-        took = _quoted(case, _call_of(row.simulation))
+        took = _quoted(case, call_of(row.simulation))
         expected.append(f"Predictor: {took}{expects}**{said(row.simulation.repaired)}**")
     if row.guess:
         expected.append(f"you said **{said(row.guess.repaired)}**")
@@ -175,7 +177,7 @@ def _mine(row: Row) -> State:
     return "kept" if row.guess.repaired == row.answer.repaired else "broken"
 
 
-def _call_of(simulation: Simulation) -> str:
+def call_of(simulation: Simulation) -> str:
     """Of several votes the first that the majority holds with."""
     votes = zip(simulation.calls, simulation.votes, strict=False)
     agreeing = [call for call, vote in votes if vote == simulation.repaired]
@@ -212,7 +214,7 @@ def _row_details(case: AskView, row: Row) -> None:
     """The calls behind one row: what it said, what was expected and by whom, and who wrote the question."""
     if drop := row.dropped("repaired") or row.dropped("paper"):
         which = f" (only under the {drop.rules} rules)" if drop.rules else ""
-        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(drop.detail)}")
+        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(numbered(drop.detail, case.rows))}")
     calls = [case.log.calls[name] for name in row.calls]
     names = {
         "answerer": "What it said",

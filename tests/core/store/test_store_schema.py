@@ -37,6 +37,9 @@ COLUMNS = {
     "drops": "run case trial item reason rules detail at",
     "records": "run record case item trial by data at",
     "faults": "run line reason",
+    "items": "run case trial lab number at title about expected observed model outcome outcome_paper differ reason "
+    "error how task dataset category difficulty wording",
+    "roles": "run role model",
     "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
     "answer_repaired explanation_paper explanation_repaired gold extra at",
     "counterfactual": "run case item trial by call generator operation text context response_1 response_2 origin "
@@ -59,6 +62,8 @@ KEYS = {
     "drops": "run case item reason rules",
     "records": "run record case item by",
     "faults": "run line",
+    "items": "",
+    "roles": "",
     **dict.fromkeys(
         (
             "explanation",

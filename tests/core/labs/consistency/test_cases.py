@@ -262,7 +262,7 @@ def test_the_sessions_are_the_cases_trials() -> None:
     assert everything.repaired.observed == "unknown" and not everything.repaired.counts and everything.repaired.reason
     assert one.explanation == "superb, wonderful"
     assert one.title.startswith("A superb film, dull at the end") and one.title.endswith(
-        "attribution, objective-redacted"
+        "attribution, objective, redacted"
     )
     result = next(event for event in played.events if isinstance(event, Recorded) and event.record == "result")
     assert (result.data["trials"], result.data["counted"]) == (4, 3)

@@ -15,6 +15,7 @@ from core import statistics
 from core.__main__ import main
 from core.labs.simulatability import metrics, questions, world
 from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec, Starter, calls
+from core.labs.simulatability.view import view
 from core.text.overlap import content_words
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
 from tests.plausible import Plausible
@@ -136,6 +137,31 @@ def test_another_question_never_shares_a_word() -> None:
             assert other is not None and not content_words(other.slots["question"]) & content_words(one.question)
     everything = " ".join(one.question for one in questions.questions())
     assert questions.another(AskSpec(question="x", model="m"), Starter({"question": everything}, None), "0") is None
+
+
+def test_of_several_questions_each_is_shown_the_explanation_of_the_next_on_another_subject(tmp_path: Path) -> None:
+    asked = ["Can a penguin fly?", "Can a penguin swim?", "Can an eagle fly?", "Is honey sweet?"]
+    rows = [{"qid": f"q{place}", "question": text, "answer": True} for place, text in enumerate(asked)]
+    (tmp_path / "dev.json").write_text(json.dumps(rows), encoding="utf-8")
+    given = {"dataset": "strategyqa", "path": str(tmp_path / "dev.json"), "arms": ("swapped",)}
+    with StubServer(Plausible()) as server:
+        spec = stub_spec(**{**given, "question": "", "counterfactuals": 1})
+        run = play(spec, stub_catalog(server)).run
+        alone = play(stub_spec(**{**given, "question": "", "counterfactuals": 1, "limit": 1}), stub_catalog(server))
+    numbered = sorted(run.cases.values(), key=lambda one: one.number)
+    order = [one.title for one in numbered]
+    assert sorted(order) == sorted(asked)
+    for place, title in enumerate(order):
+        following = [*order[place + 1 :], *order[:place]]
+        wanted = next(one for one in following if not content_words(one) & content_words(title))
+        case = next(case for case, one in run.cases.items() if one.title == title)
+        other = view(run.case(case)).other
+        assert other is not None and other.question == wanted
+    explained = [call for case in run.cases for call in run.case(case).calls.values() if call.asked.role == "explainer"]
+    made = [call for call in explained if call.answered and not call.answered.cached]
+    assert (len(explained), len(made)) == (8, 4), "one call a question, whichever case asked it first"
+    shipped = {one.question for one in questions.questions()}
+    assert alone.view.other is not None and alone.view.other.question in shipped
 
 
 # The figures

@@ -30,6 +30,7 @@ def point(run: str, precision: float | None = 0.5, **more: Any) -> dict[str, Any
         "generality_bleu": 0.6,
         "generality_cosine": 0.7,
         "generality_jaccard": 0.8,
+        "examined_passed": True,
     } | more
 
 
@@ -91,15 +92,22 @@ def test_scatter_is_faint_where_few_items_count() -> None:
     assert charts.scatter(pd.DataFrame([point("b", n=6)])).data[0].showlegend
 
 
-def test_scatter_greys_what_a_constant_guess_would_have_got_too() -> None:
+def test_scatter_greys_what_a_constant_guess_would_have_got_too_and_what_a_predictor_says_who_failed() -> None:
     runs = [
         point("a", 1.0, constant_guess=1.0),
         point("b", 1.0, constant_guess=0.6),
         point("c", 0.4, constant_guess=0.6),
+        point("d", 1.0, examined_passed=False),
+        point("e", 1.0, examined_passed=None),
     ]
     figure = charts.scatter(pd.DataFrame(runs))
     grey = {data[0]: trace.marker.color == charts.UNCOUNTED for trace in figure.data for data in trace.customdata}
-    assert grey == {"a": True, "b": False, "c": False}, "low precision misleads: that is something"
+    assert grey == {"a": True, "b": False, "c": False, "d": True, "e": False}, (
+        "low precision misleads: that is something"
+    )
+    assert ["failed the exam" in text for trace in figure.data for text in trace.text] == [
+        data[0] == "d" for trace in figure.data for data in trace.customdata
+    ]
 
 
 def test_scatter_of_nothing_and_of_the_unknown() -> None:

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.statistics import alpha, compare, difference_of_paired_shares, jackknife_of_pairs, kappa, wilson
+from core.statistics import (
+    alpha,
+    balanced_accuracy,
+    bounds,
+    compare,
+    correlation_per_input,
+    difference_of_paired_shares,
+    jackknife_of_pairs,
+    kappa,
+    wilson,
+)
 
 
 def test_wilson_is_scipys():
@@ -175,3 +185,83 @@ def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
     assert compare({"p": 1.0}, {"p": 0.0}).detail == {"reason": "a paired test needs two items"}
     alike = compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.25})
     assert (alike.difference, alike.t) == (0.25, None) and "same on every item" in alike.detail["reason"]
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_is_newcombes_table(hits, n, low, high):
+    """Newcombe 1998, Statistics in Medicine 17, 857-872, table I, method 3."""
+    assert wilson(hits / n, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_bounds_count_every_dropped_thing_both_ways():
+    stands, every = bounds(6, 8, 4)
+    assert stands[:4] == (0.75, *wilson(0.75, 8), 8)
+    assert every[:4] == (None, 6 / 12, 10 / 12, 12)
+    assert bounds(6, 8, 0)[1][:3] == (None, 0.75, 0.75)
+    assert bounds(0, 0, 5) == ((None, None, None, 0, "everything was dropped"), (None, 0, 1, 5, every.how))
+    assert bounds(0, 0, 0)[1].low is None
+    for total, n, dropped in ((3, 2, 0), (-1, 2, 0), (1, 2, -1)):
+        with pytest.raises(ValueError):
+            bounds(total, n, dropped)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=2, max_size=40))
+@settings(deadline=None)
+def test_balanced_accuracy_is_the_mean_of_recalls(pairs):
+    from sklearn.metrics import recall_score
+
+    truth, said = [x for x, _ in pairs], [y for _, y in pairs]
+    classes = sorted(set(truth))
+    assume(len(classes) > 1)
+    got = balanced_accuracy(truth, said)
+    recalls = recall_score(truth, said, labels=classes, average=None, zero_division=0)
+    assert (got.value, got.n) == (pytest.approx(recalls.mean()), len(pairs))
+    gaps = [share - wilson(share, truth.count(label))[0] for share, label in zip(recalls, classes, strict=True)]
+    assert got.low == pytest.approx(max(0, got.value - np.sqrt(np.sum(np.square(gaps))) / len(classes)))
+    assert got.low <= got.value <= got.high
+
+
+def test_balanced_accuracy_of_a_constant_of_chance_and_of_little():
+    truth = ["yes"] * 90 + ["no"] * 10
+    constant = balanced_accuracy(truth, ["yes"] * 100)
+    assert constant.value == 0.5 and constant.low < 0.5 < constant.high
+    random = np.random.default_rng(1)
+    missed = 0
+    for _ in range(300):
+        chance = balanced_accuracy(truth, random.choice(["yes", "no"], size=100).tolist())
+        missed += not chance.low <= 0.5 <= chance.high
+    assert missed <= 30
+    assert balanced_accuracy(truth, truth).value == 1
+    assert balanced_accuracy(["yes", None, "no"], ["yes", "no", None])[:4] == (None, None, None, 1)
+    assert balanced_accuracy([], []).value is None
+    with pytest.raises(ValueError):
+        balanced_accuracy(["yes"], [])
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_correlation_is_scipys_within_each_input_and_then_the_mean(kind):
+    from scipy.stats import pearsonr, spearmanr
+
+    inputs = ["p"] * 4 + ["q"] * 4 + ["flat"] * 2 + ["one"]
+    first = [0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.5, None, 0.3, 0.3, 1.0]
+    second = [3, 2, 1, 5, 2, 1, 9, 4, 1, 2, 1]
+    by = {"pearson": pearsonr, "spearman": spearmanr}[kind]
+    each = [by(first[:4], second[:4]).statistic, by(first[4:7], second[4:7]).statistic]
+    got = correlation_per_input(inputs, first, second, kind)
+    assert (got.value, got.n) == (pytest.approx(np.mean(each)), 2) and got.how.startswith("2 of 4 inputs")
+    assert (got.low, got.high) == (pytest.approx(min(each)), pytest.approx(max(each)))
+
+
+def test_correlation_of_the_same_of_a_constant_and_of_nothing():
+    inputs = ["p", "p", "q", "q"]
+    assert correlation_per_input(inputs, [1, 2, 3, 1], [1, 2, 3, 1]).value == pytest.approx(1)
+    assert correlation_per_input(inputs, [1, 1, 1, 1], [1, 2, 3, 1]).value is None
+    assert correlation_per_input([], [], []).value is None
+    random = np.random.default_rng(2)
+    chance = correlation_per_input(np.repeat(range(200), 4), random.random(800), random.random(800), "spearman")
+    assert chance.low < 0 < chance.high and chance.high - chance.low < 0.3
+    with pytest.raises(ValueError):
+        correlation_per_input(["p"], [1], [])

@@ -1,0 +1,1 @@
+"""Pictures of what is no one lab's: data in, figure out."""

@@ -1,0 +1,397 @@
+"""Bundles: runs that go from one home to another, as a zip of journals and a manifest.
+
+A bundle comes from anybody. It is read whole, within limits (`core.policy`), before anything of it is kept: what is
+wrong with it changes nothing. Journals stay as they are, byte by byte; whose they are stands in a journal about each of
+them, `<run>~~from.jsonl`. A run that is here already stays: the same bytes are passed over, others are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from core import files, journal, policy
+from core.events import SCHEMA, Frozen, Recorded, Started, now
+from core.journal import FromTheFuture
+from core.runs.engine import app_version, commit
+
+MANIFEST = "manifest.json"
+_FOLDER = "journals/"
+_ENDING = ".jsonl"
+
+IMPORTED = "imported"
+"""What the record is called that says whose a run is that was made elsewhere."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,119}(~[\w-]{1,60})?")
+"""What a journal may be called: a run, or a run and who speaks of it. That a host shares a run is no news elsewhere."""
+
+_SENDER = 80
+"""Characters of the name of whoever the runs are from."""
+
+_ENTRY = 400
+"""Bytes that the zip's list and the manifest may take for each journal."""
+
+_LONGEST_LINE = 32 * files.MB
+"""Bytes of a journal's first line, which holds all settings of the run."""
+
+
+class BundleRefused(ValueError):
+    """Nothing was kept, or written; the message says why."""
+
+
+class Entry(Frozen):
+    """One journal of a bundle; `bytes` and `sha256` are the file's. `about`: the run that somebody speaks of in it."""
+
+    name: str
+    bytes: int
+    sha256: str
+    lab: str = ""
+    seed: int = 0
+    version: int = Field(default=SCHEMA, alias="schema")
+    about: str = ""
+    versions: dict[str, str] = Field(default_factory=dict)
+    prompts: dict[str, str] = Field(default_factory=dict)
+
+
+class Manifest(Frozen):
+    """What is in a bundle, who it is from, and which version of the app made it."""
+
+    bundle: Literal[1] = 1
+    sender: str = ""
+    app: str = ""
+    commit: str = ""
+    made: datetime = Field(default_factory=now)
+    journals: tuple[Entry, ...] = ()
+
+
+class Written(NamedTuple):
+    """The runs of a bundle, and why others are not in it."""
+
+    runs: list[str]
+    left_out: dict[str, str]
+
+
+class Taken(NamedTuple):
+    """The runs that are new here, those that were here already, and journals that were passed over, with the reason.
+    `said`: journals of what people say of runs, among the new ones.
+    """
+
+    runs: list[str]
+    same: list[str]
+    said: list[str]
+    passed_over: dict[str, str]
+
+
+def write(target: IO[bytes], runs: Iterable[str], folders: Sequence[Path], sender: str = "") -> Written:
+    """Write a bundle of `runs`, with what people said of them, into `target`. `folders`: where journals lie, the first
+    of them that in which people's words are kept. A run that goes on now is left out.
+    """
+    entries: list[Entry] = []
+    written, left_out = [], {}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as bundle:
+        for run in dict.fromkeys(runs):
+            path = journal.found(run, *folders)
+            if path is None:
+                left_out[run] = "there is no such run"
+                continue
+            if why := _unfit(path):
+                left_out[run] = why
+                continue
+            written.append(run)
+            for one in (path, *sorted(folders[0].glob(f"{run}~*{_ENDING}"))):
+                if _NAME.fullmatch(one.stem) and not (one != path and _unfit(one)):
+                    data = one.read_bytes()
+                    bundle.writestr(f"{_FOLDER}{one.name}", data)
+                    entries.append(_entry(one.stem, data, journal.begun(one)))
+        manifest = Manifest(sender=_sender(sender), app=app_version(), commit=commit(), journals=tuple(entries))
+        bundle.writestr(MANIFEST, manifest.model_dump_json(by_alias=True, indent=1))
+    return Written(written, left_out)
+
+
+def take(path: Path, folders: Sequence[Path], sender: str = "") -> Taken:
+    """Keep the runs of a bundle, of a journal, or of a folder of journals, in the first of `folders`; runs that lie in
+    another of them are here already. `sender` is whose they are; else what the manifest says, or the file's name.
+
+    Raises BundleRefused, and then nothing was kept.
+    """
+    if path.is_dir():
+        return _Import(folders, sender or path.resolve().name).keep_files(sorted(path.glob(f"*{_ENDING}")))
+    try:
+        with files.opened(path) as file:
+            return take_file(file, path.name, folders, sender)
+    except files.BadFile as error:
+        raise BundleRefused(str(error)) from None
+
+
+def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> Taken:
+    """The same of a file that is open already and called `name`. Raises BundleRefused."""
+    if not name.lower().endswith(".zip"):
+        return _Import(folders, sender or name).keep_stream(file, name)
+    try:
+        with _opened(file) as bundle:
+            manifest = _manifest(bundle)
+            return _Import(folders, sender or manifest.sender or name).keep_zip(bundle, manifest)
+    except BundleRefused:
+        raise
+    # All that zipfile was seen to raise for files that are none of its own.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
+        raise BundleRefused(f"{_shown(name)} is damaged or no zip ({error}).") from None
+
+
+def from_path(path: Path) -> Path:
+    """The journal of whose the run of the journal `path` is, where it was made elsewhere."""
+    return path.with_name(f"{path.name.removesuffix(_ENDING)}~~from{_ENDING}")
+
+
+def _unfit(path: Path) -> str:
+    """Why a journal is not put into a bundle; empty where it may be."""
+    if journal.is_written(path):
+        return "it is still going on"
+    try:
+        return "" if journal.begun(path) else "its first line is lost"
+    except FromTheFuture as error:
+        return str(error)
+
+
+def _entry(name: str, data: bytes, begun: Started | None) -> Entry:
+    told = begun.model_dump(by_alias=True, include={"lab", "seed", "version", "about", "versions", "prompts"})  # type: ignore[union-attr]
+    return Entry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **told)
+
+
+def _sender(name: str) -> str:
+    """A name as it is shown: one short line."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())[:_SENDER]
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= _SENDER else f"{name[:_SENDER]}…")
+
+
+# Reading
+
+
+def _most(name: str) -> int:
+    return policy.limit(name) or 0
+
+
+def _opened(file: IO[bytes]) -> zipfile.ZipFile:
+    """The zip, once its list is known to be short: reading a long one would take all memory. Raises BundleRefused."""
+    end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    most = _most("bundle_journals")
+    if end is None:
+        raise zipfile.BadZipFile("its end is missing")
+    if end[4] > most + 1 or end[5] > (most + 1) * _ENTRY:
+        raise BundleRefused(f"The bundle holds more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
+    bundle = zipfile.ZipFile(file)
+    names = set()
+    for one in bundle.infolist():
+        kind = stat.S_IFMT(one.external_attr >> 16)
+        name = one.filename.removeprefix(_FOLDER).removesuffix(_ENDING)
+        shown = _shown(one.filename)
+        if one.filename != MANIFEST and (
+            one.orig_filename != f"{_FOLDER}{name}{_ENDING}"
+            or not _NAME.fullmatch(name)
+            or kind not in (0, stat.S_IFREG)
+        ):
+            raise BundleRefused(f"The bundle holds {shown}, which is neither {MANIFEST} nor a journal in {_FOLDER}.")
+        if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BundleRefused(f"The bundle holds {shown} encrypted, or packed in a way that is not read here.")
+        if _alike(one.filename) in names:
+            raise BundleRefused(f"The bundle holds {shown} twice.")
+        names.add(_alike(one.filename))
+    if sum(one.file_size for one in bundle.infolist()) > _most("bundle_mb") * files.MB:
+        raise _too_large()
+    return bundle
+
+
+def _alike(name: str) -> str:
+    """The same for names that some file system takes for one."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _too_large() -> BundleRefused:
+    return BundleRefused(f"Unpacked, it takes more than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
+
+
+def _manifest(bundle: zipfile.ZipFile) -> Manifest:
+    """What the bundle says is in it. Raises BundleRefused."""
+    most = files.MB + _ENTRY * 10 * len(bundle.infolist())
+    if MANIFEST not in bundle.namelist():
+        raise BundleRefused(f"It is no bundle: it holds no {MANIFEST}.")
+    with bundle.open(MANIFEST) as file:
+        told = file.read(most + 1)
+    try:
+        manifest = Manifest.model_validate_json(told if len(told) <= most else b"")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BundleRefused(f"Its {MANIFEST} cannot be read: {where or 'it'}: {first['msg']}.") from None
+    listed = [f"{_FOLDER}{one.name}{_ENDING}" for one in manifest.journals]
+    there = [name for name in bundle.namelist() if name != MANIFEST]
+    if sorted(listed) != sorted(there):
+        other = min(set(listed) ^ set(there), default=min(there, default=""))
+        raise BundleRefused(f"Its {MANIFEST} and what it holds differ: {_shown(other)}.")
+    return manifest
+
+
+class _Import:
+    """One import: journals are put aside and looked at, and kept once all of them are right."""
+
+    def __init__(self, folders: Sequence[Path], sender: str) -> None:
+        self._folders = folders
+        self._sender = _sender(sender)
+        self._aside = folders[0].parent / f"incoming-{secrets.token_hex(8)}"
+        self._until = time.monotonic() + _most("bundle_seconds")
+        self._left = _most("bundle_mb") * files.MB
+        self._about: dict[str, str] = {}
+        """The journals that were put aside, and of which run each speaks; empty for a run."""
+        self._passed_over: dict[str, str] = {}
+
+    def keep_zip(self, bundle: zipfile.ZipFile, manifest: Manifest) -> Taken:
+        """What a bundle holds, whose list was looked at. Raises BundleRefused."""
+        with self._put_away():
+            for one in manifest.journals:
+                with bundle.open(f"{_FOLDER}{one.name}{_ENDING}") as source:
+                    told = self._copy(one.name, source)
+                if told != (one.sha256, one.bytes):
+                    raise BundleRefused(f"{one.name} is not what the manifest says: it was altered on its way.")
+                if (name := self._look_at(one.name, one.name)) != one.name:
+                    raise BundleRefused(f"{one.name} holds another run: {_shown(name)}.")
+            return self._keep()
+
+    def keep_files(self, found: Iterable[Path]) -> Taken:
+        """What the journals of a folder hold, whatever these are called. Raises BundleRefused."""
+        most = _most("bundle_journals")
+        with self._put_away():
+            for number, path in enumerate(found):
+                if number >= most:
+                    raise BundleRefused(f"There are more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
+                if "~~" in path.stem:
+                    self._passed_over[path.name] = "it tells what holds at its own place only"
+                    continue
+                try:
+                    with files.opened(path) as source:
+                        self._put_aside(source, path.name)
+                except files.BadFile as error:
+                    raise BundleRefused(str(error)) from None
+            return self._keep()
+
+    def keep_stream(self, source: IO[bytes], shown: str) -> Taken:
+        """What one journal holds, whatever its file is called. Raises BundleRefused."""
+        with self._put_away():
+            self._put_aside(source, shown)
+            return self._keep()
+
+    def _put_aside(self, source: IO[bytes], shown: str) -> None:
+        held = "file"
+        self._copy(held, source)
+        os.replace(self._aside / held, self._aside / self._look_at(held, shown))
+
+    @contextmanager
+    def _put_away(self) -> Iterator[None]:
+        """A folder for what is looked at, which goes in any case."""
+        try:
+            self._aside.mkdir(parents=True)
+            yield
+        except OSError as error:
+            if isinstance(error, zipfile.BadZipFile):
+                raise
+            raise BundleRefused(f"It could not be kept ({error.strerror or error}).") from None
+        finally:
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+    def _copy(self, name: str, source: IO[bytes]) -> tuple[str, int]:
+        """Put a journal aside; its checksum and its size."""
+        checksum, size = hashlib.sha256(), 0
+        with (self._aside / name).open("xb") as target:
+            while piece := source.read(files.MB):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise _too_large()
+                if time.monotonic() > self._until:
+                    raise BundleRefused(
+                        f"It took more than {_most('bundle_seconds')} seconds (EXPLAIN_BUNDLE_SECONDS)."
+                    )
+                checksum.update(piece)
+                size += len(piece)
+                target.write(piece)
+        return checksum.hexdigest(), size
+
+    def _look_at(self, held: str, shown: str) -> str:
+        """The name of the journal that was put aside. Raises BundleRefused where it is none that can be read here."""
+        path, shown = self._aside / held, _shown(shown)
+        with path.open("rb") as file:
+            whole = file.readline(_LONGEST_LINE).endswith(b"\n")
+        try:
+            begun = journal.begun(path) if whole else None
+        except FromTheFuture as error:
+            raise BundleRefused(f"{shown}: {error}") from None
+        if begun is None:
+            raise BundleRefused(f"{shown} is no journal: its first line does not begin a run.")
+        if not _NAME.fullmatch(begun.run) or begun.run.partition("~")[0] != (begun.about or begun.run):
+            raise BundleRefused(f"{shown} holds a run of a name that no run has: {_shown(begun.run)}.")
+        if _alike(begun.run) in map(_alike, self._about):
+            raise BundleRefused(f"{shown} holds {begun.run}, and so does another.")
+        self._about[begun.run] = begun.about
+        return begun.run
+
+    def _keep(self) -> Taken:
+        """Move what is new to the other journals. Raises BundleRefused."""
+        taken = Taken([], [], [], self._passed_over)
+        for name, about in self._about.items():
+            here = journal.found(name, *self._folders)
+            if here is not None:
+                if here.read_bytes() != (self._aside / name).read_bytes():
+                    raise BundleRefused(
+                        f"{name} is here already and holds something else. Which of the two is right cannot be told: "
+                        "nothing was imported."
+                    )
+                taken.same.append(name)
+            elif about and about not in self._about and journal.found(about, *self._folders) is None:
+                taken.passed_over[name] = "the run that it speaks of is not here"
+            else:
+                (taken.said if about else taken.runs).append(name)
+        if not self._about:
+            raise BundleRefused("There is no journal in it.")
+        placed: list[Path] = []
+        try:
+            for run in taken.runs:
+                # First whose it is: a run that is kept is never without.
+                self._place(self._mark(run), from_path(self._folders[0] / run), placed)
+            for name in (*taken.runs, *taken.said):
+                self._place(self._aside / name, self._folders[0] / f"{name}{_ENDING}", placed)
+        except BaseException:
+            for path in placed:
+                path.unlink(missing_ok=True)
+            raise
+        return taken
+
+    def _mark(self, run: str) -> Path:
+        """A journal about the run that says whose it is."""
+        path = from_path(self._aside / run)
+        begun = Started(run=path.stem, lab="", spec={}, seed=0, about=run)
+        said = Recorded(run=path.stem, record=IMPORTED, item="run", data={"sender": self._sender})
+        path.write_bytes(journal.to_line(begun, 1) + journal.to_line(said, 2))
+        return path
+
+    @staticmethod
+    def _place(source: Path, target: Path, placed: list[Path]) -> None:
+        # Never in place of a file that came meanwhile.
+        with target.open("xb"):
+            placed.append(target)
+        os.replace(source, target)

@@ -1,0 +1,41 @@
+"""Intervals, paired tests, agreement, groups and comparisons (docs/measuring.md §6). The ground floor: it imports
+nothing of ours, and heavy libraries only where they are used.
+"""
+
+from core.statistics.agreement import Agreement as Agreement
+from core.statistics.agreement import alpha as alpha
+from core.statistics.agreement import balanced_accuracy as balanced_accuracy
+from core.statistics.agreement import kappa as kappa
+from core.statistics.anytime import anytime as anytime
+from core.statistics.beta import beta_interval as beta_interval
+from core.statistics.beta import beta_pairs as beta_pairs
+from core.statistics.beta import first_is_better as first_is_better
+from core.statistics.bootstrap import cluster_bootstrap as cluster_bootstrap
+from core.statistics.bootstrap import jackknife_of_pairs as jackknife_of_pairs
+from core.statistics.bootstrap import paired_bootstrap as paired_bootstrap
+from core.statistics.correlation import correlation_per_input as correlation_per_input
+from core.statistics.groups import group_statistics as group_statistics
+from core.statistics.interval import Interval as Interval
+from core.statistics.multiverse import Multiverse as Multiverse
+from core.statistics.multiverse import multiverse as multiverse
+from core.statistics.paired import Comparison as Comparison
+from core.statistics.paired import compare as compare
+from core.statistics.paired import holm as holm
+from core.statistics.paired import sign_flips as sign_flips
+from core.statistics.planning import items_for_power as items_for_power
+from core.statistics.planning import items_for_width as items_for_width
+from core.statistics.planning import power_of_differences as power_of_differences
+from core.statistics.planning import power_of_pairs as power_of_pairs
+from core.statistics.shares import ENOUGH as ENOUGH
+from core.statistics.shares import FEW as FEW
+from core.statistics.shares import Z as Z
+from core.statistics.shares import bounds as bounds
+from core.statistics.shares import difference_of_paired_shares as difference_of_paired_shares
+from core.statistics.shares import difference_of_pairs as difference_of_pairs
+from core.statistics.shares import is_thin as is_thin
+from core.statistics.shares import mcnemar as mcnemar
+from core.statistics.shares import wilson as wilson
+from core.statistics.subjects import Pair as Pair
+from core.statistics.subjects import Subjects as Subjects
+from core.statistics.subjects import compare_subjects as compare_subjects
+from core.statistics.subjects import items_of_all as items_of_all

@@ -1,0 +1,42 @@
+"""Correlations within each input, averaged over inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+from core.statistics.bootstrap import cluster_bootstrap
+from core.statistics.interval import Interval
+
+
+def correlation_per_input(
+    inputs: Sequence[Hashable],
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    kind: Literal["pearson", "spearman"] = "pearson",
+) -> Interval:
+    """Whether two figures of an explanation go together, as Chen et al. ask it of precision and plausibility (section
+    5.2.2): the correlation across the explanations of one input, then the mean over inputs.
+
+    One entry an explanation; None where undefined, which takes out that explanation. An input counts where two
+    explanations are left and neither figure is the same for all of them, for a correlation is undefined there; `n`
+    inputs do, and `how` says how many did not. The interval is a bootstrap over inputs, for their explanations are not
+    independent. Spearman's is Pearson's of the ranks, ties sharing their mean. Two that know nothing of each other:
+    around 0. Identical figures: 1. One constant, or nothing: undefined. Raises ValueError for unequal lengths.
+    """
+    import pandas as pd
+
+    groups: dict[Hashable, list[tuple[float, float]]] = {}
+    for key, x, y in zip(inputs, first, second, strict=True):
+        groups.setdefault(key, [])
+        if x is not None and y is not None and not (math.isnan(x) or math.isnan(y)):
+            groups[key].append((x, y))
+    found: dict[Hashable, float] = {}
+    for key, pairs in groups.items():
+        frame = pd.DataFrame(pairs, columns=["x", "y"], dtype=float)
+        ranks = frame.rank() if kind == "spearman" else frame
+        if len(pairs) > 1 and (frame.max() - frame.min()).min() > 1e-12:
+            found[key] = float(ranks["x"].corr(ranks["y"]))
+    mean = cluster_bootstrap(list(found.values()), list(found))
+    return mean._replace(how=f"{len(groups) - len(found)} of {len(groups)} inputs show no variation; {mean.how}")

@@ -1,0 +1,91 @@
+"""One definition of a group's figures, for pictures, tables, command line and export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.statistics.bootstrap import cluster_bootstrap
+from core.statistics.shares import FEW, is_thin, wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    *("macro", "micro", "low", "high", "how", "items", "items_of", "undefined"),
+    *("trials", "trials_of", "dropped", "thin", "faint"),
+)
+
+
+def group_statistics(
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    item: str = "item",
+    value: str = "value",
+    n: str = "n",
+    of: str = "of",
+    draws: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """One row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
+
+    A row of `frame` is a case (or a trial): the columns `by`, its `item`, its `value` (None or NaN where undefined),
+    `n` trials that the value rests on and `of` that were meant to count; without the columns `n` and `of` each row is
+    one trial. In the result:
+
+    - `macro`: each item counts alike, with the mean of its defined rows; `low`, `high`: its 95 % interval by drawing
+      items again (`cluster_bootstrap`); where all items have the same value and it is a share, Wilson's for so many
+      items; `how` names the method or says why there is none. `micro`: each trial counts alike, by `n`.
+    - `items` that have a value, of `items_of`; `undefined`: the share of items that have none. `trials` that counted,
+      of `trials_of`; `dropped`: how many did not.
+    - `thin`: less than 70 % of the items, or of the trials, count. `faint`: fewer than 10 items count.
+
+    An empty frame gives no rows; a group without any defined row NaN for its means and limits, with `how` saying so. A
+    constant guess that is always right: 1 and Wilson's interval. Chance: around its rate. Raises KeyError for a column
+    that is missing, ValueError for a row without an item, and for one of more trials than were meant.
+    """
+    import pandas as pd
+
+    rows = frame[[*by, item]].assign(
+        value=pd.to_numeric(frame[value]).astype(float),
+        n=frame.get(n, 1),
+        of=frame.get(of, 1),
+    )
+    rows["n"] = rows["n"].where(rows["value"].notna(), 0)
+    if rows[item].isna().any():
+        raise ValueError("a row belongs to no item")
+    if (rows["n"] > rows["of"]).any():
+        raise ValueError("a row counts more trials than were meant to count")
+    grouped = rows.groupby(list(by), dropna=False, sort=True) if by else [((), rows)]
+    found = [
+        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, draws, seed)}
+        for key, group in grouped
+        if len(group)
+    ]
+    return pd.DataFrame(found, columns=[*by, *COLUMNS])
+
+
+def _figures(rows: pd.DataFrame, item: str, draws: int, seed: int) -> dict[str, Any]:
+    defined = rows[rows["value"].notna()]
+    values = defined.groupby(item, sort=True)["value"].mean()
+    items, items_of = len(values), int(rows[item].nunique())
+    trials, trials_of = int(defined["n"].sum()), int(rows["of"].sum())
+    macro = cluster_bootstrap(values.to_numpy(), list(values.index), draws=draws, seed=seed)
+    low, high, how = macro.low, macro.high, macro.how
+    if items > 1 and low is None and macro.value is not None and 0 <= macro.value <= 1:
+        (low, high), how = wilson(macro.value, items), "wilson over items, which all have the same value"
+    return {
+        "macro": macro.value,
+        "micro": float((defined["value"] * defined["n"]).sum() / trials) if trials else None,
+        "low": low,
+        "high": high,
+        "how": how if items else "it is defined for no item",
+        "items": items,
+        "items_of": items_of,
+        "undefined": 1 - items / items_of,
+        "trials": trials,
+        "trials_of": trials_of,
+        "dropped": trials_of - trials,
+        "thin": is_thin(items, items_of) or is_thin(trials, trials_of),
+        "faint": items < FEW,
+    }

@@ -1,0 +1,114 @@
+"""Shares and their differences: intervals, McNemar's test, what is too little to rest on. Plain arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.statistics.interval import Interval
+
+Z = 1.959963984540054
+"""The normal distribution's 97.5 % point."""
+
+ENOUGH = 0.7
+"""The smallest share of what should count that a figure may rest on without a warning."""
+
+FEW = 10
+"""A figure over fewer independent things than this is drawn faint."""
+
+
+def is_thin(n: int, of: int) -> bool:
+    """Whether fewer than 70 % of what should count does. Nothing of nothing is not thin."""
+    return n < ENOUGH * of
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The Wilson score interval, 95 %, of a share of `n` > 0 things (Wilson 1927), as scipy's binomtest gives it.
+
+    Written out, for importing scipy.stats would hold up a run for longer than the run lasts. It has a width at a share
+    of 0 and 1 too. Pure chance holds its own rate about 95 times in a hundred. Raises ZeroDivisionError for n = 0.
+    """
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    reach = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
+
+
+def difference_of_paired_shares(
+    first: Sequence[float], second: Sequence[float], independent: int
+) -> tuple[float, float, float]:
+    """The mean difference of two shares over the same items, and its 95 % interval: (difference, low, high).
+
+    `first` and `second` hold one value in [0, 1] for each item, in the same order; `independent` of them are
+    independent. The interval joins the Wilson intervals of the two means p and q, corrected for the correlation r of
+    the pairs ("square and add": Newcombe 1998, Statistics in Medicine 17, 2635-2650; for other means than proportions
+    Zou and Donner 2008, ibid. 27, 1693-1702)::
+
+        low  = d - sqrt((p - l1)² - 2 r (p - l1)(u2 - q) + (u2 - q)²)
+        high = d + sqrt((u1 - p)² - 2 r (u1 - p)(q - l2) + (q - l2)²)
+
+    Unlike a t interval or a bootstrap it has a width when all items agree: identical sides give 0, and as far down as
+    up. Raises ValueError for no items.
+    """
+    if not first or len(first) != len(second):
+        raise ValueError(f"{len(first)} and {len(second)} values are no pairs")
+    p, q = sum(first) / len(first), sum(second) / len(second)
+    (l1, u1), (l2, u2) = wilson(p, independent), wilson(q, independent)
+    r = _correlation(first, second)
+    down = math.sqrt(max(0.0, (p - l1) ** 2 - 2 * r * (p - l1) * (u2 - q) + (u2 - q) ** 2))
+    up = math.sqrt(max(0.0, (u1 - p) ** 2 - 2 * r * (u1 - p) * (q - l2) + (q - l2) ** 2))
+    return p - q, max(-1.0, p - q - down), min(1.0, p - q + up)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p of McNemar's test (1947): so many pairs in which only one of two came true, under a fair
+    coin. 1 without such pairs, so for identical sides and for nothing.
+
+    Written out for the same reason as `wilson`; it is scipy's binomtest(only_first, n, 0.5).
+    """
+    n = only_first + only_second
+    tail = ways = 1
+    for hits in range(min(only_first, only_second)):
+        ways = ways * (n - hits) // (hits + 1)
+        tail += ways
+    return min(1.0, float(2 * tail / 2**n))
+
+
+def difference_of_pairs(only_first: int, only_second: int, n: int) -> tuple[float, float, float]:
+    """How much more often the first of two came true over the same `n` > 0 things, and its 95 % interval: (difference,
+    low, high). `only_first` are the pairs in which only the first did. The interval is Bonett and Price's (2012,
+    Journal of Educational and Behavioral Statistics 37, 479-488), which has a width where all pairs agree (then the
+    difference is 0). Raises ZeroDivisionError for n = 0.
+    """
+    first, second = (only_first + 1) / (n + 2), (only_second + 1) / (n + 2)
+    middle = first - second
+    reach = Z * math.sqrt((first + second - middle**2) / (n + 2))
+    value = (only_first - only_second) / n
+    return value, max(-1.0, min(value, middle - reach)), min(1.0, max(value, middle + reach))
+
+
+def bounds(total: float, n: int, dropped: int) -> tuple[Interval, Interval]:
+    """What a share could have been had every dropped thing counted: (as it stands, with all of them both ways).
+
+    `total` is the sum of `n` values from 0 to 1, such as the hits; `dropped` more were meant to count. The second
+    reaches from total / N, all dropped ones missed, to (total + dropped) / N, all of them hits, N = n + dropped
+    (Manski 1989, Journal of Human Resources 24, 343-360), and its `value` is None, for it is a range without a middle.
+    Both are about these very things: how far others would differ is what Wilson's limits of either end say. Nothing
+    dropped: both ends are the value. Everything dropped: from 0 to 1. Nothing at all: undefined. Raises ValueError for
+    a total that `n` such values cannot have.
+    """
+    if not 0 <= total <= n or dropped < 0:
+        raise ValueError(f"{n} values from 0 to 1 cannot add up to {total}, and {dropped} cannot be dropped")
+    if not n + dropped:
+        nothing = Interval(None, None, None, 0, "there is nothing to count")
+        return nothing, nothing
+    low, high = wilson(total / n, n) if n else (None, None)
+    stands = Interval(total / n if n else None, low, high, n, "wilson" if n else "everything was dropped")
+    every = n + dropped
+    return stands, Interval(None, total / every, (total + dropped) / every, every, "every dropped one both ways")
+
+
+def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Pearson's; 0 where one side is all alike."""
+    p, q = sum(first) / len(first), sum(second) / len(second)
+    spread = math.sqrt(sum((a - p) ** 2 for a in first) * sum((b - q) ** 2 for b in second))
+    return sum((a - p) * (b - q) for a, b in zip(first, second, strict=True)) / spread if spread > 1e-12 else 0.0

@@ -1,0 +1,169 @@
+"""Two to five subjects (models, methods, rules, runs) on the items that they share. Nothing unpaired is ever given."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from core.statistics.beta import BetaPairs, beta_pairs
+from core.statistics.bootstrap import cluster_bootstrap
+from core.statistics.interval import Interval
+from core.statistics.paired import Test, holm, sign_flips
+from core.statistics.shares import FEW, difference_of_pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 5
+"""Subjects that one comparison holds."""
+
+SMALL = 100
+"""Below so many shared items Beta-Binomial figures stand beside the rest."""
+
+UNSHARED = Interval(None, None, None, 0, "no item is shared")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two subjects over the `n` items for which both have a value; all means and differences are over these alone.
+
+    `difference` is first minus second with its interval; `test` the exact paired test, `p_holm` its p corrected for all
+    pairs that were compared; both None where nothing is shared. Where each shared item is 0 or 1, `first_alone` and
+    `second_alone` count the items that came true of one alone, and below 100 independent items `small` has the
+    Beta-Binomial figures; else None. `only_first`, `only_second`: items that the other does not have at all;
+    `undefined`: items that both have and that lack a value in one. `clusters` are what is independent: the items, or
+    what they belong to. `faint`: fewer than 10 of those. `reason`: why there is no difference; empty where there is.
+    """
+
+    first: Hashable
+    second: Hashable
+    n: int
+    only_first: int
+    only_second: int
+    undefined: int
+    clusters: int = 0
+    mean_first: float | None = None
+    mean_second: float | None = None
+    difference: Interval = UNSHARED
+    first_alone: int | None = None
+    second_alone: int | None = None
+    test: Test | None = None
+    p_holm: float | None = None
+    small: BetaPairs | None = None
+    faint: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """A comparison. `matrix`: item × subject, NaN where a subject has no value, and a last column `agree`: "parted",
+    "same", or "not shared" (fewer than two subjects have a value); parted items first, then by item. `shared`: items
+    for which all subjects have a value. `pairs`: each two, in the order in which subjects were given.
+    """
+
+    matrix: pd.DataFrame
+    shared: int
+    pairs: tuple[Pair, ...]
+
+
+def compare_subjects(
+    frame: pd.DataFrame,
+    subject: str,
+    item: str = "item",
+    value: str = "value",
+    cluster: str | None = None,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Subjects:
+    """Two to five subjects, each pair over the items that both have.
+
+    `frame` has a row for each item of each subject (or several: their mean counts): the columns `subject`, `item` and
+    `value`, None or NaN where undefined. `cluster` names a column of what items belong to, such as the starter of a
+    question: then whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
+
+    The difference's interval is a bootstrap over what is independent; where that difference is everywhere the same,
+    Bonett and Price's for outcomes of 0 and 1, else none. The test is McNemar's exact one, or tossed signs for values
+    between (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own; for one set of items
+    throughout, as Chen et al. have it (calculate_precision.py:34-39), give `items_of_all(frame, …)`.
+
+    Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
+    Guesses: p at most 0.05 for one pair or more at most one time in twenty. Raises ValueError for another number of
+    subjects than two to five, for a row without a subject or an item, and for an item in two clusters.
+    """
+    import pandas as pd
+
+    names = list(pd.unique(frame[subject]))
+    if not 2 <= len(names) <= MOST:
+        raise ValueError(f"two to {MOST} subjects can be compared, not {len(names)}")
+    if frame[[subject, item]].isna().any(axis=None):
+        raise ValueError("a row belongs to no subject or to no item")
+    numbers = frame.assign(**{value: pd.to_numeric(frame[value]).astype(float)})
+    table = numbers.groupby([item, subject])[value].mean().unstack(subject)[names]
+    has = frame.groupby([item, subject]).size().unstack(subject)[names].notna()
+    home = pd.Series(table.index, index=table.index)
+    if cluster is not None:
+        if (frame.groupby(item)[cluster].nunique() != 1).any():
+            raise ValueError("an item belongs to two clusters, or to none")
+        home = frame.groupby(item)[cluster].first()
+    pairs = [_pair(table, has, home, a, b, draws, seed) for a, b in combinations(names, 2)]
+    corrected = holm([pair.test.p if pair.test else None for pair in pairs])
+    return Subjects(
+        _matrix(table),
+        int(table.notna().all(axis=1).sum()),
+        tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)),
+    )
+
+
+def items_of_all(frame: pd.DataFrame, subject: str, item: str = "item", value: str = "value") -> pd.DataFrame:
+    """The rows of the items for which every subject has a value. Nothing shared by all, or nothing at all: no rows."""
+    defined = frame[frame[value].notna()]
+    held_by = defined.groupby(item)[subject].nunique()
+    return frame[frame[item].isin(held_by[held_by == frame[subject].nunique()].index)]
+
+
+def _matrix(table: pd.DataFrame) -> pd.DataFrame:
+    spread = table.max(axis=1) - table.min(axis=1)
+    agree = (spread > 1e-12).map({True: "parted", False: "same"}).mask(table.notna().sum(axis=1) < 2, "not shared")
+    rank = agree.map({"parted": 0, "same": 1, "not shared": 2})
+    return table.assign(agree=agree).iloc[rank.argsort(kind="stable")]
+
+
+def _pair(
+    table: pd.DataFrame,
+    has: pd.DataFrame,
+    home: pd.Series[Any],
+    a: Hashable,
+    b: Hashable,
+    draws: int,
+    seed: int,
+) -> Pair:
+    both = table[[a, b]].dropna()
+    n, in_both = len(both), int((has[a] & has[b]).sum())
+    only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
+    pair = Pair(a, b, n, only_first, only_second, in_both - n)
+    if not n:
+        return replace(
+            pair, reason="They share no item with a value: a difference would be unpaired, so none is given."
+        )
+    gaps, homes = both[a] - both[b], home.loc[both.index]
+    by_home = gaps.groupby(homes, sort=True).mean()
+    difference = cluster_bootstrap(list(gaps), list(homes), draws=draws, seed=seed)
+    if both.isin([0.0, 1.0]).all(axis=None):
+        first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
+        pair = replace(pair, first_alone=first_alone, second_alone=second_alone)
+        if len(by_home) == n and n < SMALL:
+            pair = replace(pair, small=beta_pairs(first_alone, second_alone, n))
+        if len(by_home) == n and difference.low is None:
+            _, low, high = difference_of_pairs(first_alone, second_alone, n)
+            difference = difference._replace(low=low, high=high, how="Bonett and Price: all items part alike")
+    return replace(
+        pair,
+        clusters=len(by_home),
+        mean_first=float(both[a].groupby(homes).mean().mean()),
+        mean_second=float(both[b].groupby(homes).mean().mean()),
+        difference=difference,
+        test=sign_flips(list(by_home), seed=seed),
+        faint=len(by_home) < FEW,
+    )

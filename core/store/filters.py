@@ -1,0 +1,237 @@
+"""Which results somebody wants to see: one set of filters for cases, runs and counts, written in an address as a query.
+
+A filter takes what it does not know from an address for nothing, so that a link of before still opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, NamedTuple
+
+from core.lab import FACETS
+from core.store.queries import SEEN
+
+IN_ITEMS = ("lab", "model", "outcome", "reason", "error", *FACETS)
+"""Facets that are columns of the table `items`."""
+
+TITLES = {
+    "lab": "Lab",
+    "model": "Model",
+    "outcome": "What came of it",
+    **FACETS,
+    "reason": "Set aside, because",
+    "error": "A call failed",
+    "status": "Run",
+    "differs": "Paper and repaired rules",
+    "owner": "Made by",
+}
+"""What can be chosen by its values, in the order in which it is offered."""
+
+MOST_VALUES, LONGEST = 50, 500
+"""Values of one facet, and characters of one, that an address may hold."""
+
+Where = tuple[str, list[object]]
+"""A condition, and what stands for its question marks."""
+
+
+class Range(NamedTuple):
+    """A figure's value, by repaired rules, from `low` to `high`; None is no bound."""
+
+    metric: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is wanted.
+
+    - `chosen`: by facet (one of TITLES, or "as:<role>" for the model that a run asked as that) the values any of which
+      will do.
+    - `text`: words that must all stand in question, expectation, answer or explanation, with `deep` in any prompt or
+      raw answer too; what is in double quotes must stand together.
+    - `since`, `until`: days, the first and the last; None is no bound.
+    - `ranges`: figures of the case, or of its run where it has none of its own.
+    - `runs`: of these runs only, where it is not empty.
+    - `recordings`: the runs that came with the app, and else all others.
+    """
+
+    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    text: str = ""
+    deep: bool = False
+    since: date | None = None
+    until: date | None = None
+    ranges: tuple[Range, ...] = ()
+    runs: tuple[str, ...] = ()
+    recordings: bool = False
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is filtered out."""
+        return self == Filter(recordings=self.recordings)
+
+    def without(self, facet: str) -> Filter:
+        """The same, whatever the facet's value."""
+        return replace(self, chosen={name: values for name, values in self.chosen.items() if name != facet})
+
+    def choosing(self, facet: str, values: Sequence[str]) -> Filter:
+        """The same with these values of the facet; with none, whatever its value."""
+        rest = self.without(facet)
+        return replace(rest, chosen={**rest.chosen, facet: tuple(values)}) if values else rest
+
+    def query(self) -> dict[str, list[str]]:
+        """What an address holds for it; nothing for what is not filtered."""
+        found = {name: list(values) for name, values in self.chosen.items() if values}
+        if self.text:
+            found["text"] = [self.text]
+        if self.deep:
+            found["deep"] = ["1"]
+        for name, day in (("since", self.since), ("until", self.until)):
+            if day:
+                found[name] = [day.isoformat()]
+        if self.ranges:
+            found["score"] = [f"{one.metric}:{_number(one.low)}:{_number(one.high)}" for one in self.ranges]
+        if self.runs:
+            found["only"] = list(self.runs)
+        if self.recordings:
+            found["recordings"] = ["1"]
+        return found
+
+
+def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
+    """What an address asks for; see `Filter.query`."""
+    chosen = {
+        name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
+        for name, values in query.items()
+        if (name in TITLES or name.startswith("as:")) and values
+    }
+    return Filter(
+        chosen=chosen,
+        text=_last(query, "text")[:LONGEST],
+        deep=_last(query, "deep") == "1",
+        since=_day(_last(query, "since")),
+        until=_day(_last(query, "until")),
+        ranges=tuple(_ranges(query.get("score", ()))),
+        runs=tuple(one for one in query.get("only", ()) if len(one) <= LONGEST)[:MOST_VALUES],
+        recordings=_last(query, "recordings") == "1",
+    )
+
+
+def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
+    """Which rows of `items` (under that name) are wanted, of the runs that `viewer` owns or may see, None for all.
+    `stopped` are runs that say they go on, whose process is gone.
+    """
+    runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
+    here: list[Where] = []
+    for facet, values in wanted.chosen.items():
+        if facet in IN_ITEMS:
+            here.append((f"items.{facet} = any(?)", [list(values)]))
+        elif facet == "status":
+            runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
+        elif facet == "owner":
+            runs.append(("owner = any(?)", [list(values)]))
+        elif facet == "differs":
+            here.append(("items.differ = any(?)", [[value == "differ" for value in values]]))
+        elif facet.startswith("as:"):
+            runs.append(("run in (select run from roles where role = ? and model = any(?))", [facet[3:], list(values)]))
+    if wanted.since:
+        here.append(('items."at" >= ?', [wanted.since]))
+    if wanted.until:
+        here.append(('items."at" < ?::date + 1', [wanted.until]))
+    if wanted.runs:
+        here.append(("items.run = any(?)", [list(wanted.runs)]))
+    here += [_in_range(one) for one in wanted.ranges]
+    here += [_holding(words, wanted.deep) for words in phrases(wanted.text)]
+    sql, found = _all(runs)
+    return _all([(f"items.run in (select run from runs where {sql})", found), *here])  # noqa: S608  our own names
+
+
+STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
+"""How a run stands; the question mark stands for those whose process is gone."""
+
+
+def phrases(text: str) -> list[str]:
+    """What must stand in a text: its words, and what is in double quotes as one."""
+    found: list[str] = []
+    for number, part in enumerate(text.split('"')):
+        found += [part.strip()] if number % 2 else part.split()
+    return [one for one in found if one]
+
+
+def _holding(words: str, deep: bool) -> Where:
+    columns = ("title", "about", "expected", "observed")
+    here = " or ".join(f"contains(lower(items.{column}), lower(?))" for column in columns)
+    explained = (
+        '(items.run, items."case") in (select (run, "case") from cases where contains(lower(explanation), lower(?)))'
+    )
+    sql, values = f"{here} or {explained}", [words] * (len(columns) + 1)
+    if deep:
+        sql += f" or items.rowid in ({_DEEP})"
+        values += [words, words]
+    return f"({sql})", list(values)
+
+
+# What the cases of an item share is placed above them, and what belongs to a case above its trials.
+_DEEP = """
+    with hits as materialized (
+        select distinct run, "case", coalesce(trial, '') as trial from calls
+        where contains(lower(text), lower(?)) or contains(lower(messages::varchar), lower(?))
+    )
+    select i.rowid from items i join hits h on i.run = h.run and i."case" = h."case" and i.trial = h.trial
+    union all
+    select i.rowid from items i join hits h on i.run = h.run and i."case" = h."case" where '' in (i.trial, h.trial)
+    union all
+    select i.rowid from items i join hits h on i.run = h.run and split_part(i."case", '/', 1) = h."case"
+    where h.trial = '' and contains(i."case", '/')
+"""
+
+
+def _in_range(one: Range) -> Where:
+    low = -1e308 if one.low is None else one.low
+    high = 1e308 if one.high is None else one.high
+    return (
+        """coalesce(
+            (select value from scores s where s.run = items.run and s."case" = items."case" and s."case" <> ''
+             and s.item = '' and metric = ? and rules = 'repaired'),
+            (select value from scores s where s.run = items.run and s."case" = ''
+             and s.item = '' and metric = ? and rules = 'repaired')
+        ) between ? and ?""",
+        [one.metric, one.metric, low, high],
+    )
+
+
+def _all(conditions: Sequence[Where]) -> Where:
+    return " and ".join(sql for sql, _ in conditions) or "true", [value for _, values in conditions for value in values]
+
+
+def _last(query: Mapping[str, Sequence[str]], name: str) -> str:
+    values = query.get(name, ())
+    return str(values[-1]) if values else ""
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _ranges(texts: Sequence[str]) -> Iterator[Range]:
+    for text in texts[:10]:
+        metric, *bounds = text.split(":")
+        try:
+            low, high = (float(bound) if bound else None for bound in bounds)
+        except ValueError:
+            continue
+        yield Range(metric, low, high)
+
+
+def as_query(values: Mapping[str, Any]) -> dict[str, list[str]]:
+    """An address's query with a list for each name, however it was given."""
+    return {name: [value] if isinstance(value, str) else list(value) for name, value in values.items()}

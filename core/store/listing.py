@@ -1,0 +1,264 @@
+"""Lists of results, a page at a time, with how many there are and where in them one is.
+
+A page begins after a row, not at a number: what is new meanwhile moves nothing, and the millionth row is as quick to
+reach as the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.store.filters import STATUS, Filter, condition
+from core.store.store import Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PAGE = 50
+"""Rows of a page."""
+
+SORTS = {
+    "newest": ("Newest first", ('"at" desc', "run desc")),
+    "oldest": ("Oldest first", ('"at"', "run")),
+    "question": ("By question", ("title", "about", '"at" desc', "run desc")),
+    "outcome": ("By what came of it", ("outcome", '"at" desc', "run desc")),
+    "model": ("By model", ("model", '"at" desc', "run desc")),
+}
+"""Orders of a list, by the word that an address has for them; within a run it keeps the run's own order."""
+
+_WITHIN = ("number", '"case"', "trial")
+
+
+class Place(NamedTuple):
+    """A row: run, case ('' for the run itself) and trial ('' for the case itself)."""
+
+    run: str
+    case: str = ""
+    trial: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of a list. `first`: the number of its first row, from 1; `total`: of all rows; `lost`: whether the row
+    that it was to follow is no longer there, so that this is the first page.
+    """
+
+    rows: DataFrame
+    first: int
+    total: int
+    lost: bool = False
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no row follows."""
+        return self.first + len(self.rows) > self.total
+
+    def places(self) -> list[Place]:
+        """The rows' places, in order."""
+        return [Place(*row) for row in self.rows[["run", "case", "trial"]].itertuples(index=False)]
+
+
+def items(
+    store: Store,
+    wanted: Filter,
+    sort: str = "newest",
+    after: Place | None = None,
+    before: Place | None = None,
+    viewer: str | None = None,
+    stopped: Sequence[str] = (),
+    limit: int = PAGE,
+) -> Listed:
+    """A page of cases and trials, with the columns of the table `items`, `status` of the run, and the beginning of the
+    case's `explanation`: those after a row, or those just before one.
+    """
+    order = [*SORTS[sort][1], *_WITHIN]
+    sql, values = condition(wanted, viewer, stopped)
+    anchor = after or before
+    there = _values(store, anchor, order) if anchor else None
+    past: list[object] = []
+    beyond = "true"
+    if there is not None:
+        beyond, past = _beyond(order, there, backwards=before is not None)
+    total, behind = _counts(store, sql, values, order, there, after is not None)
+    rows = store.query(
+        f"""
+        with page as (
+            select rowid as row from items where {sql} and {beyond}
+            order by {_by(order, turned=there is not None and before is not None)} limit ?
+        )
+        select items.*, {STATUS} as status, left(explanation, 300) as explanation
+        from items join runs using (run) left join cases on (cases.run, cases."case") = (items.run, items."case")
+        where items.rowid in (select row from page)
+        order by {_by(order)}
+        """,  # noqa: S608  our own names
+        [*values, *past, limit, list(stopped)],
+        rows=None,
+    )
+    first = (behind + 1) if after or there is None else behind - len(rows) + 1
+    return Listed(rows, first if len(rows) else 0, total, lost=anchor is not None and there is None)
+
+
+def runs(
+    store: Store,
+    wanted: Filter,
+    after: str = "",
+    before: str = "",
+    oldest: bool = False,
+    viewer: str | None = None,
+    stopped: Sequence[str] = (),
+    limit: int = PAGE,
+) -> Listed:
+    """A page of the runs that have a row as wanted: run, "at" and `found`, how many such rows it has. The newest first,
+    or the oldest.
+    """
+    sql, values = condition(wanted, viewer, stopped)
+    anchor = after or before
+    backwards = bool(before)
+    with store.cursor() as cursor:
+        there = cursor.execute('select "at", run from items where run = ? limit 1', [anchor]).fetchone()
+    held = f'select run, any_value("at") as "at", count(*) as found from items where {sql} group by run'  # noqa: S608  our own names
+    sign = ">" if oldest != backwards else "<"
+    beyond = f'("at" {sign} ? or ("at" = ? and run {sign} ?))' if there else "true"
+    behind = (
+        f'("at" {"<" if sign == ">" else ">"} ? or ("at" = ? and run {"<" if sign == ">" else ">"} ?))'
+        if there
+        else "false"
+    )
+    past = [there[0], *there] if there else []
+    way, back = ("", " desc") if oldest else (" desc", "")
+    turned = back if there and backwards else way
+    rows = store.query(
+        f"""
+        with held as ({held})
+        select * from (select * from held where {beyond} order by "at"{turned}, run{turned} limit ?)
+        order by "at"{way}, run{way}
+        """,  # noqa: S608  our own names
+        [*values, *past, limit],
+        rows=None,
+    )
+    with store.cursor() as cursor:
+        row = cursor.execute(f"select count(*), count(*) filter ({behind}) from ({held})", [*past, *values]).fetchone()  # noqa: S608  our own names
+    total, others = row or (0, 0)
+    if not there:
+        first = 1
+    elif backwards:
+        # Behind a page that goes back lie those that follow it, and the anchor.
+        first = total - others - len(rows)
+    else:
+        first = others + 2
+    return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and there is None)
+
+
+def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
+    """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
+    outcome, verdict.
+    """
+    sql, values = condition(Filter(), viewer)
+    return store.query(
+        f"""
+        with others as (select distinct items.run, items."case", items."at", items.how from items where {sql})
+        select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
+        from cases join others using (run, "case")
+        where run <> ? and title in (select title from cases where run = ? and "case" = ?)
+        order by others."at" desc, others.run, number limit ?
+        """,  # noqa: S608  our own names
+        [*values, place.run, place.run, place.case, limit],
+        rows=None,
+    )
+
+
+def _counts(
+    store: Store, sql: str, values: list[object], order: Sequence[str], there: Sequence[object] | None, after: bool
+) -> tuple[int, int]:
+    """How many rows there are, and how many before the page: with `after` the anchor is one of them."""
+    behind, past = "false", list[object]()
+    if there is not None:
+        behind, past = _beyond(order, there, backwards=True)
+    with store.cursor() as cursor:
+        row = cursor.execute(
+            f"select count(*), count(*) filter ({behind}) from items where {sql}",  # noqa: S608  our own names
+            [*past, *values],
+        ).fetchone()
+    total, count = row or (0, 0)
+    return int(total), int(count) + (after and there is not None)
+
+
+def _values(store: Store, place: Place, order: Sequence[str]) -> list[object] | None:
+    """What the list is ordered by, of that row; None where it is gone."""
+    columns = ", ".join(_comparable(column) for column in order)
+    with store.cursor() as cursor:
+        row = cursor.execute(
+            f'select {columns} from items where run = ? and "case" = ? and trial = ?',  # noqa: S608  our own names
+            list(place),
+        ).fetchone()
+    return list(row) if row else None
+
+
+def _beyond(order: Sequence[str], there: Sequence[object], backwards: bool) -> tuple[str, list[object]]:
+    """The condition for rows after (before) the one with those values: greater in the first column in which they
+    differ, or smaller where that is turned round.
+    """
+    sql, values = "false", list[object]()
+    for column, value in reversed(list(zip(order, there, strict=True))):
+        name = _comparable(column)
+        sign = "<" if column.endswith(" desc") != backwards else ">"
+        sql = f"({name} {sign} ? or ({name} = ? and {sql}))"
+        values = [value, value, *values]
+    return sql, values
+
+
+def _comparable(column: str) -> str:
+    return f"items.{column.removesuffix(' desc')}"
+
+
+def _by(order: Sequence[str], turned: bool = False) -> str:
+    return ", ".join(
+        f"{_comparable(column)}{' desc' if column.endswith(' desc') != turned else ''}" for column in order
+    )
+
+
+def facet(
+    store: Store, wanted: Filter, name: str, viewer: str | None = None, stopped: Sequence[str] = ()
+) -> dict[str, int]:
+    """The values of a facet and how many rows have each, where everything else is as wanted; the most frequent first.
+    A value of '' is none, save of the outcome, where it means that none has come yet.
+    """
+    sql, values = condition(wanted.without(name), viewer, stopped)
+    by_run = f"(select run, count(*) as n from items where {sql} group by run) join"  # noqa: S608  our own names
+    if name.startswith("as:"):
+        found = f"model, sum(n) from {by_run} roles using (run) where role = ?"
+        values = [*values, name.removeprefix("as:")]
+    elif name == "status":
+        found = f"{STATUS}, sum(n) from {by_run} runs using (run)"
+        values = [list(stopped), *values]
+    elif name == "owner":
+        found = f"runs.owner, sum(n) from {by_run} runs using (run)"
+    else:
+        column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
+        found = f"{column}, count(*) from items where {sql}"
+    with store.cursor() as cursor:
+        rows = cursor.execute(f"select {found} group by 1 order by 2 desc, 1", values).fetchall()
+    return {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
+
+
+def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
+    """How many rows there are."""
+    sql, values = condition(wanted, viewer, stopped)
+    with store.cursor() as cursor:
+        row = cursor.execute(f"select count(*) from items where {sql}", values).fetchone()  # noqa: S608  our own names
+    return int(row[0]) if row else 0
+
+
+def roles(store: Store) -> list[str]:
+    """What runs asked models as."""
+    with store.cursor() as cursor:
+        return [role for (role,) in cursor.execute("select distinct role from roles order by role").fetchall()]
+
+
+def interrupted(store: Store, alive: Callable[[str], bool]) -> list[str]:
+    """Runs that say they go on and do not."""
+    with store.cursor() as cursor:
+        running = cursor.execute("select run from runs where status = 'running' and about = ''").fetchall()
+    return [run for (run,) in running if not alive(run)]

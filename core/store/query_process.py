@@ -1,0 +1,164 @@
+"""One query of a person's, in a process of its own: `core.store.sql` starts it, and ends it when its time is up.
+
+What a person writes is bounded by DuckDB (read-only, no files, no network, no extensions, settings locked) and by the
+system: some of its functions take memory beyond DuckDB's own limit, and cannot be interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyarrow import Table
+
+MB = 1024 * 1024
+
+REFUSED, FOUND = b"!", b"="
+"""What an answer begins with: then follows why, or a table as Arrow's stream."""
+
+LATE = 7
+"""The exit code of a process whose time was up."""
+
+_LOCKED = {"enable_external_access": "false", "lock_configuration": "true"}
+_CONFIG = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "threads": "1",
+}
+
+_PRIVATE = {"journal", "owner", "head", "bytes", "lines", "modified"}
+"""Columns of `runs` that say where a journal lies and who has the run: nothing for visitors."""
+
+
+class Asked(NamedTuple):
+    """A query, and what it may take. With `viewer`, it finds nothing but what that visitor may see; `seen` is the
+    condition for that, with a `?` for each mention of the viewer.
+    """
+
+    folder: str
+    file: str
+    sql: str
+    rows: int
+    result_mb: int
+    memory_mb: int
+    seconds: int
+    viewer: str | None
+    seen: str
+
+
+def main() -> None:
+    """Read what is asked from standard input, write what was found to standard output."""
+    import duckdb
+    import pyarrow as pa
+
+    asked = Asked(**json.load(sys.stdin))
+    try:
+        connection = _connected(asked)
+        _bound(asked)
+        late = threading.Timer(asked.seconds, os._exit, [LATE])
+        late.daemon = True
+        late.start()
+        table = _found(connection, asked)
+        answer = pa.BufferOutputStream()
+        with pa.ipc.new_stream(answer, table.schema) as stream:
+            stream.write_table(table)
+        sys.stdout.buffer.write(FOUND + answer.getvalue().to_pybytes())
+    except (duckdb.Error, pa.ArrowException, ValueError) as error:
+        sys.stdout.buffer.write(REFUSED + str(error).encode("utf-8", "replace"))
+    except MemoryError:
+        sys.stdout.buffer.write(REFUSED + b"Out of Memory Error: the process may take no more.")
+    sys.stdout.flush()
+    # Without DuckDB's tidying up, which a large result would keep busy.
+    os._exit(0)
+
+
+def _connected(asked: Asked) -> DuckDBPyConnection:
+    """The store's file, read-only; for a visitor a database in memory that holds what they may see."""
+    import duckdb
+
+    config: dict[str, Any] = {**_CONFIG, "memory_limit": f"{asked.memory_mb}MB"}
+    # By its name alone, so that no error tells where it lies.
+    os.chdir(asked.folder)
+    if asked.viewer is None:
+        return duckdb.connect(asked.file, read_only=True, config={**config, **_LOCKED})
+    connection = duckdb.connect(":memory:", config=config)
+    connection.execute(f"attach '{asked.file}' as store (read_only)")
+    known = "select database_name, table_name, column_name from duckdb_columns() where database_name = 'store'"
+    columns: dict[str, list[str]] = {}
+    for _, table, column in connection.execute(f"{known} order by column_index").fetchall():
+        columns.setdefault(table, []).append(column)
+    connection.execute("use store")
+    mine = "create temp table seen as select run from runs where " + asked.seen  # noqa: S608  our own words
+    connection.execute(mine, [asked.viewer] * asked.seen.count("?"))
+    for table, names in columns.items():
+        if "run" in names:
+            shown = ", ".join(f'"{name}"' for name in names if table != "runs" or name not in _PRIVATE)
+            connection.execute(
+                f'create table memory.main."{table}" as select {shown} from store."{table}" '  # noqa: S608  our own names
+                "where run in (select run from temp.seen)"
+            )
+    connection.execute("use memory")
+    connection.execute("detach store")
+    connection.execute("drop table temp.seen")
+    for name, value in _LOCKED.items():
+        connection.execute(f"set {name} = {value}")
+    return connection
+
+
+def _bound(asked: Asked) -> None:
+    """Let the system hold this process to what the query may take."""
+    with suppress(ImportError):
+        # Not on Windows.
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        # DuckDB's own, the result twice, and what is loaded already.
+        most = 2 * (asked.memory_mb + asked.result_mb) * MB + 256 * MB
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _found(connection: DuckDBPyConnection, asked: Asked) -> Table:
+    """The first rows, as many as may be; the table's metadata tell what cut it short: `cut` is rows, size, or empty."""
+    import duckdb
+
+    if any("\ud800" <= letter <= "\udfff" for letter in asked.sql):
+        raise ValueError("The query holds half of a character.")
+    kinds = [statement.type for statement in connection.extract_statements(asked.sql)]
+    if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise ValueError("The store is for reading: give one SELECT, DESCRIBE, SHOW or EXPLAIN.")
+    connection.execute("begin transaction read only")
+    relation = connection.sql(asked.sql)
+    table = relation.limit(asked.rows + 1).to_arrow_table()
+    cut = "rows" if table.num_rows > asked.rows else ""
+    table = table.slice(0, asked.rows)
+    while table.nbytes > asked.result_mb * MB:
+        table, cut = table.slice(0, table.num_rows // 2), "size"
+    return table.replace_schema_metadata({"cut": cut})
+
+
+def copy(source: Path, target: Path, environment: Mapping[str, str]) -> None:
+    """Copy a file that this process has open in DuckDB, in another process: where a process closes a file, it loses
+    every lock that it has on it. Raises OSError.
+    """
+    import subprocess
+
+    code = "import shutil, sys; shutil.copyfile(*sys.argv[1:])"
+    command = [sys.executable, "-I", "-c", code, str(source), str(target)]
+    done = subprocess.run(command, env=dict(environment), capture_output=True, text=True, check=False)  # noqa: S603  our own words
+    if done.returncode:
+        raise OSError(done.stderr.strip().rpartition("\n")[2])
+
+
+if __name__ == "__main__":
+    main()

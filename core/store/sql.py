@@ -1,0 +1,251 @@
+"""SQL of a person's own over the store, which reads and does nothing else.
+
+The app has the store's file open for writing, so a query reads a copy, made again once something new was indexed, in a
+process of its own (`query_process`), which is ended when its time is up. So no query can change a run, reach another
+file, or take what the app itself lives on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core import policy
+from core.runs.turns import WHOSE, Turns
+from core.store import query_process
+from core.store.queries import SEEN
+from core.store.query_process import FOUND, LATE, REFUSED, Asked
+from core.store.schema import GENERIC
+from core.store.store import QueryRefused, Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from pyarrow import Table
+
+RESULT_MB = 32
+"""Megabytes of a result, from which on its rows are left out, which `Found.cut` says."""
+
+LONGEST = 100_000
+"""Characters of a query."""
+
+_STARTING = 15.0
+"""Seconds that the process may take beside the query: to start, and to collect what a visitor may see."""
+
+_turns = Turns(2)
+_copying = threading.Lock()
+_copies: dict[Path, int] = {}
+"""How often the store had been written to when its copy was made, by the copy's path."""
+
+
+class Found(NamedTuple):
+    """What a query found, in `seconds`. `cut`: empty, or why rows are missing, as a sentence."""
+
+    table: Table
+    cut: str
+    seconds: float
+
+    def frame(self) -> DataFrame:
+        """The table for pandas: whole numbers stay whole where some are missing; lists and the like are JSON."""
+        import pandas as pd
+        import pyarrow as pa
+
+        table = self.table
+        for place, field in enumerate(table.schema):
+            column = table.column(place)
+            if pa.types.is_decimal(field.type):
+                whole = all(value is None or value == int(value) for value in column.to_pylist())
+                kind = pa.int64() if whole and _fits(column) else pa.float64()
+                table = table.set_column(place, field.name, column.cast(kind))
+            elif not _is_plain(field.type):
+                texts = [None if value is None else json.dumps(plain(value)) for value in column.to_pylist()]
+                table = table.set_column(place, field.name, pa.array(texts, pa.string()))
+        kinds = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.bool_(): pd.BooleanDtype()}
+        return table.to_pandas(types_mapper=kinds.get, timestamp_as_object=False)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One dict a row, of values that JSON has."""
+        for batch in self.table.to_batches(1_000):
+            yield from (plain(row) for row in batch.to_pylist())
+
+
+class Example(NamedTuple):
+    """A question to begin with."""
+
+    title: str
+    sql: str
+
+
+def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
+    """What a query finds in the store that this process has open. With `viewer`, it finds what that visitor may see.
+
+    Raises QueryRefused for SQL that is wrong, would do more than read, or takes more than it may (`core.policy`).
+    """
+    owner = WHOSE.set(viewer or WHOSE.get())
+    try:
+        with _turns.take():
+            return ask_file(_copied(store), sql, viewer)
+    finally:
+        WHOSE.reset(owner)
+
+
+def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
+    """The same of a store that nobody has open. Raises QueryRefused."""
+    if len(sql) > LONGEST:
+        raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
+    seconds = most("query_seconds")
+    asked = Asked(
+        folder=str(path.parent),
+        file=path.name,
+        sql=sql,
+        rows=most("query_rows"),
+        result_mb=RESULT_MB,
+        memory_mb=most("query_mb"),
+        seconds=seconds,
+        viewer=viewer,
+        seen=SEEN,
+    )
+    began = time.monotonic()
+    answer = _answer(asked)
+    if answer.startswith(REFUSED):
+        raise QueryRefused(_kind(answer[1:].decode("utf-8", "replace")))
+    import pyarrow as pa
+
+    table = pa.ipc.open_stream(answer[1:]).read_all()
+    cut = {
+        "": "",
+        "rows": f"These are the first {table.num_rows:,} rows: a query gives no more (EXPLAIN_QUERY_ROWS).",
+        "size": f"These are the first {table.num_rows:,} rows: a result takes {RESULT_MB} MB at most.",
+    }[table.schema.metadata[b"cut"].decode()]
+    return Found(table, cut, time.monotonic() - began)
+
+
+def most(name: str) -> int:
+    """A limit that holds everywhere."""
+    return policy.limit(name) or 0
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Questions to begin with, one of each kind: `data/queries.toml`."""
+    return tuple(Example(**one) for one in _told()["example"])
+
+
+def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
+    """What the tables hold that a query may ask, in words, and their columns, each with its type and, where its name
+    does not say it, what it is: table -> (words, column -> words).
+    """
+    told, records = _told(), {}
+    for lab in store.labs.values():
+        for record in lab.records:
+            doc = (record.__doc__ or "").strip().split("\n\n")[0]
+            records[store.records[record.__name__.lower()]] = f"{lab.title}: {' '.join(doc.split())}"
+    shown = {}
+    for table in (*GENERIC, *sorted(store.tables.keys() - set(GENERIC))):
+        notes = told["column"] | told["table"].get(table, {})
+        columns = store.tables[table].columns.items()
+        if "run" in store.tables[table].columns:
+            shown[table] = (
+                str(notes.get("holds") or records.get(table, "")),
+                {name: f"{kind.lower()} · {notes[name]}" if name in notes else kind.lower() for name, kind in columns},
+            )
+    return shown
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON has it: times as text, whole decimals as whole numbers; NaN and infinities are null."""
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+@cache
+def _told() -> dict[str, Any]:
+    path = Path(__file__).resolve().parents[2] / "data" / "queries.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _answer(asked: Asked) -> bytes:
+    """What the process says, which begins with FOUND or REFUSED."""
+    command = [sys.executable, "-m", query_process.__name__]
+    # Nothing that it might tell of this machine, and no key.
+    environment = {**policy.child_environment(), "HOME": "/"}
+    late = f"Stopped after {asked.seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
+    try:
+        done = subprocess.run(  # noqa: S603  our own module
+            command,
+            cwd=Path(__file__).resolve().parents[2],
+            env=environment,
+            input=json.dumps(asked._asdict()).encode(),
+            capture_output=True,
+            timeout=asked.seconds + _STARTING,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise QueryRefused(late) from None
+    if done.stdout[:1] in (FOUND, REFUSED):
+        return done.stdout
+    if done.returncode == LATE:
+        raise QueryRefused(late)
+    raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.")
+
+
+def _kind(error: str) -> str:
+    """DuckDB's words, with what they mean where that is not plain."""
+    if "Out of Memory" in error or "bad_alloc" in error:
+        told = error.splitlines()[0]
+        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {told}"
+    if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
+        return f"A query reads the store, and nothing else. DuckDB says: {error}"
+    return error
+
+
+def _copied(store: Store) -> Path:
+    """A copy of the store as it is now, which nobody writes. Raises QueryRefused where there is no room for one."""
+    path = store.path.with_name(f"{store.path.stem}.copy{store.path.suffix}")
+    with _copying, store.writer as writer:
+        if _copies.get(path) == writer.writes and path.exists():
+            return path
+        with store.cursor() as cursor:
+            cursor.execute("checkpoint")
+        fresh = path.with_suffix(".new")
+        try:
+            query_process.copy(store.path, fresh, policy.child_environment())
+            os.replace(fresh, path)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            raise QueryRefused(f"A query reads a copy of the store, which could not be made ({error}).") from None
+        if path not in _copies:
+            atexit.register(path.unlink, missing_ok=True)
+        _copies[path] = writer.writes
+    return path
+
+
+def _is_plain(kind: Any) -> bool:
+    import pyarrow.types as is_
+
+    simple = (is_.is_boolean, is_.is_integer, is_.is_floating, is_.is_string, is_.is_large_string, is_.is_timestamp)
+    return any(test(kind) for test in simple)
+
+
+def _fits(column: Any) -> bool:
+    return all(value is None or abs(value) < 2**63 for value in column.to_pylist())

@@ -1,0 +1,86 @@
+"""Probe's runs side by side: interpretations of the same functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
+from core.labs.find.trials import GRID
+from core.labs.find.view import ProbeView
+from pages.labs.find.truth import STATES, STRETCHES, by_stretch
+from pages.parts.compared import Cell, Side
+from pages.parts.text import plain, visible
+
+
+def tests(view: ProbeView, active: bool) -> list[Cell]:
+    """The tests one by one; of a function of numbers the stretches of its range."""
+    found: list[Cell] = []
+    for id, trial in view.trials.items():
+        if id == GRID:
+            found += _stretches(view)
+            continue
+        reading = trial.repaired
+        state = STATES.get(reading.outcome, "set aside")
+        gave, true = (plain(visible(one)) if one is not None else "–" for one in (reading.expected, reading.observed))
+        led = "its words point to" if id.startswith("unit-") else "its code gives"
+        text = f"{led} **{gave}**, the function gives **{true}**"
+        text = text if reading.counts else plain(reading.reason)
+        found.append(Cell(trial.about, plain(visible(trial.about)), state, text))
+    return found
+
+
+def _stretches(view: ProbeView) -> list[Cell]:
+    xs = sorted(view.truth.x) if view.truth else []
+    ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
+    found = []
+    for state, low, high in zip(by_stretch(view), ends, ends[1:], strict=False):
+        if low < high:
+            about = f"x from {xs[low]:.4g} to {xs[high - 1]:.4g}"
+            found.append(Cell(about, about, state, _TOLD.get(state, "")))
+    return found
+
+
+_TOLD = {
+    "kept": "its code gives the function's value",
+    "broken": "its code does not give the function's value",
+    "not settled": "its code is off by less than the noise",
+    "set aside": "there is no value to compare",
+}
+
+
+def ways(spec: ProbeSpec) -> dict[str, dict[str, Any]]:
+    """The other interpreters that fit the function and need nobody; a model's only where there is a model."""
+    return {
+        NAMES[one]: {"interpreter": one} | ({} if one in BY_MODEL else {"model": ""})
+        for one, categories in CAN.items()
+        if spec.category in categories
+        and one not in ("you", "given", spec.interpreter)
+        and (spec.model or one not in BY_MODEL)
+    }
+
+
+def other(spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeView | None) -> ProbeSpec:
+    """The same function and budget. Another model is an agent, where none was asked before."""
+    alone: dict[str, Any] = {"beside": "", "given": None}
+    if fields.get("model") and spec.interpreter not in BY_MODEL:
+        alone["interpreter"] = "aia"
+    return ProbeSpec.model_validate({**spec.model_dump(), **alone, **fields})
+
+
+SIDE = Side(
+    tests=tests,
+    outcomes={
+        "found": "kept",
+        "close": "broken",
+        "missed": "broken",
+        "within the noise": "not settled",
+        "not answered": "set aside",
+        "not runnable here": "set aside",
+        "not tested": "set aside",
+        "failed": "failed",
+        "waiting": "waiting",
+    },
+    words={"kept": "right", "broken": "wrong", "not settled": "within the noise", "set aside": "not tested"},
+    ways=ways,
+    other=other,
+)

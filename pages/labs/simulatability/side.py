@@ -1,0 +1,116 @@
+"""Ask's runs side by side: explanations of one question, held to the same new questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from core.events import CallFailed
+from core.labs.simulatability.tasks import AskSpec, Question
+from core.labs.simulatability.view import AskView, Row
+from core.text.quote import first_sentence
+from pages.labs.simulatability.draw import METHODS, TILES
+from pages.labs.simulatability.rows import REASONS, said, state_of
+from pages.parts import session
+from pages.parts.compared import Cell, Side
+from pages.parts.text import plain
+
+
+def tests(view: AskView, active: bool) -> list[Cell]:
+    """The new questions; one that was not asked has no words of its own."""
+    return [
+        Cell(
+            row.counterfactual.text if row.counterfactual else row.item,
+            plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
+            state_of(row, active),
+            _told(view, row),
+        )
+        for row in view.rows.values()
+    ]
+
+
+def _told(view: AskView, row: Row) -> str:
+    """What the predictor expected, and what the model then said."""
+    if (drop := row.dropped("repaired")) and row.outcome("repaired") == "dropped":
+        return plain(REASONS.get(drop.reason, drop.reason))
+    parts = []
+    if row.simulation:
+        expects = "" if row.simulation.repaired in ("unknown", "neither") else "expects "
+        parts.append(f"predictor {expects}**{said(row.simulation.repaired)}**")
+    if row.answer:
+        call = view.log.calls.get(row.answer.call)
+        sentence = first_sentence(call.text) if call else ""
+        parts.append(f"it said **{said(row.answer.repaired)}**" + (f": “{plain(sentence)}”" if sentence else ""))
+    return "; ".join(parts) + (" · added by hand, not counted" if row.by_hand else "")
+
+
+def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
+    """The other ways to explain."""
+    return {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
+
+
+def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
+    """The same with another explanation: asked the same new questions, and read by the same predictor where that can
+    be had. A robot predicts robots alone: it knows no other words than theirs.
+    """
+    model = fields.get("model", spec.model)
+    roles: dict[str, Any] = {
+        "simulator": _kept(spec.simulator, model),
+        "generators": tuple(dict.fromkeys(_kept(one, model) for one in spec.generators)),
+    }
+    if view is not None:
+        asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
+        by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
+        roles["given"] = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
+        roles["given_from"] = (spec.given_from or run_id) if asked else ""
+        roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
+    return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
+
+
+def _kept(role: str, model: str) -> str:
+    """Who plays a role beside `model`: whoever did so far, if that can be asked."""
+    if role.startswith("control/") and not model.startswith("control/"):
+        return model
+    with suppress(CallFailed):
+        session.catalog().get(role)
+        return role
+    return model
+
+
+def note(specs: Mapping[str, AskSpec]) -> str:
+    """Where the new questions come from, and that predictors differ where they do."""
+    sources = {spec.given_from for spec in specs.values() if spec.given}
+    if sources:
+        whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
+        sentences = [
+            f"The new questions were written from {whose} and given to all. The paper's method writes new ones from "
+            "each explanation, so over shared questions this is another measure than its precision."
+        ]
+    else:
+        sentences = [
+            "As in the paper, the new questions were written for each explanation by itself; rows meet where the "
+            "same question came out."
+        ]
+    if len(predictors := list(dict.fromkeys(spec.simulator for spec in specs.values()))) > 1:
+        sentences.append(f"Who predicts differs ({plain(', '.join(predictors))}): so a difference may be theirs.")
+    return " ".join(sentences)
+
+
+SIDE = Side(
+    tests=tests,
+    outcomes={
+        "kept": "kept",
+        "misled": "broken",
+        "not settled": "not settled",
+        "unread": "unread",
+        "no explanation": "set aside",
+        "failed": "failed",
+        "waiting": "waiting",
+    },
+    one="question",
+    words=TILES,
+    ways=ways,
+    other=other,
+    note=note,
+)

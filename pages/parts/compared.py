@@ -1,0 +1,156 @@
+"""Several runs on the same questions: what a lab declares to have them set side by side, and how their rows meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from core.lab import Spec, View
+from pages.parts.text import plain
+from pages.parts.tiles import State
+
+MOST = 3
+"""Runs side by side: more leave a column too narrow for a sentence."""
+
+SETTLED = ("kept", "broken", "not settled")
+"""What can be held against each other; every other state says that there is nothing to compare."""
+
+
+class Cell(NamedTuple):
+    """One test and what came of it in one run. `key` is the same in every run that made it; `title` says what was put
+    to the test and `text` what came out, a sentence, both as Markdown. `label` is the lab's own word for the state.
+    """
+
+    key: str
+    title: str
+    state: State
+    text: str = ""
+    label: str = ""
+
+
+class Row(NamedTuple):
+    """The same test in each run, None where a run has not made it."""
+
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def title(self) -> str:
+        return next(cell.title for cell in self.cells if cell)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether every run has made it."""
+        return None not in self.cells
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether in every run something came of it that can be compared."""
+        return all(cell is not None and cell.state in SETTLED for cell in self.cells)
+
+    @property
+    def parts(self) -> bool:
+        """Whether not the same came of it in all."""
+        return self.is_settled and len({(cell.state, cell.label) for cell in self.cells if cell}) > 1
+
+
+def _tests(view: View, active: bool) -> list[Cell]:
+    """The trials as every lab has them: kept where what was expected was observed."""
+
+    def state(id: str) -> State:
+        reading = view.trials[id].repaired
+        if reading.outcome == "waiting":
+            return "waiting" if active else "stopped"
+        if not reading.counts:
+            return "set aside"
+        return "kept" if reading.expected == reading.observed else "broken"
+
+    def told(id: str) -> str:
+        reading = view.trials[id].repaired
+        return f"expected **{plain(reading.expected or '–')}**, observed **{plain(reading.observed or '–')}**"
+
+    return [Cell(trial.about, plain(trial.about), state(id), told(id)) for id, trial in view.trials.items()]
+
+
+def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
+    return type(spec).model_validate({**spec.model_dump(), **fields})
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a lab declares to have its runs set side by side.
+
+    - `tests(view, active)` are the rows of one case. Of a run of several cases each is a row, of which `key(case,
+      spec)` is the same in every run; `outcomes` are the states of a case's outcomes.
+    - `one` is what a row is called, `words` are the lab's own for the states.
+    - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
+    - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
+      fields otherwise; `view` is its case where it has but one.
+    - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
+    """
+
+    tests: Callable[[Any, bool], list[Cell]] = _tests
+    key: Callable[[str, Any], str] = lambda case, spec: case
+    outcomes: Mapping[str, State] = field(default_factory=dict)
+    one: str = "test"
+    words: Mapping[State, str] = field(default_factory=dict)
+    ways: Callable[[Any], dict[str, dict[str, Any]]] = lambda spec: {}
+    other: Callable[[Any, dict[str, Any], str, Any], Any] = _other
+    note: Callable[[Mapping[str, Any]], str] = lambda specs: ""
+
+
+ALIKE = Side()
+"""What stands in for a lab that declares none."""
+
+
+def aligned(columns: Sequence[Sequence[Cell]]) -> list[Row]:
+    """The tests of each run row against row, those that all have made first, in the order of the first run. A test
+    that a run has made twice meets the other's second.
+    """
+    keyed = [dict(_numbered(tests)) for tests in columns]
+    keys = dict.fromkeys(key for tests in keyed for key in tests)
+    rows = [Row(tuple(tests.get(key) for tests in keyed)) for key in keys]
+    return sorted(rows, key=lambda row: not row.is_shared)
+
+
+def _numbered(tests: Sequence[Cell]) -> Iterator[tuple[tuple[str, int], Cell]]:
+    seen: Counter[str] = Counter()
+    for cell in tests:
+        seen[cell.key] += 1
+        yield (cell.key, seen[cell.key]), cell
+
+
+def told(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
+    """On how many rows the runs part, of how many; and a sentence each on the rows that this does not count."""
+    shared = [row for row in rows if row.is_shared]
+    settled = [row for row in shared if row.is_settled]
+    parted = sum(row.parts for row in settled)
+    if not settled:
+        headline = f"No {one} has an outcome in all of them."
+    elif not parted:
+        headline = f"On none of {_number(len(settled), one)} do they part."
+    else:
+        headline = f"On {parted} of {_number(len(settled), one)} they part."
+    more = [f"{len(shared)} in all of them."] if shared else []
+    if left := len(shared) - len(settled):
+        more.append(f"{left} of these cannot be compared: set aside, not read, failed or not done in at least one.")
+    only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
+    for there, number in only.items():
+        who = " and ".join(name for name, has in zip(names, there, strict=True) if has)
+        more.append(f"{number} only in {who}.")
+    return headline, more
+
+
+def _number(number: int, one: str) -> str:
+    return f"{number} {one}{'' if number == 1 else 's'}"
+
+
+def told_apart(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Names for runs of which `lines` say what they are, in parts: the parts in which they differ, or all of them, and
+    a number where that is not enough.
+    """
+    differ = [place for place, parts in enumerate(zip(*lines, strict=False)) if len(set(parts)) > 1]
+    named = [[line[place] for place in differ if line[place]] or list(filter(None, line)) for line in lines]
+    names = [" · ".join(parts) for parts in named]
+    return [f"{name} ({number})" if names.count(name) > 1 else name for number, name in enumerate(names, start=1)]

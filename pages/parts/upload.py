@@ -1,0 +1,48 @@
+"""Runs that were made elsewhere, brought in by a browser."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry, home, policy
+from core.runs import bundle
+from core.runs.bundle import BundleRefused
+from pages.parts import session
+from pages.parts.pace import waits
+from pages.parts.text import plain
+
+BROWSER_MB = 200
+"""Megabytes of a file that a browser sends; the command line takes larger ones."""
+
+
+def upload() -> None:
+    """A field for a bundle or a journal, and what came of it. Where others are served it is the host's alone: what a
+    file says of whose its runs are would else be any visitor's to write.
+    """
+    if not session.runs().sees_all:
+        st.caption("Here only the host imports runs. Yours are the ones that you begin.")
+        return
+    most = min(BROWSER_MB, policy.limit("bundle_mb") or 0)
+    with st.form("upload", border=False, clear_on_submit=True):
+        file = st.file_uploader(
+            "A bundle (.zip) or a journal (.jsonl)", type=["zip", "jsonl"], max_upload_size=most, key="upload-file"
+        )
+        sender = st.text_input("Whose runs are they?", key="upload-sender", max_chars=80,
+                               placeholder="as the bundle says")  # fmt: skip
+        if not st.form_submit_button("Import", icon=":material/upload:", key="upload-go"):
+            return
+    if file is None:
+        st.warning("Choose a file first.", icon=":material/upload_file:")
+        return
+    folders = (home.journals(), home.recordings())
+    try:
+        with waits("Looking at every journal …"):
+            taken = bundle.take_file(file, file.name, folders, sender)
+    except BundleRefused as refused:
+        st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
+        return
+    entry.keeper().wake()
+    told = f"{len(taken.runs)} imported, {len(taken.same)} here already."
+    st.success(told, icon=":material/check:")
+    for name, why in taken.passed_over.items():
+        st.caption(f"{plain(name)} was passed over: {plain(why)}.")

@@ -1,0 +1,160 @@
+"""The list of cases: one row for each thing that was put to the test, and what came of it."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.store import listing
+from core.store.filters import Filter
+from core.store.listing import Listed, Place
+from pages.parts import session
+from pages.parts.models import short
+from pages.parts.tables import as_csv
+from pages.parts.text import plain, shortened
+from pages.results import address, beside
+from pages.results.facets import Looked, words
+
+LIST_WIDTH, CASE_WIDTH = 2, 3
+"""Of the list and of the case beside it."""
+
+
+def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
+    """The page of the list; beside it the row that is open."""
+    places = found.places()
+    at = address.opened()
+    if at is None:
+        table(found, at)
+        return
+    left, right = st.columns([LIST_WIDTH, CASE_WIDTH], gap="medium")
+    with left:
+        table(found, at)
+    with right:
+        _step(places, at)
+        row = found.rows.iloc[places.index(at)] if at in places else None
+        if row is not None:
+            with st.container(border=True, key="row"):
+                st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
+                said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
+                came = _outcome(*row[["outcome", "reason", "error", "status"]])
+                st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
+        beside.draw(looked, at)
+
+
+def read(looked: Looked, wanted: Filter) -> Listed:
+    """The page of the list that the address names."""
+    return listing.items(
+        looked.store,
+        wanted,
+        sort=address.sort(),
+        after=address.anchor("after"),
+        before=address.anchor("before"),
+        viewer=looked.viewer,
+        stopped=looked.stopped,
+    )
+
+
+def table(found: Listed, at: Place | None) -> None:
+    """The rows; a click anywhere on one opens it."""
+    rows = found.rows
+    places = found.places()
+    labs = entry.labs()
+    narrow = at is not None
+    shown = pd.DataFrame(
+        {
+            "": ["▶" if place == at else "" for place in places],
+            "Question": [about or title for about, title in zip(rows["about"], rows["title"], strict=True)],
+            "Expected": [_said(value) for value in rows["expected"]],
+            "It said": [_said(value) for value in rows["observed"]],
+            "What came of it": [
+                _outcome(*row) for row in rows[["outcome", "reason", "error", "status"]].itertuples(index=False)
+            ],
+            "Its explanation": [
+                " ".join(str(text).split()) if isinstance(text, str) else "" for text in rows["explanation"]
+            ],
+            "Model": [short(model) for model in rows["model"]],
+            "How": [words("how", how) for how in rows["how"]],
+            "Lab": [labs[lab].title if lab in labs else lab for lab in rows["lab"]],
+            "Rules": ["differ" if differ else "" for differ in rows["differ"]],
+            "Run of": rows["at"],
+        }
+    )
+    if narrow:
+        shown = shown[["", "Question", "What came of it", "Model"]]
+    # Another page is another table: what was clicked in the last one is forgotten.
+    key = f"items-{crc32(repr((places, narrow)).encode())}"
+
+    def take() -> None:
+        picked = st.session_state[key]["selection"]
+        if picked["cells"]:
+            address.go(open=places[picked["cells"][0][0]])
+
+    st.dataframe(
+        shown,
+        hide_index=True,
+        on_select=take,
+        selection_mode="single-cell",
+        key=key,
+        placeholder="",
+        height=560 if narrow else "auto",
+        alt="Table of cases with what was expected, what was said, and what came of it; a click opens one",
+        column_config={
+            "": st.column_config.TextColumn(width=24),
+            "Question": st.column_config.TextColumn(width="medium" if narrow else 300),
+            "Its explanation": st.column_config.TextColumn(width="medium"),
+            "Run of": st.column_config.DatetimeColumn(format="distance"),
+            "Rules": st.column_config.TextColumn(
+                help="Whether the paper's rules and the repaired ones disagree on it."
+            ),
+        },
+    )
+    if not narrow:
+        as_csv(shown.drop(columns=""), "cases")
+
+
+def _said(value: object) -> str:
+    return words("said", value) if isinstance(value, str) else "–"
+
+
+def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
+    """What came of it in words: set aside, failed, not reached and not asked are different things."""
+    if outcome and reason:
+        return f"{words('outcome', outcome)}: {words('reason', reason)}"
+    if outcome and outcome != "failed":
+        return words("outcome", outcome)
+    if error:
+        return f"failed: {words('error', error)}"
+    return {"running": "going on", "completed": "nothing"}.get(status, f"not reached: {status}")
+
+
+def _step(places: list[Place], at: Place) -> None:
+    """To the next row and the one before, and back to the list as it was."""
+    here = places.index(at) if at in places else -1
+    before = places[here - 1] if here > 0 else None
+    after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
+    with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
+        for label, icon, place, key in (
+            ("Previous", ":material/arrow_upward:", before, "K"),
+            ("Next", ":material/arrow_downward:", after, "J"),
+        ):
+            st.button(
+                label,
+                icon=icon,
+                key=f"to-{label.lower()}",
+                disabled=place is None,
+                shortcut=key,
+                on_click=lambda to=place: address.go(open=to) if to else None,
+            )
+        st.button(
+            "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
+            on_click=lambda: address.go(open=Place("")),
+        )  # fmt: skip
+
+
+def viewer() -> str | None:
+    """For whom the lists are; None sees all."""
+    visit = session.runs()
+    return None if visit.sees_all else visit.visitor.name

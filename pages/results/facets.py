@@ -1,0 +1,192 @@
+"""Beside the lists of Browse: what can be filtered by, with how many rows each choice would leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+import streamlit as st
+
+from core import entry
+from core.store import listing
+from core.store.filters import TITLES, Filter, Range
+from core.store.store import Store
+from pages.parts import rooms
+from pages.parts.models import short
+from pages.parts.text import plain, shortened
+from pages.results import address
+
+FIRST = ("lab", "outcome", "model", "how")
+"""What is always open; the rest is counted once somebody unfolds it."""
+
+FEW = 6
+"""So many values of a facet stand side by side; more are chosen from a list."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """In which store, for whom, and which runs say in vain that they go on."""
+
+    store: Store
+    viewer: str | None
+    stopped: Sequence[str]
+
+
+def draw(looked: Looked, wanted: Filter) -> None:
+    """Every choice; each changes the address."""
+    _search(wanted)
+    for name in FIRST:
+        _facet(looked, wanted, name, TITLES[name])
+    rest = [name for name in TITLES if name not in FIRST]
+    begun = any(name not in FIRST for name in wanted.chosen) or wanted.since or wanted.until or wanted.ranges
+    more = st.expander(
+        "More filters", icon=":material/filter_list:", key="more", expanded=bool(begun), on_change="rerun"
+    )
+    with more:
+        if more.open:
+            for name in rest:
+                _facet(looked, wanted, name, TITLES[name])
+            for role in listing.roles(looked.store):
+                _facet(looked, wanted, f"as:{role}", f"Model as {role}")
+            _days(wanted)
+            _figure(wanted)
+    _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted, "recordings")
+    if not wanted.is_everything:
+        st.button(
+            "Clear all filters",
+            icon=":material/filter_list_off:",
+            type="tertiary",
+            key="clear",
+            on_click=lambda: address.go(filter=Filter(recordings=wanted.recordings)),
+        )
+
+
+def words(facet: str, value: str) -> str:
+    """A value of a facet as it is called on the screen."""
+    labs = entry.labs()
+    if facet == "lab":
+        return labs[value].title if value in labs else value
+    if facet == "outcome" and not value:
+        return "none yet"
+    if facet == "differs":
+        return {"differ": "they differ", "agree": "they agree"}.get(value, value)
+    if facet == "model" or facet.startswith("as:"):
+        return short(value)
+    return rooms.words().get(value) or value.replace("_", " ")
+
+
+def chosen(wanted: Filter) -> str:
+    """What is filtered by, in a line."""
+    said = [
+        f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
+        for name, values in wanted.chosen.items()
+    ]
+    if wanted.text:
+        said.append(f"holding “{wanted.text}”")
+    if wanted.since or wanted.until:
+        said.append(f"{wanted.since or '…'} to {wanted.until or '…'}")
+    for one in wanted.ranges:
+        said.append(f"{_titles().get(one.metric, one.metric)} {_bound(one.low, '−∞')} to {_bound(one.high, '∞')}")
+    if wanted.runs:
+        said.append(f"{len(wanted.runs)} chosen {'run' if len(wanted.runs) == 1 else 'runs'}")
+    return " · ".join(said)
+
+
+def _facet(looked: Looked, wanted: Filter, name: str, title: str) -> None:
+    counts = listing.facet(looked.store, wanted, name, looked.viewer, looked.stopped)
+    now = [value for value in wanted.chosen.get(name, ())]
+    counts |= {value: 0 for value in now if value not in counts}
+    if len(counts) < 2 and not now:
+        return
+    key = f"facet-{name}"
+    # The address says what is chosen, whether it was chosen here, by a link, or by going back.
+    st.session_state[key] = now
+
+    def take() -> None:
+        address.go(filter=wanted.choosing(name, st.session_state[key] or ()))
+
+    def called(value: str) -> str:
+        return plain(f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}")
+
+    draw: Callable[..., object] = st.multiselect
+    more: dict[str, object] = {"placeholder": "Any"}
+    if len(counts) <= FEW:
+        draw, more = st.pills, {"selection_mode": "multi"}
+    draw(title, list(counts), format_func=called, key=key, on_change=take, **more)
+
+
+def _search(wanted: Filter) -> None:
+    st.session_state["text"] = wanted.text
+
+    def take() -> None:
+        address.go(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
+
+    st.text_input(
+        "Search",
+        key="text",
+        on_change=take,
+        icon=":material/search:",
+        placeholder="words, or “a phrase” in quotes",
+        max_chars=200,
+        help="All words must stand in the question, what was expected, what was said, or the explanation.",
+    )
+    if wanted.text or wanted.deep:
+        _toggle(
+            "Prompts and raw answers too",
+            "Looks through everything that was sent and came back: slower.",
+            wanted,
+            "deep",
+        )
+
+
+def _toggle(label: str, help: str, wanted: Filter, name: str) -> None:
+    st.session_state[f"only-{name}"] = getattr(wanted, name)
+
+    def take() -> None:
+        address.go(filter=replace(wanted, **{name: bool(st.session_state[f"only-{name}"])}))
+
+    st.toggle(label, key=f"only-{name}", help=help, on_change=take)
+
+
+def _days(wanted: Filter) -> None:
+    for name in ("since", "until"):
+        st.session_state[f"day-{name}"] = getattr(wanted, name)
+
+    def take() -> None:
+        days: dict[str, date | None] = {name: st.session_state[f"day-{name}"] for name in ("since", "until")}
+        address.go(filter=replace(wanted, since=days["since"], until=days["until"]))
+
+    left, right = st.columns(2)
+    left.date_input("From", value=None, key="day-since", on_change=take)
+    right.date_input("Until", value=None, key="day-until", on_change=take)
+
+
+def _titles() -> dict[str, str]:
+    """The figures that one can filter by."""
+    return {metric.name: metric.title for lab in entry.labs().values() for metric in lab.metrics if metric.leads}
+
+
+def _figure(wanted: Filter) -> None:
+    titles = _titles()
+    one = wanted.ranges[0] if wanted.ranges else None
+    st.session_state["figure"] = one.metric if one else None
+    st.session_state["figure-low"], st.session_state["figure-high"] = (one.low, one.high) if one else (None, None)
+
+    def take() -> None:
+        metric = st.session_state["figure"]
+        low, high = st.session_state.get("figure-low"), st.session_state.get("figure-high")
+        address.go(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
+
+    st.selectbox(
+        "Figure", list(titles), index=None, format_func=titles.get, key="figure", on_change=take, placeholder="Any",
+        help="Of the case, or of its run where the case has none of its own; repaired rules.",
+    )  # fmt: skip
+    if one:
+        left, right = st.columns(2)
+        left.number_input("At least", value=None, key="figure-low", on_change=take)
+        right.number_input("At most", value=None, key="figure-high", on_change=take)
+
+
+def _bound(value: float | None, none: str) -> str:
+    return none if value is None else f"{value:g}"

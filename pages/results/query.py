@@ -1,0 +1,116 @@
+"""Query: SQL over everything that was indexed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.charts import rows
+from core.store import sql
+from core.store.sql import Found
+from core.store.store import QueryRefused, StoreError
+from pages.parts import session
+from pages.parts.pace import waits
+from pages.parts.pictures import PLAIN
+from pages.parts.tables import as_file
+from pages.parts.text import plain
+
+LONGEST_LINK = 6_000
+"""Letters of a query that an address holds; browsers and proxies cut longer ones."""
+
+st.title("Query", anchor=False)
+visit = session.runs()
+viewer = None if visit.sees_all else visit.visitor.name
+whose = "all runs" if viewer is None else "your runs, and those that are shared or came with the app"
+st.markdown(
+    f"SQL over {whose}. A query reads a copy and changes nothing. It gives "
+    f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
+)
+
+try:
+    keeper = entry.keeper()
+except StoreError as error:
+    st.error(plain(str(error)), title="The store cannot be opened", icon=":material/error:")
+    st.stop()
+with waits("Reading the journals …"):
+    keeper.looked.wait(timeout=60)
+
+
+def chosen(query: str) -> None:
+    """Fill in a query, to be asked at once."""
+    st.session_state["sql"] = query.strip()
+    st.session_state["ask"] = True
+
+
+def schema() -> None:
+    """What can be asked: the tables, and what they hold."""
+    with st.expander("What the tables hold", icon=":material/table_chart:"):
+        tables = sql.holds(keeper.store)
+        table = st.selectbox("Table", list(tables), key="table")
+        words, columns = tables[table]
+        st.markdown(plain(words))
+        st.dataframe(
+            [{"Column": name, "Holds": told} for name, told in columns.items()],
+            hide_index=True,
+            key="columns",
+            alt=f"Columns of the table {table}, their types and what they hold",
+        )
+
+
+def asked() -> tuple[str, Found | QueryRefused] | None:
+    """The query that was asked last in this session, and what came of it."""
+    query = st.session_state.get("sql", "").strip()
+    if st.session_state.pop("ask", False) and query:
+        st.session_state.pop("found", None)
+        if len(query) <= LONGEST_LINK:
+            st.query_params["sql"] = query
+        else:
+            st.query_params.pop("sql", None)
+        try:
+            with waits("Asking …"):
+                st.session_state["found"] = (query, sql.ask(keeper.store, query, viewer))
+        except QueryRefused as refused:
+            st.session_state["found"] = (query, refused)
+    return st.session_state.get("found")
+
+
+def show(query: str, found: Found | QueryRefused) -> None:
+    """A result, or why there is none."""
+    if isinstance(found, QueryRefused):
+        st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")
+        st.code(str(found), language=None, wrap_lines=True)
+        return
+    frame = found.frame()
+    n = len(frame)
+    st.caption(f"{n:,} {'row' if n == 1 else 'rows'} · {found.seconds:.1f} s")
+    if found.cut:
+        st.warning(found.cut, icon=":material/content_cut:")
+    if n:
+        st.dataframe(frame, hide_index=True, key="result", alt="What the query found")
+        with st.container(horizontal=True):
+            for kind in ("csv", "parquet", "jsonl"):
+                as_file(frame, "query", kind)
+        if (figure := rows.picture(frame)) is not None:
+            st.plotly_chart(figure, key="picture", config=PLAIN, alt="Picture of two columns of the result")
+    if len(query) > LONGEST_LINK:
+        st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")
+    else:
+        st.caption("The address holds the query: whoever opens it here asks the same.")
+
+
+if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
+    chosen(linked)
+begin = not ({"ask", "found"} & st.session_state.keys())
+with (
+    st.expander("Questions to begin with", icon=":material/lightbulb:", expanded=begin),
+    st.container(horizontal=True, gap="small", key="examples"),
+):
+    for place, example in enumerate(sql.examples()):
+        st.button(example.title, key=f"example-{place}", on_click=chosen, args=[example.sql])
+schema()
+with st.form("query", border=False):
+    st.text_area("SQL", key="sql", height=140, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")
+    if st.form_submit_button("Ask", type="primary", icon=":material/play_arrow:", key="go"):
+        st.session_state["ask"] = True
+if (result := asked()) is not None:
+    show(*result)

@@ -1,0 +1,211 @@
+"""Whatever somebody sends as a bundle: it changes nothing and says why, or it holds runs."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import stat
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import home
+from core.journal import to_line
+from core.runs import bundle
+from core.runs.bundle import BundleRefused
+
+RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
+RUN, JOURNAL = RECORDED.stem, f"journals/{RECORDED.name}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Journals of a home that holds one run."""
+    (tmp_path / "journals").mkdir()
+    (tmp_path / "journals" / "own.jsonl").write_bytes(b"mine\n")
+    return tmp_path / "journals"
+
+
+def good() -> dict[str, bytes]:
+    """What a bundle of one run holds."""
+    written = io.BytesIO()
+    bundle.write(written, [RUN], [home.recordings()], "Ann")
+    with zipfile.ZipFile(written) as made:
+        return {name: made.read(name) for name in made.namelist()}
+
+
+def zipped(*parts: tuple[str | zipfile.ZipInfo, bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", how) as made:
+        for name, data in parts:
+            made.writestr(name, data)
+    return written.getvalue()
+
+
+def manifest(**changed: object) -> bytes:
+    told = json.loads(good()["manifest.json"])
+    entry = {**told["journals"][0], **{name: value for name, value in changed.items() if name in told["journals"][0]}}
+    return json.dumps({**told, "journals": [entry]} | {k: v for k, v in changed.items() if k not in entry}).encode()
+
+
+def linked(name: str) -> zipfile.ZipInfo:
+    one = zipfile.ZipInfo(name)
+    one.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return one
+
+
+def altered(old: bytes, new: bytes) -> bytes:
+    return good()[JOURNAL].replace(old, new, 1)
+
+
+def only(data: bytes, name: str = RUN) -> bytes:
+    """A bundle of one journal that holds `data`, of which the manifest tells the truth."""
+    told = manifest(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    return zipped((f"journals/{name}.jsonl", data), ("manifest.json", told))
+
+
+def encrypted() -> bytes:
+    data = bytearray(zipped(*good().items()))
+    for sign, at in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+        data[data.find(sign) + at] |= 1
+    return bytes(data)
+
+
+def many(entries: int) -> bytes:
+    """A list of so many journals that are not there."""
+    one = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(one) * entries, 0, 0)
+    return one * entries + end
+
+
+def many_of_64(entries: int) -> bytes:
+    """The same, told of where the second kind of end says so, behind an end that says one."""
+    one = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    size = len(one) * entries
+    end = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, entries, entries, size, 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, size, 1)
+    return one * entries + end + locator + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(one), 0, 0)
+
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "not a zip": (lambda: b"hello", "damaged or no zip"),
+    "empty": (lambda: b"", "damaged or no zip"),
+    "truncated": (lambda: zipped(*good().items())[:-400], "damaged or no zip"),
+    "half a journal": (lambda: zipped(*good().items()).replace(b"manifest", b"manifess"), "neither"),
+    "a bit flipped": (lambda: flipped(zipped(*good().items())), "damaged or no zip"),
+    "an empty zip": (lambda: zipped(), "no bundle"),
+    "no manifest": (lambda: zipped((JOURNAL, good()[JOURNAL])), "no bundle"),
+    "a manifest that is none": (lambda: zipped(("manifest.json", b"[" * 100_000)), "cannot be read"),
+    "a manifest without end": (lambda: zipped(("manifest.json", b" " * (3 << 20))), "cannot be read"),
+    "another kind of bundle": (lambda: zipped(("manifest.json", manifest(bundle=2))), "bundle"),
+    "a wrong hash": (lambda: zipped((JOURNAL, good()[JOURNAL]), ("manifest.json", manifest(sha256="0"))), "altered"),
+    "a wrong size": (lambda: zipped((JOURNAL, good()[JOURNAL]), ("manifest.json", manifest(bytes=1))), "altered"),
+    "an altered journal": (lambda: zipped((JOURNAL, altered(b"a", b"b")), ("manifest.json", manifest())), "altered"),
+    "a journal that is not listed": (lambda: zipped(*good().items(), ("journals/b.jsonl", b"{}\n")), "differ"),
+    "a listed one that is not there": (lambda: zipped(("manifest.json", manifest())), "differ"),
+    "up and out": (lambda: zipped(*good().items(), ("../../evil.jsonl", b"x")), "neither"),
+    "out of the folder": (lambda: zipped(*good().items(), ("journals/../../evil.jsonl", b"x")), "neither"),
+    "an absolute path": (lambda: zipped(*good().items(), ("/etc/cron.d/evil", b"x")), "neither"),
+    "a path of Windows": (lambda: zipped(*good().items(), ("journals\\..\\evil.jsonl", b"x")), "neither"),
+    "a drive": (lambda: zipped(*good().items(), ("C:evil.jsonl", b"x")), "neither"),
+    "a name with a zero": (lambda: zeroed(zipped(*good().items())), "neither"),
+    "a script for a name": (lambda: zipped(*good().items(), ("journals/<script>.jsonl", b"x")), "neither"),
+    "a folder": (lambda: zipped(*good().items(), ("journals/a.jsonl/", b"")), "neither"),
+    "a link": (lambda: zipped(*good().items(), (linked("journals/l.jsonl"), b"/etc/passwd")), "neither"),
+    "a zip in it": (lambda: zipped(*good().items(), ("inner.zip", zipped(("a", b"b")))), "neither"),
+    "who shares it": (lambda: zipped(*good().items(), (f"journals/{RUN}~~shared.jsonl", b"x")), "neither"),
+    "names but for capitals": (lambda: zipped(("journals/A.jsonl", b""), ("journals/a.jsonl", b"")), "twice"),
+    "encrypted": (encrypted, "encrypted"),
+    "packed otherwise": (lambda: zipped(*good().items(), how=zipfile.ZIP_LZMA), "packed"),
+    "a bomb": (lambda: zipped(*good().items(), ("journals/b.jsonl", bytes(5 << 20))), "more than 4 MB"),
+    "a million entries": (lambda: many(1_000_000), "more than 5 journals"),
+    "a million entries in 64 bits": (lambda: many_of_64(1_000_000), "more than 5 journals"),
+    "no journal": (lambda: only(b"<script>alert(1)</script>\n"), "does not begin a run"),
+    "half a line": (lambda: only(b'{"kind":"started"'), "does not begin a run"),
+    "a schema to come": (lambda: only(to_come()), "newer version"),
+    "another run": (lambda: only(good()[JOURNAL], "another"), "another run"),
+    "a run that is here": (lambda: only(own(), "own"), "here already and holds something else"),
+}  # fmt: skip
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:500] + bytes([data[500] ^ 1]) + data[501:]
+
+
+def zeroed(data: bytes) -> bytes:
+    return data.replace(JOURNAL.encode(), JOURNAL.encode()[:-7] + b"\0" + JOURNAL.encode()[-6:])
+
+
+def begun(**changed: object) -> bytes:
+    first = next(iter(bundle.journal.read(RECORDED).events))
+    return to_line(first.model_copy(update=changed), 1)
+
+
+def own() -> bytes:
+    return begun(run="own")
+
+
+def to_come() -> bytes:
+    return begun(version=99)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_bundle_changes_nothing_and_says_why(
+    name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLAIN_BUNDLE_MB", "4")
+    monkeypatch.setenv("EXPLAIN_BUNDLE_JOURNALS", "5")
+    make, why = HOSTILE[name]
+    sent = tmp_path / "sent" / "b.zip"
+    sent.parent.mkdir()
+    sent.write_bytes(make())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(BundleRefused, match=why) as refused:
+        bundle.take(sent, [folder])
+    assert len(str(refused.value)) < 400 and str(tmp_path) not in str(refused.value)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["journals", "sent"]
+
+
+def test_a_bundle_is_kept_as_it_was_with_whose_it_is(folder: Path, tmp_path: Path) -> None:
+    sent = tmp_path / "b.zip"
+    sent.write_bytes(zipped(*good().items()))
+    taken = bundle.take(sent, [folder])
+    assert (taken.runs, taken.same) == ([RUN], [])
+    assert (folder / RECORDED.name).read_bytes() == RECORDED.read_bytes()
+    [mark] = [
+        event
+        for event in bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events
+        if event.kind == "recorded"
+    ]
+    assert mark.data == {"sender": "Ann"}
+    assert bundle.take(sent, [folder])[:2] == ([], [RUN]), "the same bytes are passed over"
+    assert bundle.take(sent, [tmp_path / "other", home.recordings()])[:2] == ([], [RUN]), "a recording is here already"
+
+
+def test_time_runs_out_in_words(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
+    sent = tmp_path / "b.zip"
+    sent.write_bytes(zipped(*good().items()))
+    with pytest.raises(BundleRefused, match="more than 0 seconds"):
+        bundle.take(sent, [folder])
+    assert [path.name for path in folder.iterdir()] == ["own.jsonl"]
+
+
+def test_a_folder_and_a_single_journal_are_named_by_what_they_hold(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "download (1).jsonl").write_bytes(RECORDED.read_bytes())
+    (other / f"{RUN}~~shared.jsonl").write_bytes(b"x\n")
+    (other / "guesses.jsonl").write_bytes(begun(run="gone~ann", about="gone"))
+    taken = bundle.take(other, [folder])
+    assert taken.runs == [RUN] and set(taken.passed_over) == {f"{RUN}~~shared.jsonl", "gone~ann"}
+    (folder / RECORDED.name).unlink()
+    bundle.from_path(folder / RECORDED.name).unlink()
+    assert bundle.take(other / "download (1).jsonl", [folder], "Bob\n<b>").runs == [RUN]
+    mark = bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events[-1]
+    assert mark.data == {"sender": "Bob <b>"}

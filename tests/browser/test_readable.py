@@ -1,0 +1,66 @@
+"""What can be read, by whoever sees poorly or is made sick by what moves: contrast on every page, reduced motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Scripted, Server, settle
+from tests.browser.test_browser import ask_model
+from tests.plausible import Plausible
+
+pytestmark = pytest.mark.browser
+
+TOO_FAINT = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+
+MOVING = """document.getAnimations().map(one => one.effect.getComputedTiming())
+    .filter(one => one.activeDuration > 10).length"""
+"""How many things move, or are about to."""
+
+
+def faint(page: Page) -> dict[str, str]:
+    """The texts that do not stand out enough, with their contrast; what is being drawn anew is faint for a moment."""
+    settle(page)
+    if page.evaluate(TOO_FAINT):
+        page.wait_for_timeout(1500)
+    found: dict[str, str] = page.evaluate(TOO_FAINT)
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(app: Server, browser: Browser, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    found = {}
+    for path in ("", "models", "methods", "browse", "probe", "check", "ask"):
+        page.goto(f"{app.url}/{path}")
+        settle(page)
+        page.wait_for_selector("h1")
+        found[path] = faint(page)
+        if path in ("probe", "check", "ask"):
+            page.locator(f".st-key-{path} button").click()
+            expect(page.locator(".st-key-actions")).to_be_visible()
+            found[f"{path}, a run"] = faint(page)
+    page.get_by_role("link", name="Open as case").click()
+    expect(page.get_by_text("Made with")).to_be_visible()
+    found["case"] = faint(page)
+    assert {where: texts for where, texts in found.items() if texts} == {}
+    context.close()
+
+
+def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scripted: Scripted) -> None:
+    model = scripted.add(Plausible(), delay=0.1)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    ask_model(page, app.url, model)
+    expect(page.locator(".st-key-open-row-cf-02")).to_be_visible()
+    model.stop_after(0)
+    page.wait_for_timeout(1000)
+    assert page.evaluate(MOVING), "a run that goes on shows that it does"
+    page.emulate_media(reduced_motion="reduce")
+    page.wait_for_timeout(1500)
+    assert page.evaluate(MOVING) == 0
+    page.locator(".st-key-cancel button").click()
+    model.go_on()
+    page.close()

@@ -1,0 +1,92 @@
+"""Runs side by side in a browser: from the front page, from a run, and by a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core import journal
+from core.events import Recorded, Started
+from tests.browser.conftest import Server, settle
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_three_robots_come_at_once_and_a_link_shows_the_same(
+    serve: Callable[..., Server], page: Page, browser: Browser
+) -> None:
+    server = serve()
+    page.goto(server.url)
+    settle(page)
+    page.locator(".st-key-sides-ask button").first.click()
+    page.wait_for_url(re.compile("/side"))
+    expect(page.locator(".st-key-parting")).to_contain_text("On 7 of 9 questions they part.")
+    columns = page.locator("[class*=st-key-column-]")
+    expect(columns).to_have_count(3)
+    expect(columns.nth(0)).to_contain_text("All 7 predictions came true")
+    expect(columns.nth(2)).to_contain_text("it explains nothing")
+    tops = [box["y"] for one in columns.all() if (box := one.bounding_box())]
+    assert len(set(tops)) == 1, "beside each other"
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    other = browser.new_page()
+    other.goto(page.url)
+    expect(other.locator(".st-key-parting")).to_contain_text("On 7 of 9 questions they part.")
+    expect(other.locator("[class*=st-key-pair-]")).to_have_count(10)
+    shown, again = (one.locator("[class*=st-key-column-]").all_inner_texts() for one in (page, other))
+    assert shown == again
+    other.close()
+
+
+def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
+    serve: Callable[..., Server], page: Page, tmp_path: Path
+) -> None:
+    server = serve()
+    page.goto(server.url)
+    settle(page)
+    page.locator(".st-key-show-ask button").first.click()
+    page.wait_for_url(re.compile("run="))
+    page.locator(".st-key-side button").first.click()
+    box = page.locator("[class*=st-key-side-models] input")
+    box.fill("control/steadfast")
+    box.press("Enter")
+    box.press("Tab")
+    expect(page.locator(".st-key-side-begin")).to_contain_text("Begin 1 run")
+    page.locator(".st-key-side-ways").get_by_text("Answer, then justify").click()
+    expect(page.locator(".st-key-side-begin")).to_contain_text("Begin 2 runs")
+    page.locator(".st-key-side-begin button").first.click()
+    page.wait_for_url(re.compile("/side"))
+    expect(page.locator(".st-key-parting")).to_contain_text("written from one of these explanations and given to all")
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    first, *others = parse_qs(urlsplit(page.url).query)["runs"][0].split(",")
+    asked = questions(tmp_path, first)
+    expect(page.locator(".st-key-parting")).to_contain_text(f"{len(asked)} in all of them")
+    for run, model, method in zip(others, ("steadfast", "fickle"), ("cot", "posthoc"), strict=True):
+        spec = begun(tmp_path, run).spec
+        assert (spec["model"], spec["method"]) == (f"control/{model}", method)
+        assert spec["given_from"] == first and [one["text"] for one in spec["given"]] == asked
+        assert spec["simulator"] == "control/fickle", "one predictor reads all the explanations"
+        assert questions(tmp_path, run) == asked
+    assert "given" not in begun(tmp_path, first).spec, "journals of other runs are as they were"
+
+
+def events(home: Path, run: str) -> list[object]:
+    return list(journal.read(home / "home" / "journals" / f"{run}.jsonl").events)
+
+
+def begun(home: Path, run: str) -> Started:
+    return next(event for event in events(home, run) if isinstance(event, Started))
+
+
+def questions(home: Path, run: str) -> list[str]:
+    """The new questions of a run's only case, in order."""
+    asked = {
+        event.item: str(event.data["text"])
+        for event in events(home, run)
+        if isinstance(event, Recorded) and event.record == "counterfactual"
+    }
+    return [text for _, text in sorted(asked.items())]

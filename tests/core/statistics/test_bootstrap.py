@@ -1,0 +1,141 @@
+"""Drawing clusters again, tossing signs, correcting for several tests, each against something that is not it."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from core.statistics import cluster_bootstrap, holm, mcnemar, paired_bootstrap, sign_flips, wilson
+from core.statistics.paired import compare
+
+DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+"""Heights of crossed less self-fertilised maize in eighths of an inch (Fisher 1935, The Design of Experiments, 17)."""
+
+
+@pytest.mark.parametrize("mean", ["macro", "micro", "median"])
+def test_the_draws_are_those_of_all_ways_to_draw_the_clusters(mean):
+    """Five clusters can be drawn in 5^5 ways. Their means, each way as likely, against many draws."""
+    clusters = [[1.0], [0.0, 1.0], [0.5] * 3, [0.1, 0.2], [0.9, 0.3, 0.8, 0.7]]
+    values = [value for cluster in clusters for value in cluster]
+    names = [f"item {k}" for k, cluster in enumerate(clusters) for _ in cluster]
+    centre = {
+        "macro": lambda drawn: np.mean([np.mean(cluster) for cluster in drawn]),
+        "micro": lambda drawn: np.mean([value for cluster in drawn for value in cluster]),
+        "median": lambda drawn: np.median([np.mean(cluster) for cluster in drawn]),
+    }[mean]
+    every = [centre(drawn) for drawn in itertools.product(clusters, repeat=5)]
+    got = cluster_bootstrap(values, names, mean, draws=40_000)
+    assert got.value == pytest.approx(centre(clusters)) and got.n == 5
+    assert (got.low, got.high) == pytest.approx(tuple(np.quantile(every, [0.025, 0.975])), abs=0.006)
+    backwards = cluster_bootstrap(values[::-1], names[::-1], mean, draws=40_000)
+    assert backwards[:3] == pytest.approx(got[:3])
+
+
+def test_bca_is_scipys():
+    from scipy.stats import bootstrap
+
+    values = np.random.default_rng(3).exponential(size=25)  # skewed, so that the correction does something
+    theirs = bootstrap((values,), np.mean, n_resamples=40_000, method="BCa", rng=np.random.default_rng(4))
+    ours = cluster_bootstrap(list(values), range(25), method="bca", draws=40_000)
+    plain = cluster_bootstrap(list(values), range(25), draws=40_000)
+    assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
+    assert ours.high - plain.high > 0.02
+    assert plain != cluster_bootstrap(list(values), range(25), draws=40_000, seed=1)
+
+
+def test_micro_has_the_width_of_a_cluster_robust_standard_error():
+    """statsmodels' OLS on a constant, its errors clustered, is another road to the same width."""
+    import statsmodels.api as sm
+
+    random = np.random.default_rng(5)
+    names = random.integers(80, size=1200)
+    values = (random.random(1200) < random.beta(2, 2, size=80)[names]).astype(float)
+    fit = sm.OLS(values, np.ones(1200)).fit(cov_type="cluster", cov_kwds={"groups": names})
+    for method in ("percentile", "bca"):
+        got = cluster_bootstrap(list(values), list(names), "micro", method)
+        assert got.value == pytest.approx(fit.params[0])
+        assert got.high - got.low == pytest.approx(2 * 1.96 * fit.bse[0], rel=0.07)
+
+
+def test_it_covers_the_truth_as_often_as_it_says_where_an_interval_over_trials_does_not():
+    random = np.random.default_rng(6)
+    names = np.repeat(np.arange(40), 10)
+    ours = trials = 0
+    for seed in range(300):
+        values = (random.random(400) < random.beta(0.5, 0.5, size=40)[names]).astype(float)
+        got = cluster_bootstrap(values, names, draws=600, seed=seed)
+        ours += got.low <= 0.5 <= got.high
+        low, high = wilson(values.mean(), 400)
+        trials += low <= 0.5 <= high
+    assert 0.91 <= ours / 300 <= 0.98 and trials / 300 < 0.7
+
+
+def test_too_little_has_no_interval_and_says_why():
+    assert cluster_bootstrap([], []) == (None, None, None, 0, "there is nothing to draw from")
+    assert cluster_bootstrap([1.0, 0.0], ["a", "a"]) == (0.5, None, None, 1, "one cluster shows no spread")
+    alike = cluster_bootstrap([1.0] * 20, range(20))  # a constant guess that is always right
+    assert alike[:4] == (1.0, None, None, 20) and "no spread" in alike.how
+    for values, names in (([1.0], []), ([float("nan")], ["a"]), ([1.0], [None])):
+        with pytest.raises(ValueError):
+            cluster_bootstrap(values, names)
+    with pytest.raises(ValueError, match="median"):
+        cluster_bootstrap([1.0, 0.0], "ab", "median", "bca")
+
+
+def test_a_paired_difference_draws_items_with_both_their_values():
+    a = {"p": 0.2, "q": 0.9, "r": 0.5, "s": None, "only a": 1.0}
+    b = {"p": 0.1, "q": 0.3, "r": 0.6, "s": 0.4, "only b": 0.0}
+    got = paired_bootstrap(a, b)
+    assert got[:4] == pytest.approx((0.2, -0.1, 0.6, 3))  # of 27 ways one draws the least, and one the most, thrice
+    whole = paired_bootstrap(a, b, clusters={"p": 1, "q": 1, "r": 2})
+    assert whole.n == 2 and whole.value == pytest.approx((0.35 - 0.1) / 2)
+    assert paired_bootstrap({}, b).value is None
+    assert paired_bootstrap(b, b)[:4] == (0.0, None, None, 5)
+
+
+def test_twenty_thousand_trials_take_a_moment():
+    random = np.random.default_rng(7)
+    values, names = list(random.random(20_000)), [f"item {k}" for k in random.integers(500, size=20_000)]
+    cluster_bootstrap(values[:100], names[:100])
+    started = time.process_time()
+    cluster_bootstrap(values, names, "micro", "bca", draws=2000)
+    assert time.process_time() - started < 0.5
+
+
+def test_signs_of_darwins_maize_as_fisher_counted_them():
+    """Fisher 1935, section 21: 863 of the 32,768 ways reach the total on either side, 5.267 % together."""
+    exact = sign_flips(DARWIN, draws=32_767)
+    assert exact == (2 * 863 / 32_768, "sign flips, all 32,768")
+    drawn = sign_flips(DARWIN)
+    assert drawn.p == pytest.approx(exact.p, abs=0.008) and drawn.name == "sign flips, 9,999 drawn"
+    student = compare({str(k): gap for k, gap in enumerate(DARWIN)}, {str(k): 0.0 for k in range(15)})
+    assert (student.t, student.p) == (pytest.approx(2.148, abs=5e-4), pytest.approx(0.0497, abs=5e-5))  # R's t.test
+
+
+def test_signs_of_ones_are_mcnemars_and_of_nothing_prove_nothing():
+    from statsmodels.stats.contingency_tables import mcnemar as theirs
+
+    for first, second in itertools.product(range(8), repeat=2):
+        table = [[5, first], [second, 3]]
+        assert mcnemar(first, second) == pytest.approx(theirs(table, exact=True).pvalue)
+        halves = [0.5] * first + [-0.5] * second + [0.0]  # the same test by enumeration
+        assert sign_flips(halves, draws=2**15).p == pytest.approx(mcnemar(first, second))
+    assert sign_flips([1, 1, 1, 1, 1, 1, -1, 0]) == (mcnemar(6, 1), "exact McNemar")
+    assert sign_flips([]).p == sign_flips([0.0] * 30).p == 1
+    assert mcnemar(3000, 3200) == pytest.approx(theirs([[0, 3000], [3200, 0]], exact=True).pvalue)
+
+
+def test_signs_of_guesses_are_rarely_called_a_difference():
+    random = np.random.default_rng(8)
+    p_values = [sign_flips(list(random.normal(size=9))).p for _ in range(400)]
+    assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.075
+
+
+def test_holm_is_rs_and_statsmodels():
+    from statsmodels.stats.multitest import multipletests
+
+    assert holm([0.01, 0.02, 0.03, 0.04]) == pytest.approx([0.04, 0.06, 0.06, 0.06])  # R: p.adjust(p, "holm")
+    assert holm([0.04, None, 0.01]) == [0.04, None, 0.02] and holm([]) == [] and holm([0.3]) == [0.3]
+    p_values = list(np.random.default_rng(9).random(12) ** 3)
+    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))

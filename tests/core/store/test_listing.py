@@ -1,0 +1,188 @@
+"""Lists of results: what has a row, what a filter leaves, a page at a time, and what a facet counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from core.events import Finished
+from core.store import listing
+from core.store.filters import Filter, Range, from_query, phrases
+from core.store.index import index
+from core.store.listing import Listed, Place
+from core.store.store import Store
+from tests.core.store.store_events import (
+    LABS,
+    asked,
+    at,
+    begun,
+    ended,
+    failed,
+    started,
+    whole_run,
+    write,
+)
+
+RUNS = 9
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Nine whole runs an hour apart with a trial that came to something and one set aside; one that broke off before
+    its first case, and one whose only case failed.
+    """
+    folder = tmp_path_factory.mktemp("listing")
+    for number in range(RUNS):
+        events = whole_run(f"run-{number}", precision=number / 10, second=3600 * number)
+        if number % 2:
+            events[0] = started(f"run-{number}", 3600 * number, model="openai/other", method="posthoc")
+        write(folder / "journals", f"run-{number}", events)
+    write(folder / "journals", "broken", [started("broken", 90_000), failed("broken", None, 90_001)])
+    lost = [
+        *(started("lost", 99_000), begun("lost", second=99_001), asked("lost", "c0001", 99_002)),
+        failed("lost", "c0001", 99_003),
+        ended("lost", second=99_004, outcome="failed"),
+        Finished(run="lost", at=at(99_005), status="failed"),
+    ]
+    write(folder / "journals", "lost", lost)
+    with Store(folder / "store.duckdb", LABS) as store:
+        index(store, folder / "journals")
+        yield store
+
+
+def runs_of(found: Listed) -> list[str]:
+    return list(found.rows["run"])
+
+
+def test_every_run_has_a_row_and_what_failed_says_how(store: Store) -> None:
+    found = listing.items(store, Filter())
+    assert found.total == 2 * RUNS + 2 and found.first == 1 and found.is_last
+    rows = found.rows.set_index("run")
+    assert rows.loc["broken", ["case", "outcome", "error", "status"]].tolist() == ["", "", "TimedOut", "running"]
+    assert rows.loc["lost", ["trial", "outcome", "error", "status"]].tolist() == ["", "failed", "TimedOut", "failed"]
+    kept, aside = rows.loc["run-4"].itertuples()
+    assert (kept.about, kept.expected, kept.observed, kept.outcome) == ("Can an ostrich fly?", "yes", "no", "otherwise")
+    assert (kept.reason, aside.reason) == ("", "not simulatable") and bool(kept.differ) and not aside.differ
+    assert (kept.how, kept.task, kept.explanation) == ("cot", "strategyqa", "Birds fly.")
+
+
+@pytest.mark.parametrize("sort", list(listing.SORTS))
+def test_pages_forth_and_back_hold_every_row_once(store: Store, sort: str) -> None:
+    whole = listing.items(store, Filter(), sort=sort).places()
+    forth: list[Place] = []
+    found = listing.items(store, Filter(), sort=sort, limit=7)
+    while True:
+        assert found.first == len(forth) + 1 and found.total == len(whole)
+        forth += found.places()
+        if found.is_last:
+            break
+        found = listing.items(store, Filter(), sort=sort, after=forth[-1], limit=7)
+    assert forth == whole and len(set(forth)) == len(forth)
+    back = listing.items(store, Filter(), sort=sort, before=whole[14], limit=7)
+    assert back.places() == whole[7:14] and back.first == 8
+
+
+def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) -> None:
+    found = listing.items(store, Filter(), after=Place("gone", "question", "cf-01"), limit=3)
+    assert found.lost and found.first == 1 and found.places() == listing.items(store, Filter(), limit=3).places()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rows"),
+    [
+        (Filter({"model": ("openai/other",)}), 0),
+        (Filter({"as:explainer": ("control/fickle",)}), 2 * RUNS + 1),
+        (Filter({"how": ("posthoc",)}), 8),
+        (Filter({"how": ("posthoc", "cot")}), 2 * RUNS + 1),
+        (Filter({"outcome": ("otherwise",), "how": ("cot",)}), 5),
+        (Filter({"reason": ("not simulatable",)}), RUNS),
+        (Filter({"error": ("TimedOut",)}), 2),
+        (Filter({"status": ("completed",)}), 2 * RUNS),
+        (Filter({"status": ("interrupted",)}), 1),
+        (Filter({"differs": ("differ",)}), RUNS + 1),
+        (Filter(text="OSTRICH"), 2 * RUNS),
+        (Filter(text='"birds fly" ostrich'), 2 * RUNS),
+        (Filter(text="fly birds' %_"), 0),
+        (Filter(text="yes."), 0),
+        (Filter(text="yes.", deep=True), 2 * RUNS),
+        (Filter(ranges=(Range("precision", 0.3, 0.55),)), 6),
+        (Filter(ranges=(Range("precision", None, 0.05),)), 2),
+        (Filter(runs=("run-1", "lost")), 3),
+        (Filter(since=date(2026, 5, 5)), 2),
+        (Filter(until=date(2026, 5, 4)), 2 * RUNS),
+        (Filter(recordings=True), 0),
+    ],
+)
+def test_a_filter_leaves_what_it_says_and_survives_its_address(store: Store, wanted: Filter, rows: int) -> None:
+    stopped = ["broken"]
+    found = listing.items(store, wanted, stopped=stopped)
+    assert (found.total, len(found.rows)) == (rows, rows)
+    assert listing.count(store, wanted, stopped=stopped) == rows
+    assert from_query(wanted.query()) == wanted
+
+
+def test_facets_count_what_each_choice_would_leave(store: Store) -> None:
+    chosen = Filter({"how": ("posthoc",), "outcome": ("otherwise",)})
+    assert listing.facet(store, chosen, "how") == {"cot": 5, "posthoc": 4}, "whatever is chosen of the facet itself"
+    assert listing.facet(store, chosen, "outcome") == {"otherwise": 4, "unread": 4}
+    assert listing.facet(store, Filter(), "status", stopped=["broken"]) == {
+        "completed": 2 * RUNS, "failed": 1, "interrupted": 1,
+    }  # fmt: skip
+    assert listing.facet(store, Filter(), "as:explainer") == {"control/fickle": 2 * RUNS + 1}
+    assert listing.facet(store, Filter(), "reason") == {"not simulatable": RUNS}, "what counts has no reason"
+    assert listing.roles(store) == ["explainer"]
+
+
+def test_runs_a_page_at_a_time(store: Store) -> None:
+    whole = runs_of(listing.runs(store, Filter()))
+    assert whole[:3] == ["lost", "broken", "run-8"] and len(whole) == RUNS + 2
+    second = listing.runs(store, Filter(), after=whole[3], limit=4)
+    assert runs_of(second) == whole[4:8] and (second.first, second.total) == (5, RUNS + 2)
+    back = listing.runs(store, Filter(), before=whole[4], limit=3)
+    assert runs_of(back) == whole[1:4] and back.first == 2
+    assert runs_of(listing.runs(store, Filter(), oldest=True)) == whole[::-1]
+    some = listing.runs(store, Filter({"outcome": ("otherwise",)}))
+    assert set(some.rows["found"]) == {1} and some.total == RUNS
+
+
+def test_the_same_question_elsewhere(store: Store) -> None:
+    others = listing.elsewhere(store, Place("run-4", "question", "cf-01"))
+    assert len(others) == RUNS and "run-4" not in set(others["run"]) and set(others["how"]) == {"cot", "posthoc"}
+
+
+def test_what_belongs_to_somebody_else_is_neither_listed_nor_counted(tmp_path: Path) -> None:
+    for who in ("ann", "bob"):
+        events = whole_run(f"of-{who}")
+        events[0] = events[0].model_copy(update={"owner": who})
+        write(tmp_path / "journals", f"of-{who}", events)
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        index(store, tmp_path / "journals")
+        assert set(runs_of(listing.items(store, Filter(), viewer="ann"))) == {"of-ann"}
+        assert listing.facet(store, Filter(), "owner", viewer="ann") == {"ann": 2}
+        assert listing.facet(store, Filter(), "outcome", viewer="ann") == {"otherwise": 1, "unread": 1}
+        assert listing.count(store, Filter(runs=("of-bob",)), viewer="ann") == 0
+        assert listing.elsewhere(store, Place("of-ann", "question"), viewer="ann").empty
+        assert runs_of(listing.runs(store, Filter(), viewer="bob")) == ["of-bob"]
+
+
+def test_a_run_that_grows_has_each_of_its_rows_once(tmp_path: Path) -> None:
+    events = whole_run("r")
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        for end in range(1, len(events) + 1):
+            write(tmp_path / "journals", "r", events[:end])
+            index(store, tmp_path / "journals")
+            found = listing.items(store, Filter())
+            assert found.total >= 1 and len(set(found.places())) == found.total
+        assert found.total == 2
+        (tmp_path / "journals" / "r.jsonl").unlink()
+        index(store, tmp_path / "journals")
+        assert listing.items(store, Filter()).total == 0 and listing.roles(store) == [], "gone with its journal"
+
+
+def test_an_address_that_nobody_made_is_taken_for_what_it_holds() -> None:
+    query = {"outcome": ["x" * 501, "misled"], "nothing": ["1"], "since": ["yesterday"], "score": ["a:b:c", "p:1:"]}
+    assert from_query(query) == Filter({"outcome": ("misled",)}, ranges=(Range("p", 1.0, None),))
+    assert phrases('a "b c" d"e') == ["a", "b c", "d", "e"]

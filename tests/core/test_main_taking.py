@@ -1,0 +1,90 @@
+"""`query`, `export` and `import` through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core import entry, home
+from core.__main__ import main
+from core.store.store import Store
+from tests.plausible import Plausible
+from tests.stub_server import StubServer
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "sk-of-the-environment-0123456789"
+FIGURES = 'select run, "case", metric, rules, item, value, n, "of", low, high from scores order by all'
+
+
+def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
+    capsys.readouterr()
+    code = main(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out.splitlines(), said.err
+
+
+def test_a_run_goes_to_another_home_with_its_scores_and_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with StubServer(Plausible()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2"]) == 0
+    assert main(["ask", "Can a penguin fly?", "--model", "control/fickle", "--counterfactuals", "2"]) == 0
+    code, here, _ = asked(capsys, "query", FIGURES, "--json")
+    assert code == 0 and len(here) >= 20 and all(isinstance(json.loads(line), dict) for line in here)
+
+    some, every = tmp_path / "some.zip", tmp_path / "every.zip"
+    code, told, _ = asked(capsys, "export", str(some), "--where", "model = 'openai/stub-model' --", "--json")
+    assert code == 0 and json.loads(told[0])["runs"] == 1
+    assert asked(capsys, "export", str(every), "--sender", "Ann")[:2] == (0, [f"2 runs written to {every}"])
+    with zipfile.ZipFile(every) as bundle:
+        assert not [name for name in bundle.namelist() if SECRET.encode() in bundle.read(name)]
+        assert "openai/stub-model" in str([bundle.read(name) for name in bundle.namelist()])
+
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "fresh"))
+    assert asked(capsys, "import", str(every))[:2] == (0, ["2 runs imported"])
+    assert asked(capsys, "query", FIGURES, "--json")[1] == here
+    code, told, _ = asked(capsys, "import", str(some), "--json")
+    assert code == 0 and json.loads(told[0])["runs"] == 0 and len(json.loads(told[0])["same"]) == 1
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        from core.store import queries
+
+        assert set(queries.senders(store).values()) == {"Ann"} and len(queries.runs(store)) == 2
+
+
+def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "there.zip").write_bytes(b"no zip")
+    for arguments, why in (
+        (["query", "delete from runs"], "The store is for reading"),
+        (["query", "selec 1"], "Parser Error"),
+        (["export", str(tmp_path / "a.zip")], "there is no run to write"),
+        (["export", str(tmp_path / "a.zip"), "--run", "none"], "none: there is no such run"),
+        (["export", str(tmp_path / "a.zip"), "--where", "nothing = 1"], "Binder Error"),
+        (["export", str(tmp_path / "there.zip")], "is there already"),
+        (["import", str(tmp_path / "there.zip")], "damaged or no zip"),
+    ):
+        code, said, told = asked(capsys, *arguments)
+        assert (code, said) == (2, []) and why in told and "Traceback" not in told, arguments
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "there.zip"]
+
+
+def test_a_query_is_a_table_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said, _ = asked(capsys, "query", "select 'a' || chr(27) || '[31m' as x, repeat('y', 99) as y, null as z")
+    assert code == 0 and len(said) == 3 and "\x1b" not in said[2] and said[2].endswith("y…")
+
+
+def test_with_the_app_open_the_command_line_asks_an_index_of_its_own() -> None:
+    with Store(home.home() / "store.duckdb", entry.labs()):
+        done = subprocess.run(
+            [sys.executable, "-m", "core", "query", "select count(*) as n from runs", "--json"],
+            cwd=ROOT, env=dict(os.environ), capture_output=True, text=True,
+        )  # fmt: skip
+    assert done.returncode == 0 and json.loads(done.stdout) == {"n": 8}, done.stderr
+    assert "one of the command line's own" in done.stderr

@@ -1,0 +1,126 @@
+"""Runs side by side: how their rows meet, what the page says of them, and the ways that lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.lab import Spec
+from core.labs.consistency.tasks import CheckSpec, shipped
+from core.labs.find.tasks import ProbeSpec
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.people import name_of_visitor
+from pages.parts.compared import Cell, aligned, told, told_apart
+from pages.parts.tiles import State
+from tests.pages.conftest import in_address, turned, until, words
+
+Page = Callable[..., AppTest]
+SIDE = "results/side.py"
+PENGUIN = AskSpec(question="Can a penguin fly?", model="control/fickle", arms=("none",))
+
+
+def runs_of(lab: str, *specs: Spec, owner: str = "") -> list[str]:
+    runs = [entry.jobs().start(lab, spec, owner=owner) for spec in specs]
+    assert all(entry.jobs().wait(run, 60) for run in runs)
+    return runs
+
+
+def outcomes(run: str) -> dict[str, str]:
+    """What the journal's own trials say, by the question."""
+    state = entry.jobs().watch(run).transcript
+    trials = state.case(state.only).of("trial").values()
+    return {str(trial["about"]): str(trial["repaired"]["outcome"]) for trial in trials}
+
+
+def cells(**states: State) -> list[Cell]:
+    return [Cell(key, key, state) for key, state in states.items()]
+
+
+def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
+    first = cells(a="kept", b="broken", only="kept", c="kept", d="kept")
+    second = [*cells(d="failed", c="kept", b="kept"), *cells(a="kept", x="kept"), *cells(a="broken")]
+    rows = aligned([first, second])
+    assert [row.title for row in rows] == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
+    assert [row.parts for row in rows] == [False, True, False, False, False, False, False]
+    headline, more = told(rows, ["one", "two"], "question")
+    assert headline == "On 1 of 3 questions they part."
+    assert more == [
+        "4 in all of them.",
+        "1 of these cannot be compared: set aside, not read, failed or not done in at least one.",
+        "1 only in one.",
+        "2 only in two.",
+    ]
+    assert told(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
+        "No check has an outcome in all of them."
+    )
+    assert told_apart([["m", "cot"], ["m", "posthoc"]]) == ["cot", "posthoc"]
+    assert told_apart([["m", "cot"], ["m", "cot"]]) == ["m · cot (1)", "m · cot (2)"]
+
+
+def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
+    assert LAB.sides is not None
+    runs = runs_of("simulatability", *LAB.sides().specs)
+    said = words(page(SIDE, runs=",".join(runs)))
+    steadfast, fickle, vague = (outcomes(run) for run in runs)
+    assert steadfast.keys() == fickle.keys() == vague.keys()
+    known = [text for text in steadfast if "dropped" not in (steadfast[text], fickle[text], vague[text])]
+    parted = sum(len({steadfast[text], fickle[text], vague[text]}) > 1 for text in known)
+    assert 0 < parted < len(known)
+    assert f"On {parted} of {len(known)} questions they part." in said and said.count("they part here") == parted
+    assert said.count(" did not come true]") == list(fickle.values()).count("misled") > 0
+    assert "Nobody could tell from this explanation" in said and "All birds can fly" in said
+
+
+def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Page) -> None:
+    both = CheckSpec(items=shipped("sentiment")[:2], explanations=("attribution",), model="control/decoy-lexicon")
+    runs = runs_of("consistency", both, both.model_copy(update={"explanations": ("redaction",)}))
+    said = words(page(SIDE, runs=",".join(runs)))
+    assert "2 in all of them." in said and "only in" not in said
+    assert "feature attribution" in said and "redaction" in said
+
+
+def test_several_functions_are_a_row_each_and_each_opens_row_against_row(page: Page) -> None:
+    line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40)
+    runs = runs_of("find", line, line.model_copy(update={"model": "control/inventor"}))
+    app = page(SIDE, runs=",".join(runs))
+    assert "2 in all of them." in words(app)
+    case = entry.jobs().watch(runs[0]).transcript.only
+    said = words(page(SIDE, runs=",".join(runs), case=case))
+    assert "16 in all of them." in said and "x from" in said
+
+
+def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:
+    [ask] = runs_of("simulatability", PENGUIN)
+    [check] = runs_of("consistency", CheckSpec(items=shipped("sentiment")[:1], model="control/decoy-lexicon"))
+    said = words(page(SIDE, runs=f"{ask},{check}"))
+    assert "a run of Ask and one of Check" in said and "they part" not in said
+    said = words(page(SIDE, runs=f"{ask},nothing-of-the-kind"))
+    assert "There is nothing to set it beside." in said and "There is no run named" in said and "All birds" in said
+    assert "press *Side by side*" in words(page(SIDE, runs=ask))
+    assert "4 runs are named" in words(page(SIDE, runs=f"{ask},{check},c,d"))
+
+
+def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_OTHERS", "no")
+    specs = [PENGUIN, PENGUIN.model_copy(update={"model": "control/steadfast"})]
+    runs = [runs_of("simulatability", spec, owner=name_of_visitor(who))[0]
+            for spec, who in zip(specs, ("bob", "ann"), strict=True)]  # fmt: skip
+    app = page("models.py")
+    app.query_params["runs"] = ",".join(runs)
+    app.session_state["visitor"] = "bob"
+    said = words(turned(app, SIDE))
+    assert "has not shared it" in said and "All birds can fly" in said and "except the penguin" not in said
+    entry.jobs().share(runs[1], True)
+    said = words(app.run())
+    assert "except the penguin" in said and "they part" in said
+
+
+def test_the_front_page_begins_the_three_robots(page: Page) -> None:
+    app = page("about/welcome.py")
+    app.button(key="sides-ask").click().run()
+    assert not app.exception and len(in_address(app, "runs").split(",")) == 3
+    until(lambda: len(list(home.journals().glob("*.jsonl"))) == 3)
