@@ -12,15 +12,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
 from core.labs.simulatability.lab import LAB
-from core.store import queries
+from core.store import listing, queries
+from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
+from core.store.items import refresh
 from core.store.store import Store
 
 LABS = {LAB.name: LAB}
@@ -61,7 +64,9 @@ insert into cases by name
 insert into trials by name
     select printf('run-%06d', range // 100) as run, printf('q%d', range % 100 // 10) as "case",
            printf('cf-%02d', range % 10) as trial, 'Can an ostrich fly?' as about, 'yes' as expected_repaired,
-           if(range % 3 = 0, 'no', 'yes') as observed_repaired, true as counts_repaired, '[]' as calls
+           if(range % 3 = 0, 'no', 'yes') as observed_repaired, true as counts_repaired, '[]' as calls,
+           if(range % 3 = 0, 'misled', 'as expected') as outcome_repaired,
+           if(range % 50 = 0, 'unread', outcome_repaired) as outcome_paper
     from range($runs * 100)
 """
 
@@ -74,17 +79,26 @@ def fill(store: Store, calls: int) -> None:
             statement = statement.replace(f"${name}", str(value))
         with store.write() as cursor:
             cursor.execute(statement)
+    runs = [f"run-{number:06}" for number in range(calls // CALLS_A_RUN)]
+    for begin in range(0, len(runs), 500):
+        with store.write() as cursor:
+            refresh(cursor, store.labs, runs[begin : begin + 500])
 
 
 def milliseconds(work: Callable[[], object], times: int = 5) -> float:
     """The median of several goes, after one that does not count."""
+    return median(milliseconds_each(work, times))
+
+
+def milliseconds_each(work: Callable[[], object], times: int = 5) -> list[float]:
+    """Each of several goes, after one that does not count."""
     work()
     taken = []
     for _ in range(times):
         begun = time.perf_counter()
         work()
         taken.append(1000 * (time.perf_counter() - begun))
-    return median(taken)
+    return taken
 
 
 def events(run: str, cases: int, calls: int) -> list[Event]:
@@ -125,6 +139,45 @@ def journal(folder: Path, run: str, cases: int, calls: int) -> int:
     return len(made)
 
 
+WIDE = {
+    "everything": Filter(),
+    "a lab": Filter({"lab": (LAB.name,)}),
+    "two models": Filter({"model": ("model-1", "model-2")}),
+    "a method": Filter({"how": ("cot",)}),
+    "as simulator": Filter({"as:simulator": ("model-3",)}),
+    "completed": Filter({"status": ("completed",)}),
+    "rules agree": Filter({"differs": ("agree",)}),
+    "a word": Filter(text="ostrich"),
+    "a figure's range": Filter(ranges=(Range("precision", 0.2, 0.8),)),
+    "since a day": Filter(since=date(2026, 1, 2)),
+}
+"""What leaves most of the rows: the slowest that Browse can be asked."""
+
+
+def measure_browse(store: Store) -> None:
+    """Every query of a page of Browse, for each of the widest filters: the second page, the number of rows, facets."""
+    taken: dict[str, list[float]] = {}
+    for wanted in WIDE.values():
+        first = listing.items(store, wanted)
+        asked: dict[str, Callable[[], object]] = {
+            "a page of cases": lambda wanted=wanted, first=first: listing.items(  # type: ignore[misc]
+                store, wanted, after=first.places()[-1]
+            ),
+            "a page of runs": lambda wanted=wanted: listing.runs(store, wanted),  # type: ignore[misc]
+            "how many": lambda wanted=wanted: listing.count(store, wanted),  # type: ignore[misc]
+            "facet of the model": lambda wanted=wanted: listing.facet(store, wanted, "model"),  # type: ignore[misc]
+            "facet of the run's state": lambda wanted=wanted: listing.facet(store, wanted, "status"),  # type: ignore[misc]
+        }
+        for name, work in asked.items():
+            taken.setdefault(name, []).extend(milliseconds_each(work))
+    total = listing.count(store, Filter())
+    print(f"Browse over {total:,} rows, the {len(WIDE)} widest filters")
+    for name, spent in taken.items():
+        print(f"  {name:30} {median(spent):8.1f} ms   p95 {quantiles(spent, n=20)[-1]:8.1f} ms")
+    deep = milliseconds(lambda: listing.items(store, Filter(text="penguins", deep=True)), times=3)
+    print(f"  {'a word in prompts and answers':30} {deep:8.1f} ms")
+
+
 def measure_queries(calls: int, folder: Path) -> None:
     with Store(folder / "million.duckdb", LABS) as store:
         fill(store, calls)
@@ -149,6 +202,7 @@ def measure_queries(calls: int, folder: Path) -> None:
             "a word in all answers": lambda: store.query("select count(*) from calls where text ilike '%penguin%'"),
         }
         taken = {name: milliseconds(work) for name, work in asked.items()}
+        measure_browse(store)
     print(f"{calls:,} calls, {calls // CALLS_A_RUN:,} runs")
     scan = next(iter(taken.values()))
     for name, spent in taken.items():

@@ -37,12 +37,12 @@ select * replace (coalesce(title, '') as title, coalesce(about, '') as about, co
                   coalesce(number, 0) as number, coalesce(lab, '') as lab, coalesce(reason, '') as reason)
 from (
 select own.* exclude (outcome_repaired, outcome_paper, status, item, principal, paper), paper as outcome_paper,
-       outcome <> paper as differ, coalesce(failing.error, '') as error
+       outcome is distinct from paper as differ, coalesce(failing.error, '') as error
 from own left join failing on (failing.run, failing."case", failing.trial) = (own.run, own."case", own.trial)
 union all by name
 select begun.* exclude (outcome_repaired, outcome_paper, status, item, principal), '' as trial,
        coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
-       coalesce(begun.outcome_repaired <> begun.outcome_paper, false) as differ, principals.about,
+       begun.outcome_repaired is distinct from begun.outcome_paper as differ, principals.about,
        expected_repaired as expected, observed_repaired as observed,
        coalesce((select arg_min(reason, trial) from aside
                  where (aside.run, aside."case") = (begun.run, begun."case")), '') as reason,

@@ -121,7 +121,8 @@ def main() -> None:
     kind, what = (cases_list, "cases") if address.shown() == "cases" else (runs_list, "runs")
     found = kind.read(looked, wanted)
     pager(found, what)
-    news(looked, listing.count(looked.store, wanted, looked.viewer, looked.stopped), seen)
+    cases = found.total if what == "cases" else listing.count(looked.store, wanted, looked.viewer, looked.stopped)
+    news(looked, cases, seen)
     if found.total:
         kind.draw(looked, wanted, found)
     else:
