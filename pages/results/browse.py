@@ -83,6 +83,7 @@ def news(looked: Looked, total: int, seen: int) -> None:
 
 def nothing_yet() -> None:
     """For somebody who has run nothing."""
+    st.title("Browse", anchor=False)
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
         for lab in entry.labs().values():

@@ -30,7 +30,7 @@ def jobs(tmp_path: Path) -> Jobs:
 
 def completed(jobs: Jobs) -> Path:
     run = jobs.start("simulatability", SPEC)
-    assert jobs.wait(run, 60)
+    assert jobs.wait(run, 120)
     return jobs._folder / f"{run}.jsonl"
 
 
@@ -53,7 +53,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         except NoSuchRun as error:
             assert str(error) and name in [variant for variant, _ in variants[-7:]], name
             continue
-        assert jobs.wait(run, 60)
+        assert jobs.wait(run, 120)
         assert figures(jobs, run) == expected, name
         # Half a last line is what a killed writer leaves, and a lost end is not to be seen.
         assert told or name.startswith("torn"), name
@@ -114,7 +114,7 @@ def test_times_without_a_zone_are_in_utc(jobs: Jobs) -> None:
     whole.write_text("".join(json.dumps(line) + "\n" for line in older))
     expected = figures(jobs, whole.stem)
     jobs.resume(whole.stem)
-    assert jobs.wait(whole.stem, 30) and figures(jobs, whole.stem) == expected
+    assert jobs.wait(whole.stem, 120) and figures(jobs, whole.stem) == expected
     assert transcript(jobs.events(whole.stem)).seconds >= 0
 
 

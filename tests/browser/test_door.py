@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.client
 import os
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,7 @@ def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: C
         page.goto(f"{server.url}/")
         page.locator(".st-key-show-ask button").first.click()
         expect(page.get_by_text("Download").first).to_be_visible()
+        page.wait_for_url(re.compile("run="))
         page.reload()
         expect(page.get_by_text("Download").first).to_be_visible()
         with page.expect_download() as fetched:

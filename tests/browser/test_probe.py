@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
 
@@ -83,10 +83,9 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     expect(page.locator(".st-key-verdict")).to_contain_text("You were right everywhere but between 57.9")
 
 
-def test_nothing_runs_off_a_phone_screen(app: Server, browser: Browser) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+def test_nothing_runs_off_a_phone_screen(app: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
     start(page, app.url)
     expect(page.locator(".st-key-verdict")).to_be_visible()
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.close()

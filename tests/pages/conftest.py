@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,12 +10,16 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core import entry
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
+# Every AppTest looks through all installed packages for components, which took more than the pages themselves.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+
 CACHED = (entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers)
 
 
@@ -35,7 +40,7 @@ def page() -> Callable[..., AppTest]:
     """`page("ask", run="…")`: the page of that address, or of a file as "results/case.py", drawn once."""
 
     def opened(path: str, **query: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=30)
+        app = AppTest.from_file(str(APP), default_timeout=120)
         for name, value in query.items():
             app.query_params[name] = value
         return turned(app, path)
@@ -63,7 +68,7 @@ def run_named(app: AppTest) -> str:
     return in_address(app, "run")
 
 
-def settled(app: AppTest, seconds: float = 30) -> AppTest:
+def settled(app: AppTest, seconds: float = 120) -> AppTest:
     """The page once its run is over."""
     assert entry.jobs().wait(run_named(app), seconds)
     app.run()
@@ -80,7 +85,7 @@ def words(app: AppTest) -> str:
     return "\n".join(said).replace("\\", "").replace("\u2060", "")
 
 
-def until(true: Callable[[], bool], seconds: float = 10) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"

@@ -121,7 +121,7 @@ def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypat
 
 def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     path = home.journals() / f"{run}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:20]) + lines[20][:30])  # as if killed while it wrote
@@ -137,7 +137,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
 @pytest.mark.parametrize("kind", ["started", "asked", "answered", "explanation", "counterfactual"])
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, kind: str) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     path = home.journals() / f"{run}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     at = next(number for number, line in enumerate(lines) if f'"{kind}"' in line)
@@ -152,7 +152,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
 def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
     spec = AskSpec(question="Can a whale breathe underwater?", model="control/steadfast", method="posthoc")
     run = entry.jobs().start("simulatability", spec)
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     told = words(page("ask", run=run))
     assert "**Can a whale breathe underwater?**" in told
     assert "Asked of control/steadfast · answer, then justify" in told
@@ -160,7 +160,7 @@ def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
 
 def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     path = home.journals() / f"{run}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line for line in lines if b'"finished"' not in line))
@@ -184,7 +184,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
     with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         run = entry.jobs().start("simulatability", AskSpec(question="Is it so?", model="openai/stub-model"))
-        assert entry.jobs().wait(run, 30)
+        assert entry.jobs().wait(run, 120)
         app = page("ask", run=run)
         assert "Nothing can be judged" in words(app)
         server.always = None
@@ -232,7 +232,7 @@ def shown_rows(run: str) -> list[Row]:
 
 def test_whoever_follows_a_link_to_guess_first_has_guesses_of_their_own(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     app = page("ask", run=run, guess="1")
     app.run()
     assert "guess" not in app.query_params and in_address(app, "reader")
@@ -241,7 +241,7 @@ def test_whoever_follows_a_link_to_guess_first_has_guesses_of_their_own(page: Pa
 
 def test_that_the_explanation_settles_them_is_said_of_those_it_settles(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     outcomes = [row.outcome("repaired") for row in shown_rows(run)]
     assert (outcomes.count("as expected"), outcomes.count("misled"), outcomes.count("cannot guess")) == (4, 4, 1)
     told = words(page("ask", run=run))
@@ -268,7 +268,7 @@ def a_file(folder: Path) -> Path:
 def a_run_of_several(folder: Path, **changes: object) -> str:
     given = {"model": "control/fickle", "dataset": "strategyqa", "path": str(a_file(folder)), "counterfactuals": 3}
     run = entry.jobs().start("simulatability", AskSpec.model_validate({**given, **changes}))
-    assert entry.jobs().wait(run, 60)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -326,7 +326,7 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     path.write_text(json.dumps(rows), encoding="utf-8")
     spec = AskSpec(dataset="strategyqa", path=str(path), model="control/fickle", counterfactuals=3)
     run = entry.jobs().start("simulatability", spec)
-    assert entry.jobs().wait(run, 60)
+    assert entry.jobs().wait(run, 120)
     app = page("ask", run=run, case="odd")
     told = words(app)
     assert "**Is the moon made of cheese?**" in told and "small world" in told
@@ -341,7 +341,7 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
 def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3)
     run = entry.jobs().start("simulatability", spec)
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     written = (home.journals() / f"{run}.jsonl").read_bytes()
     ada, ben = page("ask", run=run, reader="ada"), page("ask", run=run, reader="ben")
     for app, values in ((ada, ("yes", "unknown", "unknown")), (ben, ("no", "yes", "yes"))):
@@ -412,7 +412,7 @@ def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: py
         monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-stub")
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=1)
         run = entry.jobs().start("simulatability", spec)
-        assert entry.jobs().wait(run, 30)
+        assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
     shown = next(one.value for one in app.markdown if "script" in one.value)
     assert "\\<script\\>" in shown and "\\*\\*bold\\*\\*" in shown and "\\[a\\]\\(" in shown

@@ -24,7 +24,7 @@ REVIEW = Item(id="text", task="sentiment", paragraph="A superb film, dull at the
 def a_run(**changes: object) -> str:
     spec = CheckSpec(**{"items": (REVIEW,), "model": "control/honest-lexicon", **changes})
     run = entry.jobs().start("consistency", spec)
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -303,7 +303,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
 
 def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     for path, id in (("check", run), ("probe", run), ("ask", a_run())):
         assert "Every call" in words(page(path, run=id))
 

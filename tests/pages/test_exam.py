@@ -38,7 +38,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     button.click().run()
     assert not app.exception
     (run,) = exams()
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     told = words(page("about/models.py"))
     assert "control/fickle" in told and "It passed the exam: 11 of 11 guesses are right, and 9 are needed." in told
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in told
@@ -52,7 +52,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
 
 def test_the_exam_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
     assert "Exam of a predictor" in told and "It passed the exam: 11 of 11" in told
     assert "Can a bat fly?" in told and "expected **no** · observed **no** · right" in told

@@ -48,7 +48,7 @@ def echo(register: Register) -> None:
 def a_run(**fields: object) -> str:
     spec = entry.labs()["echo"].spec.model_validate({"model": "control/deaf", **fields})
     run = entry.jobs().start("echo", spec)
-    assert entry.jobs().wait(run, 60)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -139,7 +139,7 @@ def test_its_first_minute_is_the_robot_that_mishears(page: Page) -> None:
     app.button(key="show-echo").click().run()
     until(lambda: bool(list(home.journals().glob("*-echo-*.jsonl"))))
     run = next(home.journals().glob("*-echo-*.jsonl")).stem
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     assert "Of 2 cases: 1 kept, 1 broken." in words(page("echo", run=run))
 
 

@@ -25,7 +25,7 @@ def test_every_term_stands_on_a_control_or_figure_of_that_name(page: Page) -> No
         first = entry.labs()[name].first
         assert first is not None
         runs[name] = entry.jobs().start(name, first().spec)
-        assert entry.jobs().wait(runs[name], 60)
+        assert entry.jobs().wait(runs[name], 120)
     words = page("probe")
     words.segmented_control(key="category").set_value("entities").run()
     pages = [words, page("ask"), page("check"), page("ask", run=runs["simulatability"])]

@@ -19,11 +19,11 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from core import entry
-entry.keeper().looked.wait(30)
+entry.keeper().looked.wait(120)
 labs = [lab.path for lab in entry.labs().values() if not lab.hidden]
 files = [page.stem for room in ("about", "results") for page in sorted(Path("pages", room).glob("*.py"))]
+app = AppTest.from_file("app.py", default_timeout=120)
 for page in labs + files:
-    app = AppTest.from_file("app.py", default_timeout=60)
     app.query_params["run"] = sys.argv[1]
     app._page_hash = calc_hash(page)
     app.run()

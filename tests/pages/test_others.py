@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def a_run(**changes: object) -> str:
     spec = AskSpec(**{"question": "Can a penguin fly?", "model": "control/fickle", **changes})
     run = entry.jobs().start("simulatability", spec)
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -88,7 +88,7 @@ def test_browse_lists_runs_and_opens_one(page: Page) -> None:
 
 def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
     run = entry.jobs().start("find", ProbeSpec(own="2 * x + 7", title="A line", model="control/straight"))
-    assert entry.jobs().wait(run, 60)
+    assert entry.jobs().wait(run, 120)
     page("results/browse.py")
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
@@ -194,7 +194,7 @@ def test_methods_shows_prompts_and_published_figures(page: Page) -> None:
 
 def test_endpoints_of_secrets_are_there_and_a_broken_one_is_said(page: Page) -> None:
     with StubServer(models=["small"]) as server:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.secrets["endpoints"] = {
             "class": {"base_url": server.base_url, "key": "sk-of-the-class", "concurrency": 2},
             "broken": {"base_url": "nowhere", "key": "sk-of-the-class"},
@@ -210,7 +210,7 @@ def test_endpoints_of_secrets_are_there_and_a_broken_one_is_said(page: Page) -> 
 
 @pytest.mark.parametrize("endpoints", ["x", {"x": 3}])
 def test_secrets_of_another_shape_are_said_and_not_fatal(endpoints: object) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.secrets["endpoints"] = endpoints
     app.switch_page("pages/about/models.py").run()
     assert not app.exception

@@ -33,7 +33,7 @@ def as_visitor(app: AppTest, code: str, path: str) -> AppTest:
 def a_run(code: str, **changes: object) -> str:
     spec = AskSpec(**{"question": "Can a penguin fly?", "model": "control/fickle", **changes})
     run = entry.jobs().start("simulatability", spec, owner=name_of_visitor(code))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     return run
 
 

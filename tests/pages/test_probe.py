@@ -23,7 +23,7 @@ Page = Callable[..., AppTest]
 def run_of(**fields: Any) -> str:
     """A run that is over."""
     run = entry.jobs().start("find", ProbeSpec.model_validate({"model": "control/straight", **fields}))
-    assert entry.jobs().wait(run, 60)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -81,7 +81,7 @@ def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) ->
             ProbeSpec(own="2*x", model="stub/stub-model", tools=True),
             entry.catalog((server.config(),)).get,
         )
-        assert entry.jobs().wait(run, 30)
+        assert entry.jobs().wait(run, 120)
     told = words(page("probe", run=run))
     assert "It went on in plain text. stub does not take tool calls for stub-model." in told
 

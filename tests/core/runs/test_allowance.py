@@ -30,7 +30,7 @@ def jobs(tmp_path: Path) -> Jobs:
 
 def ran(jobs: Jobs, owner: str, spec: EchoSpec = TWO) -> str:
     run = jobs.start("echo", spec, owner=owner)
-    assert jobs.wait(run, 10)
+    assert jobs.wait(run, 120)
     return run
 
 

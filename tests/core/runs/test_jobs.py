@@ -70,7 +70,7 @@ def test_a_watch_takes_in_what_is_new_and_nothing_twice(jobs: Make) -> None:
 def test_a_watch_of_one_case_keeps_only_that_case_and_how_the_others_are(jobs: Make) -> None:
     going = jobs(Echoing())
     run = going.start("echo", MANY)
-    assert going.wait(run, 10)
+    assert going.wait(run, 120)
     whole = going.watch(run).transcript
     for state in (going.watch(run, "all/7-w6").transcript, going.case(run, "all/7-w6")):
         assert set(state.places) == {"", "all", "all/7-w6"}
@@ -120,7 +120,7 @@ def test_no_call_leaves_after_a_cancel(jobs: Make) -> None:
     assert transcript(going.events(run)).status == "cancelled"
 
     going.resume(run)
-    assert going.wait(run, 10)
+    assert going.wait(run, 120)
     state = transcript(going.events(run))
     assert state.status == "completed" and len(state.cases) == 40
     assert all(progress.result for progress in state.cases.values())
@@ -262,7 +262,7 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
     assert watch.transcript.status == "completed" and not going.active("elsewhere")
 
 
-def until(true: Callable[[], bool], seconds: float = 5) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"

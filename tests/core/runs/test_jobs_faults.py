@@ -31,7 +31,7 @@ def going(tmp_path: Path) -> Jobs:
     return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
 
 
-def until(true: Callable[[], bool], seconds: float = 5) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"
@@ -221,7 +221,7 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     with pytest.raises(TooMuch, match=f"all people together may make {3 * needs:,}"):
         jobs.start("echo", SLOW, owner="bob")
     for run in (first, second, third):
-        assert jobs.wait(run, 10)
+        assert jobs.wait(run, 120)
 
 
 def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: Jobs, tmp_path: Path) -> None:

@@ -37,12 +37,12 @@ def test_they_come_to_what_they_came_to(kept: Path, tmp_path: Path) -> None:
     assert read(path).faults == [] and figures(kept.stem) == expected
 
     jobs.resume(kept.stem)
-    assert jobs.wait(kept.stem, 60) and path.read_bytes() == kept.read_bytes(), "nothing to add to what is complete"
+    assert jobs.wait(kept.stem, 120) and path.read_bytes() == kept.read_bytes(), "nothing to add to what is complete"
 
     cut = kept.read_bytes().splitlines(keepends=True)[: len(told) // 2]
     path.write_bytes(b"".join(cut))
     jobs.resume(kept.stem)
-    assert jobs.wait(kept.stem, 60) and read(path).faults == []
+    assert jobs.wait(kept.stem, 120) and read(path).faults == []
     if "-find-" in kept.stem:
         # Its seed draws another function today: half a run of one must not be ended with the other.
         state = jobs.watch(kept.stem).transcript
@@ -51,4 +51,4 @@ def test_they_come_to_what_they_came_to(kept: Path, tmp_path: Path) -> None:
     assert sorted(figures(kept.stem), key=str) == sorted(expected, key=str), "old lines, and new ones with numbers"
 
     again = jobs.reread(kept.stem, entry._replaying)
-    assert jobs.wait(again, 60) and set(expected) <= set(figures(again)), "a new run may have more figures"
+    assert jobs.wait(again, 120) and set(expected) <= set(figures(again)), "a new run may have more figures"

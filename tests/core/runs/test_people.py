@@ -52,7 +52,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "kept": lambda visit, run: visit.kept(run),
 }
 DEEDS: dict[str, Callable[[Visit, str], object]] = {
-    "resume": lambda visit, run: (visit.resume(run), visit.wait(run, 10)),
+    "resume": lambda visit, run: (visit.resume(run), visit.wait(run, 120)),
     "cancel": lambda visit, run: visit.cancel(run),
     "share": lambda visit, run: visit.share(run, True),
     "keep": lambda visit, run: visit.keep(run, Kept(title="Mine")),
@@ -74,7 +74,7 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def begun(jobs: Jobs, visitor: Visitor) -> str:
     run = Visit(jobs, visitor).start("echo", EchoSpec())
-    assert jobs.wait(run, 10)
+    assert jobs.wait(run, 120)
     return run
 
 
@@ -151,7 +151,7 @@ def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None) -> None:
 def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: Jobs, hosted: None) -> None:
     of_nobody = jobs.start("echo", EchoSpec())
     damaged = begun(jobs, ANN)
-    assert jobs.wait(of_nobody, 10)
+    assert jobs.wait(of_nobody, 120)
     path = jobs._folder / f"{damaged}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     for run in (of_nobody, damaged):
@@ -228,7 +228,7 @@ def test_a_run_that_is_read_again_is_the_reader_s(jobs: Jobs, hosted: None) -> N
     run = begun(jobs, ANN)
     Visit(jobs, ANN).share(run, True)
     again = Visit(jobs, BOB).reread(run, Replay)
-    assert jobs.wait(again, 10) and jobs.owner(again) == "bob" and not jobs.shared(again)
+    assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
     with pytest.raises(NotYours):
         Visit(jobs, ANN).watch(again)
 

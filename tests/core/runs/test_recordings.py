@@ -30,7 +30,7 @@ def recorded(tmp_path: Path) -> tuple[Jobs, str]:
     (tmp_path / "recordings").mkdir()
     maker = Jobs(tmp_path / "recordings", LABS, lambda id: Echoing())
     run = maker.start("echo", EchoSpec())
-    assert maker.wait(run, 10)
+    assert maker.wait(run, 120)
     for file in (tmp_path / "recordings").glob("*.jsonl"):
         file.chmod(0o444)
     (tmp_path / "journals").mkdir()
@@ -71,7 +71,7 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
     visit.say(run, "ann", "all/1-a", SAID, "1")
     assert [event.kind for event in visit.said(run, "ann")] == ["recorded"] and jobs.speaker(run, "ann") == "ann"
     again = visit.reread(run, Replay)
-    assert visit.wait(again, 10) and visit.owns(again) and not visit.is_recording(again)
+    assert visit.wait(again, 120) and visit.owns(again) and not visit.is_recording(again)
     assert path.read_bytes() == held and sorted(path.parent.rglob("*")) == there
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann", again}
 
@@ -123,11 +123,11 @@ def test_its_answers_can_be_asked_again(recorded: tuple[Jobs, str], tmp_path: Pa
 def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
     jobs, run = recorded
     own = jobs.start("echo", EchoSpec(), owner="ann")
-    assert jobs.wait(own, 10)
+    assert jobs.wait(own, 120)
     with Store(tmp_path / "store.duckdb", LABS) as store:
         keeper = Keeper(store, tmp_path / "journals", recordings=tmp_path / "recordings")
         try:
-            assert keeper.looked.wait(10)
+            assert keeper.looked.wait(120)
             for viewer in (None, "ann", "bob"):
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])

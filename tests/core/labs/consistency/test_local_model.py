@@ -27,7 +27,9 @@ ITEMS = {
 
 
 @pytest.mark.local_model
-@pytest.mark.parametrize("task", ITEMS)
+@pytest.mark.parametrize(
+    "task", ["multi_choice", *(pytest.param(task, marks=pytest.mark.thorough) for task in ("sentiment", "entailment"))]
+)
 def test_a_check_with_the_real_local_model_is_whole(task: str) -> None:
     spec = CheckSpec(
         task=task,

@@ -230,7 +230,7 @@ def test_what_runs_a_program_dies_with_the_app() -> None:
     assert app.stdout is not None and app.stdout.readline() == b"ready\n"
     started = psutil.Process(app.pid).children(recursive=True)
     [worker] = [one for one in started if "monty" in one.cmdline()[0]]
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while worker.cpu_times().user < 0.2 and time.monotonic() < end:
         time.sleep(0.05)
     app.kill()
@@ -241,14 +241,14 @@ def test_what_runs_a_program_dies_with_the_app() -> None:
 
 
 def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> None:
-    """48 that never end, then one that does: it is not scored as failing for having waited."""
+    """12 that never end, then one that does: it is not scored as failing for having waited."""
 
     async def run() -> tuple[Result, float]:
         async def of(whose: str, code: str) -> Result:
             WHOSE.set(whose)
             return await beside(partial(evaluate, code, [1.0], seconds=0.5))
 
-        endless = [asyncio.create_task(of("many", "def f(x):\n    while True:\n        pass")) for _ in range(48)]
+        endless = [asyncio.create_task(of("many", "def f(x):\n    while True:\n        pass")) for _ in range(12)]
         await asyncio.sleep(0.3)
         began = time.monotonic()
         result = await asyncio.create_task(of("one", "def f(x):\n    return x + 1"))

@@ -274,7 +274,7 @@ def examinations(run: str) -> tuple[AskView, list[Recorded]]:
 def started(**changes: Any) -> str:
     spec = {"question": "Can a penguin fly?", "model": "control/fickle", "simulator": STUB, "counterfactuals": 2}
     run = entry.jobs().start("simulatability", AskSpec(**{**spec, "exam": True, **changes}))
-    assert entry.jobs().wait(run, 30)
+    assert entry.jobs().wait(run, 120)
     return run
 
 
@@ -297,7 +297,7 @@ def test_two_runs_at_once_make_one_exam(stub: Callable[..., StubServer]) -> None
     jobs = entry.jobs()
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=STUB, counterfactuals=2, exam=True)
     runs = [jobs.start("simulatability", spec) for _ in range(2)]
-    assert all(jobs.wait(run, 30) for run in runs)
+    assert all(jobs.wait(run, 120) for run in runs)
     assert len(kept("exam")) == 1
     assert all(examinations(run)[0].exam for run in runs)
 

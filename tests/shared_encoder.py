@@ -1,0 +1,51 @@
+"""The sentence encoder of one test session: the real one, started once for all workers, at a port of this machine.
+
+Run as a script, with that port, it is what a worker starts in place of `core.text.embed_process`: it hands on what the
+worker says and what the encoder answers.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import sys
+import threading
+
+
+def serve() -> int:
+    """Answer at a free port, each connection as `core.text.embed_process` does. The port."""
+    from core.text.embed import encoder
+
+    def answer(connection: socket.socket) -> None:
+        with connection:
+            width = encoder().encode([]).shape[1]
+            connection.sendall(json.dumps({"width": width}).encode() + b"\n")
+            for line in connection.makefile("rb"):
+                connection.sendall(encoder().encode(json.loads(line)).tobytes())
+
+    def listen() -> None:
+        while True:
+            threading.Thread(target=answer, args=(listening.accept()[0],), daemon=True).start()
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=listen, daemon=True).start()
+    return int(listening.getsockname()[1])
+
+
+def relay(port: int) -> None:
+    """Between standard input and output and the one encoder, until standard input ends."""
+    connection = socket.create_connection(("127.0.0.1", port))
+
+    def hand_on() -> None:
+        with open(0, "rb", 0) as said:
+            shutil.copyfileobj(said, connection.makefile("wb", 0))
+        connection.shutdown(socket.SHUT_WR)
+
+    threading.Thread(target=hand_on, daemon=True).start()
+    with open(1, "wb", 0) as answers:
+        shutil.copyfileobj(connection.makefile("rb", 0), answers)
+
+
+if __name__ == "__main__":
+    relay(int(sys.argv[1]))
