@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -106,3 +107,26 @@ def test_a_click_on_a_mark_opens_its_run_and_a_box_lists_several(full: Server, p
     page.wait_for_url(re.compile(r"show=runs.*&only=[^&]+&only=[^&]+$"))
     settle(page)
     expect(page.locator(".st-key-pager")).to_contain_text("of 2 runs")
+
+
+def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_path: Path) -> None:
+    bundle = tmp_path / "theirs.zip"
+    elsewhere = {**os.environ, **full._environment, "EXPLAIN_HOME": str(tmp_path / "home")}
+    for command in (["ask", "Can a trout swim?", "--model", "control/vague"], ["export", str(bundle)]):
+        subprocess.run([sys.executable, "-m", "core", *command], cwd=ROOT, env=elsewhere, check=True)
+    page.goto(f"{full.url}/browse")
+    settle(page)
+    page.locator(".st-key-import button").first.click()
+    page.locator(".st-key-upload-file input[type=file]").set_input_files(bundle)
+    page.locator(".st-key-upload-sender input").fill("Ann")
+    page.locator(".st-key-upload-go button").click()
+    expect(page.get_by_text("1 imported, 0 here already.")).to_be_visible()
+    page.get_by_role("link", name="Query").last.click()
+    page.wait_for_url(re.compile("/query"))
+    settle(page)
+    page.locator(".st-key-sql textarea").fill("select title, status from runs where title = 'Can a trout swim?'")
+    page.locator(".st-key-go button").click()
+    expect(page.get_by_text("1 row ·")).to_be_visible()
+    page.locator(".st-key-sql textarea").fill("drop table runs")
+    page.locator(".st-key-go button").click()
+    expect(page.get_by_text("The query has no result")).to_be_visible()
