@@ -112,7 +112,8 @@ def test_alone_nobody_is_asked_for_a_code(page: Page, monkeypatch: pytest.Monkey
     monkeypatch.delenv("EXPLAIN_OTHERS")
     run = a_run("ann")
     app = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
-    assert "penguin" in words(app) and "for anyone who can reach this app" in words(app) and not app.toggle
+    assert "penguin" in words(app) and "for anyone who can reach this app" in words(app)
+    assert [one.label for one in app.toggle] == ["Hide it from the lists"], "there is nobody to share it with"
     assert not [one for one in page("models.py").text_input if one.key == "host-code"]
 
 

@@ -41,6 +41,7 @@ COLUMNS = {
     "items": "run case trial lab number at title about expected observed model outcome outcome_paper differ reason "
     "error how task dataset category difficulty wording",
     "roles": "run role model",
+    "labels": "run about case trial who kind value at",
     "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
     "answer_repaired explanation_paper explanation_repaired gold extra at",
     "counterfactual": "run case item trial by call generator operation text context response_1 response_2 origin "
@@ -65,6 +66,7 @@ KEYS = {
     "faults": "run line",
     "items": "",
     "roles": "",
+    "labels": "",
     **dict.fromkeys(
         (
             "explanation",
