@@ -68,18 +68,15 @@ def _page(made: Callable[[], bytes], name: str, help: str) -> None:
         icon=":material/web:",
         on_click="ignore",
         type="tertiary",
-        key="page-of-cases" if name == "cases" else "page",
+        key=f"page-{name}",
         help=f"{help} It needs no network.",
     )
 
 
-def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str) -> None:
-    """A button that gives the sentences on how `runs` were made; `about` says in words which runs these are. With a
-    `store` they are many, and a run of its own may be shown beside them.
-    """
+def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:
+    """A button that gives the sentences on how `runs` were made; `about` says in words which runs these are."""
     shown = st.popover(
-        "For a paper", icon=":material/article:", type="tertiary", on_change="rerun",
-        key="for-a-paper" if store is None else "for-a-paper-of-all",
+        "For a paper", icon=":material/article:", type="tertiary", key=key, on_change="rerun",
         help="How it was made, in sentences: n, what was set aside, rules, models, prompts, seeds, intervals.",
     )  # fmt: skip
     with shown:

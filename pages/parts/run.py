@@ -151,7 +151,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             help="The journal: every prompt, raw answer and figure, one JSON object a line.",
         )
         along.page_of_run(run_id, transcript)
-        along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.")
+        along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
         keep.menu(run_id)
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)

@@ -92,7 +92,7 @@ def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tm
     app.run()
     assert not app.exception
     assert {button.key for button in app.get("download_button")} >= {
-        *("rows-csv", "rows-parquet", "rows-jsonl"), "page", "bundle",
+        *("rows-csv", "rows-parquet", "rows-jsonl"), "page-cases", "bundle",
     }  # fmt: skip
     [text] = [one.value for one in app.code]
     assert text.startswith("1 run of Ask") and "Models: control/fickle (" in text
