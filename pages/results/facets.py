@@ -108,11 +108,14 @@ def _facet(looked: Looked, wanted: Filter, name: str, title: str) -> None:
         address.go(filter=wanted.choosing(name, st.session_state[key] or ()))
 
     def called(value: str) -> str:
-        return plain(f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}")
+        said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
+        # Only pills take what they are called for Markdown.
+        return plain(said) if few else said
 
+    few = len(counts) <= FEW
     draw: Callable[..., object] = st.multiselect
     more: dict[str, object] = {"placeholder": "Any"}
-    if len(counts) <= FEW:
+    if few:
         draw, more = st.pills, {"selection_mode": "multi"}
     draw(title, list(counts), format_func=called, key=key, on_change=take, **more)
 
