@@ -108,11 +108,7 @@ def run(
             return await prior.stand_on(first, output.folder, lambda run: True, make) if first else None
 
         async def go() -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            # Ctrl-C cancels the run in good order, so that the journal says how it ended.
-            with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+            heed_ctrl_c()
             await execute(
                 lab,
                 spec,
@@ -170,6 +166,14 @@ def into_the_store(journals: Path) -> None:
             pass
         except StoreError as error:
             print(error, file=sys.stderr)
+
+
+def heed_ctrl_c() -> None:
+    """Let Ctrl-C cancel the task that calls this in good order, so that journals say how their runs ended."""
+    task = asyncio.current_task()
+    assert task is not None
+    with contextlib.suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
 
 
 @contextlib.contextmanager

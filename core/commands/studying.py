@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -16,7 +14,7 @@ from pathlib import Path
 import click
 
 from core import entry, home
-from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, into_the_store
+from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
@@ -105,11 +103,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
 
 def _made(making: Making, runs: Iterable[Planned]) -> Outcome:
     async def go() -> Outcome:
-        task = asyncio.current_task()
-        assert task is not None
-        # Ctrl-C cancels the runs in good order, so that their journals say how they ended.
-        with contextlib.suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+        heed_ctrl_c()
         return await making.make(list(runs))
 
     return asyncio.run(go())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.lab import FACETS
 from core.runs.bundle import IMPORTED
@@ -261,8 +261,3 @@ def _ranges(texts: Sequence[str]) -> Iterator[Range]:
         except ValueError:
             continue
         yield Range(metric, low, high)
-
-
-def as_query(values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """An address's query with a list for each name, however it was given."""
-    return {name: [value] if isinstance(value, str) else list(value) for name, value in values.items()}

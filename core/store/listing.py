@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.store.filters import MADE_BY, SAID, STATUS, Filter, condition
+from core.store.queries import SEEN
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ def items(
             select rowid as row from items where {sql} and {beyond}
             order by {_by(order, turned=there is not None and before is not None)} limit ?
         )
-        select items.*, {STATUS} as status, left(explanation, 300) as explanation
-        from items join runs using (run) left join cases on (cases.run, cases."case") = (items.run, items."case")
-        where items.rowid in (select row from page)
+        {_SHOWN} where items.rowid in (select row from page)
         order by {_by(order)}
         """,  # noqa: S608  our own names
         [*values, *past, limit, list(stopped)],
@@ -98,6 +97,24 @@ def items(
     )
     first = (behind + 1) if after or there is None else behind - len(rows) + 1
     return Listed(rows, first if len(rows) else 0, total, lost=anchor is not None and there is None)
+
+
+_SHOWN = f"""
+    select items.*, {STATUS} as status, left(explanation, 300) as explanation
+    from items join runs using (run) left join cases on (cases.run, cases."case") = (items.run, items."case")
+"""  # noqa: S608  our own names
+
+
+def row(store: Store, place: Place, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
+    """The row of that place as `items` has it; none where there is none that `viewer` owns or may see."""
+    return store.query(
+        f"""
+        {_SHOWN} where (items.run, items."case", items.trial) = (?, ?, ?)
+                 and items.run in (select run from runs where {SEEN})
+        """,  # noqa: S608  our own names
+        [list(stopped), *place, viewer, viewer],
+        rows=None,
+    )
 
 
 def runs(
@@ -116,30 +133,26 @@ def runs(
     sql, values = condition(wanted, viewer, stopped)
     anchor = after or before
     backwards = bool(before)
+    order = SORTS["oldest" if oldest else "newest"][1]
     with store.cursor() as cursor:
         there = cursor.execute('select "at", run from items where run = ? limit 1', [anchor]).fetchone()
-    held = f'select run, any_value("at") as "at", count(*) as found from items where {sql} group by run'  # noqa: S608  our own names
-    sign = ">" if oldest != backwards else "<"
-    beyond = f'("at" {sign} ? or ("at" = ? and run {sign} ?))' if there else "true"
-    behind = (
-        f'("at" {"<" if sign == ">" else ">"} ? or ("at" = ? and run {"<" if sign == ">" else ">"} ?))'
-        if there
-        else "false"
-    )
-    past = [there[0], *there] if there else []
-    way, back = ("", " desc") if oldest else (" desc", "")
-    turned = back if there and backwards else way
+    held = f'(select run, any_value("at") as "at", count(*) as found from items where {sql} group by run) items'  # noqa: S608  our own names
+    beyond, past = _beyond(order, there, backwards) if there else ("true", [])
+    behind, before_it = _beyond(order, there, not backwards) if there else ("false", [])
     rows = store.query(
         f"""
-        with held as ({held})
-        select * from (select * from held where {beyond} order by "at"{turned}, run{turned} limit ?)
-        order by "at"{way}, run{way}
+        select * from (
+            select * from {held} where {beyond} order by {_by(order, bool(there) and backwards)} limit ?
+        ) items order by {_by(order)}
         """,  # noqa: S608  our own names
         [*values, *past, limit],
         rows=None,
     )
     with store.cursor() as cursor:
-        row = cursor.execute(f"select count(*), count(*) filter ({behind}) from ({held})", [*past, *values]).fetchone()  # noqa: S608  our own names
+        row = cursor.execute(
+            f"select count(*), count(*) filter ({behind}) from {held}",  # noqa: S608  our own names
+            [*before_it, *values],
+        ).fetchone()
     total, others = row or (0, 0)
     if not there:
         first = 1

@@ -13,6 +13,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Call, Transcript
 from pages.parts import session
 from pages.parts.models import short
+from pages.parts.pace import waits
 from pages.parts.text import plain
 from pages.shell import PAGES
 
@@ -72,13 +73,14 @@ def _told(fork: Fork) -> bool:
     return True
 
 
-@st.cache_data(max_entries=16, show_spinner="Counting what depends on it …")
+@st.cache_data(max_entries=16, show_spinner=False)
 def _planned(fork: Fork, size: int) -> Plan:
     return session.runs().plan(fork)
 
 
 def _plan(fork: Fork) -> Plan:
-    return _planned(fork, session.runs().file(fork.run).st_size)
+    with waits("Counting what depends on it …"):
+        return _planned(fork, session.runs().file(fork.run).st_size)
 
 
 def _price(models: Collection[str]) -> str:

@@ -12,8 +12,8 @@ from pages.parts.text import plain
 from pages.shell import PAGES
 
 
-def menu(run_id: str) -> None:
-    """Title, hiding, deleting; nothing for a run that is not the visitor's."""
+def menu(run_id: str, study: str) -> None:
+    """Title, hiding, deleting; nothing for a run that is not the visitor's. `study` is what the run was made for."""
     visit = session.runs()
     if not visit.owns(run_id):
         return
@@ -28,8 +28,10 @@ def menu(run_id: str) -> None:
             visit.keep(run_id, now)
             st.rerun()
         sure = True
-        if visit.is_of_others(run_id):
-            sure = st.checkbox("It is another person's, or holds their words: delete it all the same", key="sure")
+        if study or visit.is_of_others(run_id):
+            sure = st.checkbox(
+                "It is another person's or a study's, or holds others' words: delete it all the same", key="sure"
+            )
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
                 visit.delete(run_id)

@@ -69,7 +69,7 @@ class _Labelling:
             self.store = entry.keeper().store
         except StoreError:
             self.store = None
-        self.viewer = None if self.visit.sees_all else self.visit.visitor.name
+        self.viewer = session.viewer()
 
     def draw(self) -> None:
         keys = iter(KEYS)

@@ -152,7 +152,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         )
         along.page_of_run(run_id, transcript)
         along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
-        keep.menu(run_id)
+        keep.menu(run_id, transcript.started.study if transcript.started else "")
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)
 

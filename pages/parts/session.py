@@ -63,6 +63,12 @@ def runs() -> Visit:
     return Visit(entry.jobs(), visitor())
 
 
+def viewer() -> str | None:
+    """For whom lists are made; None sees all."""
+    visit = runs()
+    return None if visit.sees_all else visit.visitor.name
+
+
 def become_host(code: str) -> bool:
     """Let this session see and do everything, if `code` is the host's. Whether it is."""
     st.session_state["host"] = policy.is_host_code(code)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.store import listing
-from core.store.filters import Filter, as_query, from_query
+from core.store.filters import Filter, from_query
 from core.store.listing import Place
 
 LISTS = {"cases": "Cases", "runs": "Runs", "pictures": "Pictures"}
@@ -20,7 +20,7 @@ _OPEN = ("run", "case", "trial")
 
 def read() -> dict[str, list[str]]:
     """The address's query."""
-    return as_query({name: st.query_params.get_all(name) for name in st.query_params})
+    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def shown() -> str:
@@ -54,23 +54,23 @@ def go(
     filter: Filter | None = None,
     sort_by: str | None = None,
     page: Mapping[str, Place] | None = None,
-    open: Place | None = None,
 ) -> None:
-    """Change the address: what is not given stays, but another list, filter or order begins at its beginning."""
+    """Change the address to another list, filter, order or page of the list, and close what is open. What is not given
+    stays; without a `page` it is the first.
+    """
     to: dict[str, str | Sequence[str]] = {"show": show or shown(), "sort": sort_by or sort()}
     if to["show"] == "cases":
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
     to |= (filter or wanted()).query()
-    same = show is None and filter is None and sort_by is None
-    anchors = page if page is not None else {name: at for name in ("after", "before") if (at := anchor(name))}
-    if same:
-        to |= {name: list(place) for name, place in anchors.items()}
-    row = open if open is not None else (opened() if same and page is None else None)
-    if row is not None and row.run:
-        to |= {name: value for name, value in zip(_OPEN, row, strict=True) if value or name == "run"}
+    to |= {name: list(place) for name, place in (page or {}).items()}
     st.query_params.from_dict(to)
+
+
+def open_at(place: Place | None) -> None:
+    """Open a row beside its list, or close what is open."""
+    change(**opening(place))
 
 
 def change(**news: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ def change(**news: Sequence[str]) -> None:
 
 
 def opening(place: Place | None) -> dict[str, Sequence[str]]:
-    """What `change` needs to open a row beside its list, or to close what is open."""
+    """What of the address opens a row, or closes what is open."""
     return {name: [value] if value else [] for name, value in zip(_OPEN, place or Place(""), strict=True)}
 
 

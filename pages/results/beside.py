@@ -21,11 +21,7 @@ ELSEWHERE = 20
 """So many cases of the same question are listed."""
 
 
-def _open(place: Place) -> None:
-    address.go(open=place)
-
-
-def draw(looked: Looked, at: Place, open: Callable[[Place], None] = _open) -> None:
+def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open_at) -> None:
     """The case of the row `at`; a run that is gone is reported. `open` leads to the same question elsewhere."""
     try:
         state, active = live.look(at.run)
@@ -38,7 +34,6 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = _open) -> No
         return
     if not active:
         damage(at.run)
-    if not active:
         labels.draw(lab, at.run, state, at.case, at.trial)
     if not live.watched(lab, at.run, state, active):
         go_on(at.run, state)

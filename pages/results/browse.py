@@ -10,7 +10,7 @@ from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import shell
-from pages.parts import keep, recording, second
+from pages.parts import keep, recording, second, session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
 from pages.parts.upload import upload
@@ -109,7 +109,7 @@ def main() -> None:
     with waits("Reading the journals …"):
         keeper.looked.wait(timeout=60)
     seen = keeper.changes
-    looked = Looked(keeper.store, cases_list.viewer(), listing.interrupted(keeper.store, runs_list.alive))
+    looked = Looked(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
     keep.deleted()
     anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any
 from zlib import crc32
 
 import pandas as pd
@@ -11,7 +13,6 @@ from core import entry
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
-from pages.parts import session
 from pages.parts.models import short
 from pages.parts.tables import as_csv
 from pages.parts.text import plain, shortened
@@ -34,14 +35,19 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
         table(found, at)
     with right:
         _step(places, at)
-        row = found.rows.iloc[places.index(at)] if at in places else None
-        if row is not None:
-            with st.container(border=True, key="row"):
-                st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
-                said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
-                came = _outcome(*row[["outcome", "reason", "error", "status"]])
-                st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
+        # A link may open what is not on this page of the list.
+        for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
+            _row(row)
         beside.draw(looked, at)
+
+
+def _row(row: dict[Hashable, Any]) -> None:
+    """The row that is open, in full."""
+    with st.container(border=True, key="row"):
+        st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
+        said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
+        came = _outcome(row["outcome"], row["reason"], row["error"], row["status"])
+        st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
 
 
 def read(looked: Looked, wanted: Filter) -> Listed:
@@ -90,7 +96,7 @@ def table(found: Listed, at: Place | None) -> None:
     def take() -> None:
         picked = st.session_state[key]["selection"]
         if picked["cells"]:
-            address.go(open=places[picked["cells"][0][0]])
+            address.open_at(places[picked["cells"][0][0]])
 
     st.dataframe(
         shown,
@@ -146,15 +152,10 @@ def _step(places: list[Place], at: Place) -> None:
                 key=f"to-{label.lower()}",
                 disabled=place is None,
                 shortcut=key,
-                on_click=lambda to=place: address.go(open=to) if to else None,
+                on_click=address.open_at,
+                args=(place,),
             )
         st.button(
             "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-            on_click=lambda: address.go(open=Place("")),
+            on_click=address.open_at, args=(None,),
         )  # fmt: skip
-
-
-def viewer() -> str | None:
-    """For whom the lists are; None sees all."""
-    visit = session.runs()
-    return None if visit.sees_all else visit.visitor.name

@@ -17,11 +17,12 @@ from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
 from core.store.shared import Match, NotComparable
 from core.store.store import QueryRefused, Store, StoreError
+from pages.parts import session
 from pages.parts.compared import told_apart
 from pages.parts.models import short
-from pages.parts.pace import aside
+from pages.parts.pace import waits
 from pages.parts.text import plain, shortened
-from pages.results import address, cases_list, comparison, facets, runs_list
+from pages.results import address, comparison, facets, runs_list
 from pages.results.facets import Looked, words
 from pages.shell import PAGES
 
@@ -153,9 +154,9 @@ def main() -> None:
     except StoreError as error:
         st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
         return
-    with st.spinner("Reading the journals …"), aside():
+    with waits("Reading the journals …"):
         keeper.looked.wait(timeout=60)
-    store, viewer = keeper.store, cases_list.viewer()
+    store, viewer = keeper.store, session.viewer()
     looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
     # What is open beside the comparison does not change it.
     query = {name: values for name, values in address.read().items() if name not in listing.Place._fields}
@@ -171,7 +172,7 @@ def main() -> None:
     choose(looked, by, [one.name for one in subjects], wanted)
     within(wanted.without(by) if by in TITLES else wanted)
     try:
-        with st.spinner("Comparing …"), aside():
+        with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
         judged = shared.judged_of(store, compared.asked.lab)
         lab_and_match(_labs(looked, query), compared, judged)

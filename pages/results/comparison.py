@@ -107,7 +107,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         for row, column in st.session_state[key]["selection"]["cells"]:
             i = list(shown).index(column) - ahead
             if 0 <= i < len(names) and (place := found[f"place_{i}"][row]):
-                address.change(**address.opening(place))
+                address.open_at(place)
 
     table, beside_it = (st.container(), None) if at is None else st.columns(ROOM, gap="medium")
     with table:
@@ -125,9 +125,9 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         with beside_it:
             st.button(
                 "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-                on_click=lambda: address.change(**address.opening(None)),
+                on_click=address.open_at, args=(None,),
             )  # fmt: skip
-            beside.draw(looked, at, lambda place: address.change(**address.opening(place)))
+            beside.draw(looked, at)
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:

@@ -19,8 +19,7 @@ LONGEST_LINK = 6_000
 """Letters of a query that an address holds; browsers and proxies cut longer ones."""
 
 st.title("Query", anchor=False)
-visit = session.runs()
-viewer = None if visit.sees_all else visit.visitor.name
+viewer = session.viewer()
 whose = "all runs" if viewer is None else "your runs, and those that are shared or came with the app"
 st.markdown(
     f"SQL over {whose}. A query reads a copy and changes nothing. It gives "

@@ -69,6 +69,14 @@ def test_every_run_has_a_row_and_what_failed_says_how(store: Store) -> None:
     assert (kept.how, kept.task, kept.explanation) == ("cot", "strategyqa", "Birds fly.")
 
 
+def test_one_row_is_found_by_its_place(store: Store) -> None:
+    page = listing.items(store, Filter())
+    rows = [listing.row(store, place).astype(object).fillna("") for place in page.places()]
+    listed = page.rows.astype(object).fillna("").to_dict("records")
+    assert [row.to_dict("records") for row in rows] == [[row] for row in listed]
+    assert listing.row(store, Place("run-4", "question", "cf-99")).empty
+
+
 @pytest.mark.parametrize("sort", list(listing.SORTS))
 def test_pages_forth_and_back_hold_every_row_once(store: Store, sort: str) -> None:
     whole = listing.items(store, Filter(), sort=sort).places()
@@ -165,6 +173,8 @@ def test_what_belongs_to_somebody_else_is_neither_listed_nor_counted(tmp_path: P
         assert listing.facet(store, Filter(), "outcome", viewer="ann") == {"otherwise": 1, "unread": 1}
         assert listing.count(store, Filter(runs=("of-bob",)), viewer="ann") == 0
         assert listing.elsewhere(store, Place("of-ann", "question"), viewer="ann").empty
+        assert len(listing.row(store, Place("of-ann", "question", "cf-01"), viewer="ann")) == 1
+        assert listing.row(store, Place("of-bob", "question", "cf-01"), viewer="ann").empty
         assert runs_of(listing.runs(store, Filter(), viewer="bob")) == ["of-bob"]
 
 
