@@ -59,8 +59,7 @@ def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scri
     page.wait_for_timeout(1000)
     assert page.evaluate(MOVING), "a run that goes on shows that it does"
     page.emulate_media(reduced_motion="reduce")
-    page.wait_for_timeout(1500)
-    assert page.evaluate(MOVING) == 0
+    page.wait_for_function(f"{MOVING} === 0")
     page.locator(".st-key-cancel button").click()
     model.go_on()
     page.close()
