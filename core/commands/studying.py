@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from core import entry, home
+from core.commands import study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
@@ -29,7 +30,7 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, status, table.")
+    group = click.Group("study", help="Many runs from one file: plan, run, status, table, report.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
@@ -37,6 +38,7 @@ def add(commands: click.Group) -> None:
         ("table", _table, "What a study found so far."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
+    study_report.add(group)
     commands.add_command(group)
 
 

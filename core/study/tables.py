@@ -53,7 +53,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
-    settings = {name: _text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    settings = {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
         log = state.case(case)
         view = run.lab.view(log)
@@ -82,9 +82,10 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
             yield {**about, **one.made, **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None}}
 
 
-def _text(value: object) -> str:
+def text(value: object) -> str:
+    """A setting's value as a row or column is named by it."""
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text, value))
     return "" if value is None else str(value)
 
 
