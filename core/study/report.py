@@ -103,7 +103,7 @@ def _plan(study: Study, stand: Mapping[str, Standing]) -> Iterator[tuple[str, li
             (
                 "Tokens",
                 f"{taken.prompt:,.0f} read and {taken.completion:,.0f} written; where an endpoint does not count them, "
-                "a quarter of the characters",
+                "a quarter of the characters; robots' among them",
             ),
             ("Failed", _counted(failures) or "nothing"),
             ("Budget", budget),
@@ -124,7 +124,10 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
     for run in runs:
         for role, models in run.spec.roles.items():
             roles.setdefault(role, set()).update(models)
-    facts += [(f"Asked as {role}", ", ".join(sorted(models))) for role, models in roles.items()]
+    alike: dict[str, list[str]] = {}
+    for role, models in roles.items():
+        alike.setdefault(", ".join(sorted(models)), []).append(role)
+    facts += [(f"Asked as {' and '.join(several)}", models) for models, several in alike.items()]
     for name, field in lab.spec.model_fields.items():
         # Who is asked stands above, role by role.
         values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))

@@ -30,8 +30,8 @@ def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
-    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting and
-    facet, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
+    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting, facet
+    and trait, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
     `multiverse.NAMED` hold what a figure would have been under other choices.
     """
     import pandas as pd
@@ -65,6 +65,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
         about: Row = {
             **{name: value for name, value in facets.items() if value},
             **settings,
+            **run.lab.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             "complete": state.status == "completed",
         }
