@@ -18,7 +18,7 @@ from core.commands import study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
-from core.study import estimate, plan, tables
+from core.study import estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
@@ -195,12 +195,16 @@ def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | Non
 
 def _as_text(rows: list[Row]) -> Iterable[str]:
     for title, cells in groupby(rows, lambda row: row["table"]):
-        of_table = list(cells)
+        of_table, still = multiverse.moved(list(cells))
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
             by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
         yield f"\n{title}"
+        if still:
+            yield f"  {still}"
+        if not of_table:
+            continue
         width = max(map(len, by_row))
         widths = [max(len(name), *(len(row.get(name, "")) for row in by_row.values())) for name in columns]
         names = (name.ljust(w) for name, w in zip(columns, widths, strict=True))

@@ -125,8 +125,8 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
         for role, models in run.spec.roles.items():
             roles.setdefault(role, set()).update(models)
     alike: dict[str, list[str]] = {}
-    for role, models in roles.items():
-        alike.setdefault(", ".join(sorted(models)), []).append(role)
+    for role, asked in roles.items():
+        alike.setdefault(", ".join(sorted(asked)), []).append(role)
     facts += [(f"Asked as {' and '.join(several)}", models) for models, several in alike.items()]
     for name, field in lab.spec.model_fields.items():
         # Who is asked stands above, role by role.
@@ -142,6 +142,7 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
 
 
 def _table(title: str, cells: list[Row], numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]:
+    cells, still = multiverse.moved(cells)
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     rows = []
     for name in dict.fromkeys(cell["row"] for cell in cells):
@@ -152,7 +153,7 @@ def _table(title: str, cells: list[Row], numbers: Mapping[Place, tuple[int, str]
     return {
         **{"title": title, "columns": columns, "rows": rows},
         "picture": None if is_range else forest.lines(cells),
-        "remark": _RANGE if is_range else "",
+        "remark": f"{_RANGE} {still}".strip() if is_range else "",
         "sources": list(dict.fromkeys(cell["source"] for cell in cells if cell["source"])),
     }
 

@@ -189,6 +189,8 @@ def test_which_choice_moves_a_figure_and_which_items() -> None:
     # By itself each of the two moves the mean by a half where the other has one of its values, and by nothing else.
     assert cells["moved by votes (1, 3)"]["value"] == cells["moved by rules (paper, repaired)"]["value"] == 0.25
     assert cells["moved by votes (1, 3)"]["note"] == "items: q1"
+    shown = multiverse.moved(multiverse.rows(lab, pd.concat([frame, frame[frame["votes"] == "3"].assign(model="n")])))
+    assert {cell["row"] for cell in shown[0]} == {"m · cot"} and shown[1].startswith("1 of 2 are the same")
 
 
 def test_fewer_votes_are_read_from_the_same_answers(tmp_path: Path) -> None:
