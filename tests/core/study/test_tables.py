@@ -15,6 +15,7 @@ from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.tables import otherwise
 from core.runs.transcript import transcript
+from core.runs.upgrade import upgraded
 from core.study import multiverse, named
 from core.study.plan import BadStudy
 from core.study.plan import read as study_of
@@ -229,3 +230,20 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     policy = next(str(attributes["content"]) for _, attributes in attacked.tags if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
     assert "This study is not finished: 8 of 10 runs have completed (2 not begun)." in attacked.text
+
+
+def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
+    seen = 0
+    for path in sorted(home.recordings().glob("*.jsonl")):
+        state = transcript(upgraded(read(path).events, entry.labs()))
+        lab = entry.labs()[state.started.lab if state.started else ""]
+        for case in state.cases:
+            log = state.case(case)
+            view = lab.view(log)
+            assert all(figure.score.n <= figure.score.of for figure in lab.more(view, "repaired")), path.name
+            for one in multiverse.otherwise(lab, view):
+                score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
+                if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):
+                    assert one.value == pytest.approx(score.value), (path.name, case, one)
+                    seen += 1
+    assert seen > 10
