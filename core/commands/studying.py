@@ -199,7 +199,9 @@ def _as_text(rows: list[Row]) -> Iterable[str]:
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
-            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
+            # What hangs on choices has lists of items, which would make a table too wide.
+            is_wide = title.startswith(multiverse.TITLE)
+            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
         yield f"\n{title}"
         if still:
             yield f"  {still}"
@@ -212,6 +214,8 @@ def _as_text(rows: list[Row]) -> Iterable[str]:
         for name, row in by_row.items():
             shown = (row.get(column, "").ljust(w) for column, w in zip(columns, widths, strict=True))
             yield f"  {name:{width}}  {'  '.join(shown)}".rstrip()
+        if title.startswith(multiverse.TITLE):
+            yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
 
 
 def _cell(cell: Row) -> str:
@@ -219,7 +223,8 @@ def _cell(cell: Row) -> str:
         return _printed(cell)
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None or cell["note"] else ""
+    says_n = cell["trials"] or cell["p"] is not None or cell["low"] is not None or cell["value"] is None
+    items = f", {cell['n']} of {cell['of']}" if says_n else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
     marks = ("" if cell["complete"] else ", not complete") + (", too few count" if cell["thin"] else "")
     test = "" if cell["p"] is None else f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"

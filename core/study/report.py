@@ -173,7 +173,7 @@ def _cell(cell: Row, numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]
         "is_ours": is_ours,
         "shown": "undefined" if cell["value"] is None else f"{cell['value']:.2f}",
         "span": "" if cell["low"] is None else f"{cell['low']:.2f} to {cell['high']:.2f}",
-        "rests": f"{cell['n']:,} of {cell['of']:,}",
+        "rests": f"{cell['n']:,} of {cell['of']:,}{' items' if cell['column'].startswith(multiverse.MOVED) else ''}",
         "must": "" if cell["truth"] is None else f"{cell['truth']:.2f}",
         "remarks": list(_remarks(cell)),
         "faint": bool(cell["behind"]) and (cell["thin"] or cell["n"] < FEW),

@@ -32,6 +32,7 @@ METRICS = (
             f"Gain over {words}",
             f"How much more often the predictor was right with the explanation than with {words}.",
             format="+.2f",
+            is_share=False,
         )
         for arm, words in (
             ("none", "the answer alone"),

@@ -17,6 +17,7 @@ from core.labs.simulatability.tables import otherwise
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.study import multiverse, named
+from core.study.cells import cells
 from core.study.plan import BadStudy
 from core.study.plan import read as study_of
 from tests.attacks.pages import ATTACKS
@@ -247,3 +248,12 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
                     assert one.value == pytest.approx(score.value), (path.name, case, one)
                     seen += 1
     assert seen > 10
+
+
+def test_the_same_value_everywhere_has_an_interval_only_where_it_is_a_share() -> None:
+    frame = pd.DataFrame(
+        {"run": "r", "case": item, "item": item, "model": "m", "value": 0.0, "truth": None, "complete": True}
+        for item in "abcd"
+    )
+    [share], [gain] = (cells(frame, ["model"], [], "–", is_share) for is_share in (True, False))
+    assert share["low"] == 0 < share["high"] < 1 and (gain["low"], gain["high"], gain["n"]) == (None, None, 4)
