@@ -61,6 +61,8 @@ def lines(found: Progress) -> Iterator[str]:
         yield f"{found.rate:.0f} calls answered a minute{left}"
     for endpoint, history in found.limits.items():
         yield f"{endpoint}: {', '.join(map(str, history))} calls at once"
+    if found.stop_width:
+        yield f"A run stops early once its always-valid interval is {found.stop_width:.2f} wide (stop_width)"
     for error, n in found.failures.items():
         yield f"  {n:,} {error}"
     for run, why in found.stopped.items():
@@ -75,7 +77,8 @@ def _bar(cell: Cell) -> str:
     done = round(cell.share * _BAR)
     of = f"{cell.cases:,} of {cell.of:,} cases" if cell.of else f"{_count(cell.cases, 'case')} so far"
     runs = f", {cell.completed} of {cell.runs} runs" if cell.runs > 1 else ""
-    failures = "".join(f", {n:,} {error}" for error, n in cell.failures.most_common())
+    runs += f", {cell.stopped_early} stopped early" if cell.stopped_early else ""
+    failures = "".join(f", {n:,} {error}" for error, n in cell.failures.items())
     return f"{'█' * done}{'·' * (_BAR - done)} {of}{runs}, {_count(cell.answered, 'call')}{failures}"
 
 

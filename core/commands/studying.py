@@ -19,6 +19,7 @@ from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
 from core.study.control import MOST_AT_ONCE, want
+from core.study.early import Early
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
 
@@ -124,20 +125,23 @@ class _Progress:
     def __init__(self, study: Study, as_json: bool) -> None:
         self._study = study
         self._json = as_json
-        self._ended = 0
 
     def tell(self, run: Planned, state: Transcript) -> None:
         score = state.score(run.lab.headline, self._study.rules)
-        value = score.value if score else None
+        value, items = (score.value, f"{score.n} of {score.of}") if score else (None, "")
+        status = state.status
+        if status == "cancelled" and (width := self._study.stop_width_of(run)):
+            early = Early(run.lab, self._study.rules, width)
+            early(state)
+            status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
         if self._json:
-            told = {"run": run.id, "status": state.status, "metric": run.lab.headline, "value": value}
+            told = {"run": run.id, "status": status, "metric": run.lab.headline, "value": value}
             print(json.dumps(told), flush=True)
             return
-        self._ended += 1
         title = run.lab.metric(run.lab.headline).title.lower()
-        figure = f"{title} {value:.2f} ({score.n} of {score.of})" if score and value is not None else f"no {title}"
+        figure = f"no {title}" if value is None else f"{title} {value:.2f} ({items})"
         model = getattr(run.spec, "model", "")
-        print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {state.status}, {figure}", flush=True)
+        print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {status}, {figure}", flush=True)
 
     def end(self, outcome: Outcome, of: int) -> int:
         """What came of the runs, in a sentence for each kind; the exit code."""
@@ -147,12 +151,9 @@ class _Progress:
             print(f"{_runs(len(outcome.elsewhere))} of this study are being made by another process.", file=sys.stderr)
         if outcome.spent or outcome.paused:
             why = "Paused" if outcome.paused else f"The budget of {self._budget()} is spent"
+            done = f"{len(outcome.completed) + len(outcome.early)} of {_runs(of)} have completed"
             raising = "" if outcome.paused else " Raise the budget to go on."
-            print(
-                f"{why}: {len(outcome.completed)} of {_runs(of)} have completed, and what was answered is "
-                f"kept.{raising}",
-                file=sys.stderr,
-            )
+            print(f"{why}: {done}, and what was answered is kept.{raising}", file=sys.stderr)
             return INTERRUPTED
         if outcome.failed:
             return BAD_INPUT if outcome.bad_input else UNREACHABLE
@@ -202,7 +203,11 @@ def _cell(cell: tables.Row) -> str:
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
     items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
-    marks = ("" if cell["complete"] else ", not complete") + (", too few count" if cell["thin"] else "")
+    marks = (
+        ("" if cell["complete"] else ", not complete")
+        + (", stopped early" if cell["stopped_early"] else "")
+        + (", too few count" if cell["thin"] else "")
+    )
     return f"{value}{interval}{items}{truth}{marks}"
 
 

@@ -19,6 +19,7 @@ from core.runs.transcript import Transcript, transcript
 from core.runs.turns import LEAVE, WHOSE
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
+from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
 from core.study.plan import BadStudy, Planned, Study, unpriced
 from core.study.standing import FREE, is_completed, standing, standings
@@ -36,11 +37,13 @@ VAIN = 3
 
 @dataclass
 class Outcome:
-    """What came of it. `failed` says why, by run; `elsewhere` are runs that somebody else is making; `spent`: a budget
-    stopped it, `paused`: somebody who wanted a pause.
+    """What came of it. `early` are runs that stopped at the study's `stop_width`; `failed` says why, by run;
+    `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
+    pause.
     """
 
     completed: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     elsewhere: list[str] = field(default_factory=list)
     bad_input: bool = True
@@ -123,6 +126,8 @@ class Making:
             path = self._folder / f"{run.id}.jsonl"
             if is_completed(path):
                 outcome.completed.append(run.id)
+            elif stopped_early(self.study, run, path) is not None:
+                outcome.early.append(run.id)
             elif standing(path).vain >= VAIN:
                 suspects.append(run)
             else:
@@ -164,8 +169,8 @@ class Making:
         except JournalInUse:
             outcome.elsewhere.append(run.id)
             return False
-        if state.status == "completed":
-            outcome.completed.append(run.id)
+        if state.status in ("completed", "cancelled"):
+            (outcome.completed if state.status == "completed" else outcome.early).append(run.id)
             self._told(run, state)
             return False
         is_bad = any(failure.bad_input for failure in state.failures)
@@ -189,10 +194,12 @@ class Making:
             return model if id.startswith(FREE) else meter.of(model)
 
         first = prior.due(run.lab, run.spec, history)
+        width = self.study.stop_width_of(run)
         await execute(
             run.lab,
             run.spec,
             run.id,
+            enough=Early(run.lab, self.study.rules, width) if width else None,
             resolve=resolve,
             publish=publish,
             history=history,

@@ -18,6 +18,9 @@ log = logging.getLogger(__name__)
 PATIENCE = 600.0
 """Seconds for which an endpoint that had answered may be out of reach before its runs are given up."""
 
+MANY, ALONE = 3, 90.0
+"""Where fewer calls than that fail and no other is under way, they are taken to be at fault after so many seconds."""
+
 _LONGEST_REST = 15.0
 
 FAULTS, REFUSALS = 3, 20
@@ -84,6 +87,7 @@ class _Reach:
 
     def __init__(self) -> None:
         self.answers = 0
+        self.waiting = 0
         self._lost_at: float | None = None
 
     def answered(self) -> None:
@@ -98,7 +102,11 @@ class _Reach:
         lost_for = time.monotonic() - self._lost_at
         if lost_for > PATIENCE:
             raise OutOfReach(failure)
-        await rest(min(0.25 + lost_for / 10, _LONGEST_REST))
+        self.waiting += 1
+        try:
+            await rest(min(0.25 + lost_for / 10, _LONGEST_REST))
+        finally:
+            self.waiting -= 1
 
 
 class Meter:
@@ -146,7 +154,7 @@ class _Metered:
         return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
 
     async def _patiently(self, request: Request, on_text: OnText) -> Answer:
-        vain = 0
+        vain, began = 0, time.monotonic()
         while True:
             before = self._reach.answers
             try:
@@ -160,7 +168,8 @@ class _Metered:
                     raise
                 # Where others are answered meanwhile, or none ever was, it may be this call's own fault.
                 vain += not is_down and (self._reach.answers > before or not before)
-                if vain >= (REFUSALS if isinstance(failure, RateLimited) else FAULTS):
+                is_alone = not is_down and self._reach.waiting < MANY and time.monotonic() - began > ALONE
+                if is_alone or vain >= (REFUSALS if isinstance(failure, RateLimited) else FAULTS):
                     raise
                 await self._reach.wait(failure)
             else:

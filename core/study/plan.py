@@ -114,6 +114,10 @@ class Study:
         """Every run, those of the controls first."""
         return *self.controls, *self.runs
 
+    def stop_width_of(self, run: Planned) -> float | None:
+        """At which width of its interval that run stops; None where it does not, as controls never do."""
+        return None if run in self.controls else self.stop_width
+
 
 def run_id(lab: Lab, spec: Spec) -> str:
     """The run's name: of the lab, what is to be measured and the prompts, and of nothing else."""
@@ -172,6 +176,10 @@ class _Reader:
         used = {one.lab.name: one.lab for one in runs.values()}
         for number, table in enumerate(self.data.table):
             self.check_table(table, used, ("table", number))
+        for lab in used.values() if self.data.stop_width else ():
+            if not lab.metric(lab.headline).is_mean:
+                words = f"{lab.title} cannot stop early: {lab.metric(lab.headline).title} is no mean of shares."
+                raise self.fault(("stop_width",), words)
         return Study(
             name=self.data.name or stem,
             title=self.data.title or self.data.name or stem,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from core import home
 from core.study.control import Wanted, wanted
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study
 from core.study.standing import Standing, standings
 
@@ -21,14 +22,16 @@ CONTROLS = "Controls"
 
 @dataclass
 class Cell:
-    """One point of the grid, seeds put together: `completed` of `runs`, `cases` of `of` (None until each run has
-    begun), `answered` calls, `failures` by class. `share` is how much of it is done, from 0 to 1.
+    """One point of the grid, seeds put together: of `runs` some have `completed`, others `stopped_early`; `cases` of
+    `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
+    done, from 0 to 1.
     """
 
     lab: str
     cell: str
     runs: int = 0
     completed: int = 0
+    stopped_early: int = 0
     cases: int = 0
     of: int | None = 0
     share: float = 0.0
@@ -38,7 +41,8 @@ class Cell:
 
 @dataclass
 class Progress:
-    """How a study stands. `status` counts its runs, `stopped` says why some failed. `paid` calls were asked of models
+    """How a study stands. `status` counts its runs, `stopped` says why some failed,
+    `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
     that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
     minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
     by endpoint, how many calls it was let have at once, one number after another. `at_once` runs go on at a time.
@@ -55,6 +59,8 @@ class Progress:
     budget_money: float | None
     failures: dict[str, int]
     stopped: dict[str, str]
+    stop_width: float | None
+    stopped_early: list[str]
     paused: bool
     at_once: int
     rate: float | None
@@ -69,8 +75,11 @@ def progress(study: Study, folder: Path) -> Progress:
     want: Wanted = wanted(home.home(), study.name)
     status: Counter[str] = Counter(one.status for one in stand.values())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
-    left = _calls_left(study, stand)
+    early = [run.id for run in study.all if stopped_early(study, run, folder / f"{run.id}.jsonl") is not None]
+    left = _calls_left(study, stand, early)
     return Progress(
+        stop_width=study.stop_width,
+        stopped_early=early,
         study=study.name,
         runs=len(stand),
         status=dict(status),
@@ -87,31 +96,31 @@ def progress(study: Study, folder: Path) -> Progress:
         rate=rate,
         minutes=left / rate if rate and left is not None else None,
         limits=_limits(stand.values()),
-        cells=_cells(study, stand),
+        cells=_cells(study, stand, early),
     )
 
 
-def _share(one: Standing) -> float:
-    if one.status == "completed":
+def _share(one: Standing, is_early: bool) -> float:
+    if one.status == "completed" or is_early:
         return 1.0
     # What is left of a run whose cases all have their results are its figures.
     return min(len(one.cases) / one.of, 0.99) if one.of else 0.0
 
 
-def _cells(study: Study, stand: Mapping[str, Standing]) -> list[Cell]:
+def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> list[Cell]:
     """In the order of the file, the controls first."""
-    names = _varied(study)
+    names = labels(study)
     cells: dict[tuple[str, str], Cell] = {}
     for run in study.all:
-        settings = run.spec.model_dump(mode="json")
-        label = CONTROLS if run in study.controls else " · ".join(str(settings[name]) for name in names[run.lab.name])
+        label = names[run.id]
         cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
         one = stand[run.id]
         cell.runs += 1
         cell.completed += one.status == "completed"
+        cell.stopped_early += run.id in early
         cell.cases += len(one.cases)
         cell.of = None if cell.of is None or not one.of else cell.of + one.of
-        cell.share += _share(one)
+        cell.share += _share(one, run.id in early)
         cell.answered += one.answered.total()
         cell.failures = dict(Counter(cell.failures) + one.failures)
     for cell in cells.values():
@@ -119,16 +128,20 @@ def _cells(study: Study, stand: Mapping[str, Standing]) -> list[Cell]:
     return list(cells.values())
 
 
-def _varied(study: Study) -> dict[str, list[str]]:
-    """By lab the settings in which the study's runs differ, but for the seed."""
-    values: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+def labels(study: Study) -> dict[str, str]:
+    """What tells each run from the others of its lab: the settings in which they differ, but for the seed."""
+    values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    settings = {run.id: run.spec.model_dump(mode="json", exclude={"seed"}) for run in study.all}
     for run in study.runs:
-        for name, value in run.spec.model_dump(mode="json").items():
-            values[run.lab.name][name].add(str(value))
-    return {
-        lab: [name for name, found in of_lab.items() if len(found) > 1 and name != "seed"]
-        for lab, of_lab in values.items()
+        for name, value in settings[run.id].items():
+            values[run.lab.name, name].add(str(value))
+    found = {
+        run.id: " · ".join(
+            str(value) for name, value in settings[run.id].items() if len(values[run.lab.name, name]) > 1
+        )
+        for run in study.runs
     }
+    return {**dict.fromkeys((run.id for run in study.controls), CONTROLS), **found}
 
 
 def _rate(stand: Iterable[Standing], now: float) -> float | None:
@@ -141,7 +154,7 @@ def _rate(stand: Iterable[Standing], now: float) -> float | None:
     return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
 
 
-def _calls_left(study: Study, stand: Mapping[str, Standing]) -> float | None:
+def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> float | None:
     """How many calls are still to be answered, if what is left of each lab takes what its share so far took. None where
     a lab has not begun.
     """
@@ -150,7 +163,7 @@ def _calls_left(study: Study, stand: Mapping[str, Standing]) -> float | None:
         by_lab[run.lab.name].append(run)
     left = 0.0
     for runs in by_lab.values():
-        done = sum(_share(stand[run.id]) for run in runs)
+        done = sum(_share(stand[run.id], run.id in early) for run in runs)
         if not done:
             return None
         left += sum(sum(stand[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
