@@ -150,7 +150,7 @@ class _Progress:
         if outcome.elsewhere:
             print(f"{_runs(len(outcome.elsewhere))} of this study are being made by another process.", file=sys.stderr)
         if outcome.spent or outcome.paused:
-            why = "Paused" if outcome.paused else f"The budget of {self._budget()} is spent"
+            why = "Paused" if outcome.paused else f"The budget of {self._budget()}"
             done = f"{len(outcome.completed) + len(outcome.early)} of {_runs(of)} have completed"
             raising = "" if outcome.paused else " Raise the budget to go on."
             print(f"{why}: {done}, and what was answered is kept.{raising}", file=sys.stderr)
@@ -160,9 +160,12 @@ class _Progress:
         return INTERRUPTED if outcome.elsewhere else DONE
 
     def _budget(self) -> str:
+        """The budgets, and that they are over: of money so much stays as a call may cost at most."""
         calls, money = self._study.budget_calls, self._study.budget_money
-        both = [f"{calls:,} calls"] if calls else []
-        return " or ".join(both + ([f"{money:.2f} US dollars"] if money else []))
+        if money is None:
+            return f"{calls:,} calls is spent"
+        both = f"{money:.2f} US dollars" + (f" and {calls:,} calls" if calls else "")
+        return f"{both} leaves no room for one more call"
 
 
 def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | None) -> int:

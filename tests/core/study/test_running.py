@@ -88,11 +88,12 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def answered(of: Study) -> Counter[tuple[str, str]]:
+    """The answers of the model in the journals, by run and call."""
     found: Counter[tuple[str, str]] = Counter()
-    for run in of.runs:
-        for event in read(home.journals() / f"{run.id}.jsonl").events:
-            if isinstance(event, Answered) and not event.cached:
-                found[run.id, event.call] += 1
+    for path in home.journals().glob("study-*.jsonl"):
+        for event in read(path).events:
+            if isinstance(event, Answered) and not event.cached and path.stem in {run.id for run in of.runs}:
+                found[path.stem, event.call] += 1
     return found
 
 
@@ -184,13 +185,13 @@ def test_a_budget_of_money_is_not_overdrawn(
     file = written(tmp_path, text("budget_money = 0.01"))
     assert main(["study", "run", file]) == 2 and server.count == 0
     assert "what openai/stub-model costs is not known" in capsys.readouterr().err
-    price = {"model": "openai/stub-model", "prompt": 10.0, "completion": 40.0, "date": "2026-01-01"}
+    price = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
     monkeypatch.setattr(prices, "prices", lambda: {"openai/stub-model": prices.Price.model_validate(price)})
     prices.price_of.cache_clear()
     assert main(["study", "run", file]) == 4
-    assert "The budget of 0.01 US dollars is spent" in capsys.readouterr().err
+    assert "The budget of 0.01 US dollars leaves no room" in capsys.readouterr().err
     [status] = printed(capsys, "status", file)
-    assert 0 < status["money"] <= status["budget_money"] == 0.01 and status["unpriced"] == 0
+    assert 0.002 < status["money"] <= status["budget_money"] == 0.01 and status["unpriced"] == 0
     assert status["paid"] == server.count
     prices.price_of.cache_clear()
 
@@ -330,22 +331,25 @@ def test_a_run_stops_early_where_its_interval_is_narrow_and_says_so(
     toml = """
     stop_width = {width}
     at_once = 1
-    lab = "ask"
-    spec = {{ dataset = "world", limit = 60, counterfactuals = 2, model = "control/dial-1.0" }}
+    lab = "check"
+    [spec]
+    controls = 0
+    explanations = ["attribution", "redaction"]
+    model = "control/dial-lexicon-1.0"
     """
-    file = written(tmp_path, toml.format(width=0.3))
+    file = written(tmp_path, toml.format(width=0.5))
     assert main(["study", "run", file]) == 0
-    assert "stopped early, precision 1.00" in capsys.readouterr().out
+    assert "stopped early, faithfulness 1.00 (8 items)" in capsys.readouterr().out
     [status] = printed(capsys, "status", file)
     assert len(status["stopped_early"]) == 1 and status["status"]["cancelled"] == 1
-    [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Ask: Precision"]
-    assert cell["stopped_early"] and cell["complete"] and 10 < cell["n"] < 60
+    [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Check: Faithfulness"]
+    assert cell["stopped_early"] and cell["complete"] and cell["n"] == 8
     assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
     # Nothing narrower was seen: who wants more goes on with that very run.
     file = written(tmp_path, toml.format(width=0.01))
     assert main(["study", "run", file]) == 0
-    [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Ask: Precision"]
-    assert not cell["stopped_early"] and cell["complete"] and cell["n"] == 60
+    [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Check: Faithfulness"]
+    assert not cell["stopped_early"] and cell["complete"] and cell["n"] == 20
 
 
 def test_the_plan_says_how_long_and_how_many(
