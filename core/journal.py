@@ -248,6 +248,39 @@ def _lease(path: Path) -> Path:
     return path.parent / ".leases" / f"{path.stem}.json"
 
 
+def _taken(path: Path) -> Lease:
+    """The right to write this journal. Raises JournalInUse."""
+    try:
+        return Lease(_lease(path))
+    except Held as held:
+        raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+
+
+def put(path: Path, data: bytes) -> None:
+    """Place a whole journal that was written elsewhere: at once or, whatever happens, not at all. Raises JournalInUse
+    and JournalFull.
+    """
+    lease = _taken(path)
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _full(path, error) from None
+    finally:
+        lease.release()
+
+
+def _full(path: Path, error: OSError) -> JournalFull:
+    return JournalFull(
+        f"{path.name} could not be written ({error.strerror or error}). What was answered before is kept. Free some "
+        "room, then go on with the run."
+    )
+
+
 def is_written(path: Path) -> bool:
     """Whether someone, in this process or another, here or on another machine, is writing this journal now."""
     return is_held(_lease(path))
@@ -262,10 +295,7 @@ class Journal:
     def __init__(self, path: Path, new: bool = False) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        try:
-            self._lease = Lease(_lease(path))
-        except Held as held:
-            raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+        self._lease = _taken(path)
         try:
             # Without a buffer, which would try a line that found no room again and again.
             self._file = path.open("xb" if new else "ab+", buffering=0)
@@ -296,10 +326,7 @@ class Journal:
                 # What went on a full disk may be half a line: without it the next one can be written.
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._file.fileno(), end)
-                raise JournalFull(
-                    f"{self.path.name} could not be written ({error.strerror or error}). What was answered before is "
-                    "kept. Free some room, then go on with the run."
-                ) from None
+                raise _full(self.path, error) from None
             self._lines += 1
         if event.kind in _PAID_FOR:
             _syncer().due(self)

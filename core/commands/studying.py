@@ -14,10 +14,12 @@ from pathlib import Path
 import click
 
 from core import entry, home
+from core.commands import study_cluster
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
+from core.study.cluster import Cluster
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
 from core.study.standing import standings
@@ -51,6 +53,8 @@ def _options(name: str) -> list[click.Parameter]:
     if name == "table":
         help = "also draw what was measured against what is so, where that is known"
         options.append(click.Option(["--picture"], type=path, metavar="FILE.html", help=help))
+    if name == "run":
+        options += study_cluster.OPTIONS
     return options
 
 
@@ -67,14 +71,18 @@ def _plan(file: Path, journals: Path | None, as_json: bool) -> int:
     return DONE
 
 
-def _run(file: Path, journals: Path | None, as_json: bool) -> int:
+def _run(file: Path, journals: Path | None, as_json: bool, engine: str, scheduler: str | None) -> int:
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     folder = Output(journals).folder
-    for model in sorted({model for run in study.all for model in run.spec.models}):
-        catalog.get(model)
     printed = _Progress(study, as_json)
-    making = Making(study, labs, catalog.get, folder, printed.tell)
+    making: Making | Cluster
+    if engine == "local":
+        for model in sorted({model for run in study.all for model in run.spec.models}):
+            catalog.get(model)
+        making = Making(study, labs, catalog.get, folder, printed.tell)
+    else:
+        making = study_cluster.making(engine, scheduler, study, folder, printed.tell)
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
@@ -92,7 +100,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
                 break
     except (asyncio.CancelledError, KeyboardInterrupt):
         code = INTERRUPTED
-    except JournalFull as error:
+    except (JournalFull, ConnectionError) as error:
         print(error, file=sys.stderr)
         code = INTERRUPTED
     into_the_store(folder)
@@ -101,7 +109,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
     return code
 
 
-def _made(making: Making, runs: Iterable[Planned]) -> Outcome:
+def _made(making: Making | Cluster, runs: Iterable[Planned]) -> Outcome:
     async def go() -> Outcome:
         heed_ctrl_c()
         return await making.make(list(runs))

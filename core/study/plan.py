@@ -54,6 +54,25 @@ class TableOf(_Strict):
     metrics: tuple[str, ...] = ()
 
 
+class ClusterOf(_Strict):
+    """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
+    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker starts,
+    `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    """
+
+    jobs: Annotated[int, Field(ge=1)] = 1
+    at_once: Annotated[int, Field(ge=1)] = 1
+    cpus: Annotated[int, Field(ge=1)] = 1
+    memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "4GB"
+    walltime: str = "04:00:00"
+    queue: str | None = None
+    account: str | None = None
+    directives: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    python: str = ""
+    interface: str | None = None
+
+
 class _File(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
     title: str = ""
@@ -64,6 +83,7 @@ class _File(_Strict):
     rules: Rules = "repaired"
     part: Annotated[list[_Part], Field(min_length=1)]
     table: list[TableOf] = []
+    cluster: ClusterOf | None = None
 
 
 class Planned(NamedTuple):
@@ -80,7 +100,7 @@ class Study:
 
     `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
-    number; `width` how wide an interval may be; by `rules` the tables are read.
+    number; `width` how wide an interval may be; by `rules` the tables are read. `cluster` is what it asks of SLURM.
     """
 
     name: str
@@ -93,6 +113,7 @@ class Study:
     budget_calls: int | None
     width: float | None
     rules: Rules
+    cluster: ClusterOf | None = None
 
     @property
     def all(self) -> tuple[Planned, ...]:
@@ -158,6 +179,7 @@ class _Reader:
             controls=tuple(one for id, one in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
+            cluster=self.data.cluster,
             **self.data.model_dump(include={"at_once", "budget_calls", "width", "rules"}),
         )
 
