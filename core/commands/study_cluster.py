@@ -25,7 +25,7 @@ from core.study.cluster import Cluster, Made, Task, make, while_wanted
 from core.study.plan import ClusterOf, Planned, Study
 
 if TYPE_CHECKING:
-    from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMCluster
     from distributed import Client
 
 ENGINES = ("local", "dask", "slurm")
@@ -72,7 +72,7 @@ def making(
                 cluster = await stack.enter_async_context(slurm(asked))
                 cluster.scale(jobs=asked.jobs)
             try:
-                yield await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))
+                yield await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
             except OSError as error:
                 raise ConnectionError(f"No Dask scheduler answers at {scheduler}: {error}") from None
 
@@ -98,7 +98,7 @@ def slurm(asked: ClusterOf) -> SLURMCluster:
     """
     # Its import would have Ctrl-C end the process at once.
     heeded = signal.getsignal(signal.SIGINT)
-    from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMCluster
 
     signal.signal(signal.SIGINT, heeded)
     logs = home.home() / "cluster"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,10 +78,13 @@ async def make(task: Task, labs: Mapping[str, Lab], resolve: Resolve, own: Calla
     if not is_shared and task.begun and not path.exists():
         journal.put(path, task.begun)
     making = Making(replace(task.study, runs=(run,), budget_calls=task.most), labs, resolve, folder)
-    until = time.monotonic() + 1.5 * lease.TTL
+    outcome = await making.make([run])
     # The lease of a worker that was lost on another machine runs out.
-    while (outcome := await making.make([run])).elsewhere and time.monotonic() < until:
+    for _ in range(ceil(1.5 * lease.TTL / LOOK)):
+        if not outcome.elsewhere:
+            break
         await asyncio.sleep(LOOK)
+        outcome = await making.make([run])
     return Made(outcome, b"" if is_shared or outcome.elsewhere else path.read_bytes(), standing(path).paid)
 
 
@@ -135,6 +138,7 @@ class Cluster:
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """What several runs stand on is made once, by the first of them."""
         self._left: int | None = None
+        self._rounds: Counter[str] = Counter()
         self._given_back = asyncio.Condition()
         self._flying = 0
 
@@ -195,9 +199,7 @@ class Cluster:
         finally:
             sign.unlink(missing_ok=True)
 
-    async def _in_turn(
-        self, client: Client, run: Planned, sign: str, outcome: Outcome, killers: list[Planned]
-    ) -> bool:
+    async def _in_turn(self, client: Client, run: Planned, sign: str, outcome: Outcome, killers: list[Planned]) -> bool:
         """Make one run, after what it stands on was made. Whether to make it again."""
         first = run.lab.prior(run.spec)
         if not isinstance(first, Prior) or not first.wanted:
@@ -212,7 +214,9 @@ class Cluster:
         from distributed.client import FutureCancelledError
 
         before = standing(self._path(run)).paid
-        wanted = 0 if self._left is None else self._wanted(run)
+        # Tries that fail are calls too: what was not enough is doubled.
+        wanted = 0 if self._left is None else self._wanted(run) << self._rounds[run.id]
+        self._rounds[run.id] += 1
         leave = await self._take(wanted)
         if wanted and not leave and self._left is not None:
             outcome.spent = True
@@ -245,7 +249,7 @@ class Cluster:
             outcome.failed[run.id] = f"the worker could not make it: {type(error).__name__}: {error}"
             return False
         finally:
-            await self._give_back(leave - (paid - before))
+            await self._give_back(leave, paid - before)
         return self._heard(run, made.outcome, outcome)
 
     def _heard(self, run: Planned, made: Outcome, outcome: Outcome) -> bool:
@@ -278,12 +282,12 @@ class Cluster:
             leave = min(wanted, self._left or 0)
             if self._left is not None:
                 self._left -= leave
-            self._flying += 1
+            self._flying += leave > 0
             return leave
 
-    async def _give_back(self, calls: int) -> None:
+    async def _give_back(self, leave: int, paid: int) -> None:
         async with self._given_back:
             if self._left is not None:
-                self._left = max(0, self._left + calls)
-            self._flying -= 1
+                self._left = max(0, self._left + leave - paid)
+            self._flying -= leave > 0
             self._given_back.notify_all()

@@ -56,8 +56,8 @@ class TableOf(_Strict):
 
 class ClusterOf(_Strict):
     """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
-    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker starts,
-    `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
+    starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
     """
 
     jobs: Annotated[int, Field(ge=1)] = 1
