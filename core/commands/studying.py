@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from core import entry, home
-from core.commands import study_cluster
+from core.commands import study_cluster, study_pack
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
@@ -30,12 +30,14 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, status, table.")
+    group = click.Group("study", help="Many runs from one file: plan, run, status, table, pack.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
         ("status", _status, "How the runs of a study stand."),
         ("table", _table, "What a study found so far."),
+        ("pack", study_pack.pack, "Put the journals of completed runs into one file, from which they are still read."),
+        ("unpack", study_pack.unpack, "Put the journals of a packed study back, one file a run."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
     commands.add_command(group)

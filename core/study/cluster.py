@@ -187,7 +187,7 @@ class Cluster:
         return outcome
 
     def _path(self, run: Planned) -> Path:
-        return self._folder / f"{run.id}.jsonl"
+        return journal.at(self._folder, run.id)
 
     @contextmanager
     def _signed(self) -> Iterator[str]:

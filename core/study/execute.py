@@ -155,7 +155,7 @@ class Making:
         waiting: deque[tuple[Planned, int]] = deque()
         suspects: list[Planned] = []
         for run in runs:
-            path = self._folder / f"{run.id}.jsonl"
+            path = journal.at(self._folder, run.id)
             if is_completed(path):
                 outcome.completed.append(run.id)
             elif standing(path).vain >= VAIN:
@@ -178,7 +178,7 @@ class Making:
 
     async def _once(self, run: Planned, tries: int, outcome: Outcome, budget: Budget) -> bool:
         """Make one run. Whether to try again."""
-        path = self._folder / f"{run.id}.jsonl"
+        path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:
                 # Read once nobody else can write: two who resume at once must not ask twice.

@@ -122,4 +122,4 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
 
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
     """How each run stands, by its name."""
-    return {run.id: standing(folder / f"{run.id}.jsonl") for run in runs}
+    return {run.id: standing(journal.at(folder, run.id)) for run in runs}
