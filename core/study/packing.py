@@ -4,7 +4,9 @@ whatever ends the process in between, every journal can be read, and doing it ag
 
 from __future__ import annotations
 
+import contextlib
 import os
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,9 +29,20 @@ class Packing(NamedTuple):
 
 def pack(study: Study, folder: Path) -> Packing:
     """Put the journals of the study's completed runs into `packs/<study>.zip`, those that were packed before too. What
-    people said of the runs stays where it is. Raises JournalFull, and then everything is as it was.
+    people said of the runs stays where it is. Raises JournalFull, and then everything is as it was, and JournalInUse
+    where somebody else is packing it.
     """
-    file = folder / packs.FOLDER / f"{study.name}{packs.ENDING}"
+    file = _file(study, folder)
+    file.parent.mkdir(exist_ok=True)
+    with journal.held(file):
+        return _pack(study, folder, file)
+
+
+def _file(study: Study, folder: Path) -> Path:
+    return folder / packs.FOLDER / f"{study.name}{packs.ENDING}"
+
+
+def _pack(study: Study, folder: Path, file: Path) -> Packing:
     chosen, left_out = [], {}
     for run in study.all:
         path = journal.at(folder, run.id)
@@ -43,9 +56,11 @@ def pack(study: Study, folder: Path) -> Packing:
         return Packing(file, 0, 0, 0, left_out)
     plain = [folder / f"{run}.jsonl" for run in chosen if (folder / f"{run}.jsonl").exists()]
     if plain:
-        _write(file, chosen, folder)
+        left_out |= _write(file, chosen, folder)
     # What is in the pack word for word goes; what was written on meanwhile stays, and goes before the pack's.
     for path in plain:
+        if path.stem in left_out:
+            continue
         try:
             with journal.held(path):
                 if path.read_bytes() == packs.Packed(file / path.name).read_bytes():
@@ -54,32 +69,35 @@ def pack(study: Study, folder: Path) -> Packing:
                     left_out[path.stem] = "it was gone on with meanwhile"
         except JournalInUse:
             left_out[path.stem] = "it is still going on"
-    unpacked = sum(one.stat().st_size for one in packs.journals(file))
-    return Packing(file, len(chosen), file.stat().st_size, unpacked, left_out)
+    sizes = [one.stat().st_size for one in packs.journals(file)]
+    return Packing(file, len(sizes), file.stat().st_size, sum(sizes), left_out)
 
 
-def _write(file: Path, runs: list[str], folder: Path) -> None:
-    file.parent.mkdir(exist_ok=True)
+def _write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
+    """Make the pack of these runs, in place of the one there; the runs that are not in it, each with the reason."""
     beside = file.with_name(f".{file.name}.part")
     try:
         with beside.open("wb") as target:
-            bundle.write(target, runs, (folder,), with_words=False)
+            written = bundle.write(target, runs, (folder,), with_words=False)
             target.flush()
             os.fsync(target.fileno())
+        with zipfile.ZipFile(beside) as back:
+            if (damaged := back.testzip()) is not None:
+                raise OSError(f"{damaged} is not what was written")
         beside.replace(file)
         _sync(file.parent)
-    except OSError as error:
+    except (OSError, zipfile.BadZipFile) as error:
         beside.unlink(missing_ok=True)
-        raise JournalFull(
-            f"{file} could not be written ({error.strerror or error}). The journals are as they were."
-        ) from None
+        why = getattr(error, "strerror", None) or error
+        raise JournalFull(f"{file} could not be written ({why}). The journals are as they were.") from None
+    return written.left_out
 
 
 def unpack(study: Study, folder: Path) -> int:
     """Put the journals of the study's pack back into the folder, each as a file of its own; how many. Raises
     JournalFull, and then the pack stays.
     """
-    file = folder / packs.FOLDER / f"{study.name}{packs.ENDING}"
+    file = _file(study, folder)
     found = list(packs.journals(file)) if file.exists() else []
     for one in found:
         path = folder / one.name
@@ -92,9 +110,10 @@ def unpack(study: Study, folder: Path) -> int:
 
 
 def _sync(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    """Have the names in a folder on the disk, where the system can do that for a folder."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
