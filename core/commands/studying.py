@@ -13,11 +13,12 @@ from pathlib import Path
 import click
 
 from core import entry, home
-from core.commands import study_control
+from core.commands import study_cluster, study_control, study_pack
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
+from core.study.cluster import Cluster
 from core.study.control import MOST_AT_ONCE, want
 from core.study.early import Early
 from core.study.execute import Making, Outcome
@@ -29,7 +30,7 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table.")
+    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table, pack.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
@@ -37,6 +38,8 @@ def add(commands: click.Group) -> None:
         ("at-once", study_control.at_once, "How many runs of a study go on at a time, while it runs."),
         ("status", study_control.status, "How the runs of a study stand."),
         ("table", _table, "What a study found so far."),
+        ("pack", study_pack.pack, "Put the journals of completed runs into one file, from which they are still read."),
+        ("unpack", study_pack.unpack, "Put the journals of a packed study back, one file a run."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
     commands.add_command(group)
@@ -60,6 +63,8 @@ def _options(name: str) -> list[click.Parameter]:
     if name == "table":
         help = "also draw what was measured against what is so, where that is known"
         options.append(click.Option(["--picture"], type=path, metavar="FILE.html", help=help))
+    if name == "run":
+        options += study_cluster.OPTIONS
     return options
 
 
@@ -76,15 +81,19 @@ def _plan(file: Path, journals: Path | None, as_json: bool) -> int:
     return DONE
 
 
-def _run(file: Path, journals: Path | None, as_json: bool) -> int:
+def _run(file: Path, journals: Path | None, as_json: bool, engine: str, scheduler: str | None) -> int:
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     folder = Output(journals).folder
-    for model in sorted({model for run in study.all for model in run.spec.models}):
-        catalog.get(model)
     want(home.home(), study.name, paused=False)
     printed = _Progress(study, as_json)
-    making = Making(study, labs, catalog.get, folder, printed.tell)
+    making: Making | Cluster
+    if engine == "local":
+        for model in sorted({model for run in study.all for model in run.spec.models}):
+            catalog.get(model)
+        making = Making(study, labs, catalog.get, folder, printed.tell)
+    else:
+        making = study_cluster.making(engine, scheduler, study, folder, printed.tell)
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
@@ -102,7 +111,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
                 break
     except (asyncio.CancelledError, KeyboardInterrupt):
         code = INTERRUPTED
-    except JournalFull as error:
+    except (JournalFull, ConnectionError) as error:
         print(error, file=sys.stderr)
         code = INTERRUPTED
     into_the_store(folder)
@@ -111,7 +120,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
     return code
 
 
-def _made(making: Making, runs: Iterable[Planned]) -> Outcome:
+def _made(making: Making | Cluster, runs: Iterable[Planned]) -> Outcome:
     async def go() -> Outcome:
         heed_ctrl_c()
         return await making.make(list(runs))

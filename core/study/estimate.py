@@ -77,7 +77,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         stop_width=study.stop_width,
     )
     wanted: dict[tuple[str, str, str], int] = defaultdict(int)
-    stand = {run.id: standing(folder / f"{run.id}.jsonl") for run in study.all}
+    stand = {run.id: standing(journal.at(folder, run.id)) for run in study.all}
     items = []
     for run in study.all:
         try:
@@ -153,7 +153,7 @@ def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Pat
         return hits
     if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
         return hits
-    path = folder / f"{run.id}.jsonl"
+    path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
 
     def passed_over(event: Event) -> None:

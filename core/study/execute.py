@@ -123,7 +123,7 @@ class Making:
         waiting: deque[tuple[Planned, int]] = deque()
         suspects: list[Planned] = []
         for run in runs:
-            path = self._folder / f"{run.id}.jsonl"
+            path = journal.at(self._folder, run.id)
             if is_completed(path):
                 outcome.completed.append(run.id)
             elif stopped_early(self.study, run, path) is not None:
@@ -160,7 +160,7 @@ class Making:
 
     async def _once(self, run: Planned, tries: int, outcome: Outcome, meter: Meter) -> bool:
         """Make one run. Whether to try again."""
-        path = self._folder / f"{run.id}.jsonl"
+        path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:
                 # Read once nobody else can write: two who resume at once must not ask twice.

@@ -59,6 +59,25 @@ class TableOf(_Strict):
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+class ClusterOf(_Strict):
+    """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
+    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
+    starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    """
+
+    jobs: Annotated[int, Field(ge=1)] = 1
+    at_once: Annotated[int, Field(ge=1)] = 1
+    cpus: Annotated[int, Field(ge=1)] = 1
+    memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "4GB"
+    walltime: str = "04:00:00"
+    queue: str | None = None
+    account: str | None = None
+    directives: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    python: str = ""
+    interface: str | None = None
+
+
 class _File(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
     title: str = ""
@@ -73,6 +92,7 @@ class _File(_Strict):
     rules: Rules = "repaired"
     part: Annotated[list[_Part], Field(min_length=1)]
     table: list[TableOf] = []
+    cluster: ClusterOf | None = None
 
 
 class Planned(NamedTuple):
@@ -91,7 +111,8 @@ class Study:
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
     number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
     a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
-    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read.
+    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
+    what is asked of SLURM.
     """
 
     name: str
@@ -108,6 +129,7 @@ class Study:
     rates: tuple[float, float] | None
     stop_width: float | None
     rules: Rules
+    cluster: ClusterOf | None = None
 
     @property
     def all(self) -> tuple[Planned, ...]:
@@ -187,7 +209,8 @@ class _Reader:
             controls=tuple(one for id, one in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
-            **self.data.model_dump(exclude={"name", "title", "about", "part", "table"}),
+            cluster=self.data.cluster,
+            **self.data.model_dump(exclude={"name", "title", "about", "part", "table", "cluster"}),
         )
 
     def lab(self, name: str, key: Key) -> Lab:

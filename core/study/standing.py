@@ -165,4 +165,4 @@ def busy_rate(pace: Counter[int]) -> float | None:
 
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
     """How each run stands, by its name."""
-    return {run.id: standing(folder / f"{run.id}.jsonl") for run in runs}
+    return {run.id: standing(journal.at(folder, run.id)) for run in runs}

@@ -50,7 +50,7 @@ _OWN = ("run", "lab", "item", "complete", "early", "metric", "value", "n", "of",
 
 
 def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
-    path = folder / f"{run.id}.jsonl"
+    path = journal.at(folder, run.id)
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
