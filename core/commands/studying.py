@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
@@ -14,13 +13,14 @@ from pathlib import Path
 import click
 
 from core import entry, home
+from core.commands import study_control
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
+from core.study.control import MOST_AT_ONCE, want
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
-from core.study.standing import standings
 
 OFF = 5
 """The exit code where a control does not read what it must."""
@@ -28,11 +28,13 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, status, table.")
+    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
-        ("status", _status, "How the runs of a study stand."),
+        ("pause", study_control.pause, "Stop a study that runs, here or in another process, to go on with later."),
+        ("at-once", study_control.at_once, "How many runs of a study go on at a time, while it runs."),
+        ("status", study_control.status, "How the runs of a study stand."),
         ("table", _table, "What a study found so far."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
@@ -41,9 +43,15 @@ def add(commands: click.Group) -> None:
 
 def _options(name: str) -> list[click.Parameter]:
     path = click.Path(path_type=Path, dir_okay=False)
+    file: list[click.Parameter] = [click.Argument(["file"], type=path, metavar="STUDY.toml")]
+    if name == "pause":
+        return file
+    if name == "at-once":
+        most = click.IntRange(0, MOST_AT_ONCE)
+        return [*file, click.Argument(["number"], type=most, metavar="N (0: as in the file)")]
     rows = {"table": "one row a line, as a JSON object", "run": "one line a run, as a JSON object"}
     options: list[click.Parameter] = [
-        click.Argument(["file"], type=path, metavar="STUDY.toml"),
+        *file,
         click.Option(["--journals"], type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
                      help="default: $EXPLAIN_HOME/journals"),
         click.Option(["--json", "as_json"], is_flag=True, help=f"print {rows.get(name, 'a JSON object')}"),
@@ -73,6 +81,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
     folder = Output(journals).folder
     for model in sorted({model for run in study.all for model in run.spec.models}):
         catalog.get(model)
+    want(home.home(), study.name, paused=False)
     printed = _Progress(study, as_json)
     making = Making(study, labs, catalog.get, folder, printed.tell)
     try:
@@ -136,10 +145,12 @@ class _Progress:
             print(f"{run} failed: {why}", file=sys.stderr)
         if outcome.elsewhere:
             print(f"{_runs(len(outcome.elsewhere))} of this study are being made by another process.", file=sys.stderr)
-        if outcome.spent:
+        if outcome.spent or outcome.paused:
+            why = "Paused" if outcome.paused else f"The budget of {self._budget()} is spent"
+            raising = "" if outcome.paused else " Raise the budget to go on."
             print(
-                f"The budget of {self._study.budget_calls:,} calls is spent: {len(outcome.completed)} of {_runs(of)} "
-                "have completed, and what was answered is kept. Raise budget_calls to go on.",
+                f"{why}: {len(outcome.completed)} of {_runs(of)} have completed, and what was answered is "
+                f"kept.{raising}",
                 file=sys.stderr,
             )
             return INTERRUPTED
@@ -147,31 +158,10 @@ class _Progress:
             return BAD_INPUT if outcome.bad_input else UNREACHABLE
         return INTERRUPTED if outcome.elsewhere else DONE
 
-
-def _status(file: Path, journals: Path | None, as_json: bool) -> int:
-    study = plan.read(file, entry.labs())
-    stand = standings(study.all, Output(journals).folder)
-    counts = Counter(one.status for one in stand.values())
-    failures = sum((one.failures for one in stand.values()), Counter[str]())
-    found = {
-        **{"study": study.name, "runs": len(stand), "status": dict(counts)},
-        **{"answered": sum(one.answered.total() for one in stand.values())},
-        **{"paid": sum(one.paid for one in stand.values()), "budget_calls": study.budget_calls},
-        **{"failures": dict(failures)},
-        **{"stopped": {run: one.message for run, one in stand.items() if one.status == "failed"}},
-    }
-    if as_json:
-        print(json.dumps(found, ensure_ascii=False))
-        return DONE
-    print(f"{study.title}\n{_runs(len(stand))}: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
-    budget = f" of {study.budget_calls:,}" if study.budget_calls else ""
-    print(f"{found['answered']:,} calls answered; {found['paid']:,}{budget} asked of models that are no robots")
-    for error, n in failures.most_common():
-        print(f"  {n:,} {error}")
-    for run, one in stand.items():
-        if one.status == "failed":
-            print(f"  {run}: {one.message}")
-    return DONE
+    def _budget(self) -> str:
+        calls, money = self._study.budget_calls, self._study.budget_money
+        both = [f"{calls:,} calls"] if calls else []
+        return " or ".join(both + ([f"{money:.2f} US dollars"] if money else []))
 
 
 def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | None) -> int:

@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, Recorded, Started
+from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
 from core.policy import child_environment
@@ -129,10 +129,12 @@ async def execute(
         if isinstance(cause, JournalFull | JournalInUse):
             # There is nowhere left to write it down.
             raise cause from None
-        log.error("run %s", run_id, exc_info=fault)
-        session.publish(
-            Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
-        )
+        if isinstance(cause, OutOfReach):
+            session.publish(failed(run_id, cause.failure))
+        else:
+            log.error("run %s", run_id, exc_info=fault)
+            words = f"The run stopped on a fault of this app: {cause}"
+            session.publish(Failed(run=run_id, error=type(cause).__name__, message=words))
         session.publish(Finished(run=run_id, status="failed"))
     else:
         if not session.is_complete:

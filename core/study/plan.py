@@ -22,7 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.events import CallFailed, Rules
 from core.lab import FACETS, Lab, Spec
+from core.models.prices import price_of
 from core.runs.run import complaints
+from core.study.control import MOST_AT_ONCE
 
 Key = tuple[str | int, ...]
 """Where something stands in the file: names of tables and settings, and places in arrays of tables."""
@@ -68,13 +70,20 @@ class TableOf(_Strict):
     metrics: tuple[str, ...] = ()
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class _File(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
     title: str = ""
     about: str = ""
-    at_once: Annotated[int, Field(ge=1, le=64)] = 4
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
     budget_calls: Annotated[int, Field(ge=1)] | None = None
+    budget_money: Annotated[float, Field(gt=0)] | None = None
     width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    power: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rates: tuple[Share, Share] | None = None
+    stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
     rules: Rules = "repaired"
     part: Annotated[list[_Part], Field(min_length=1)]
     table: list[TableOf] = []
@@ -94,7 +103,9 @@ class Study:
 
     `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
-    number; `width` how wide an interval may be; by `rules` the tables are read.
+    number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
+    a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
+    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read.
     """
 
     name: str
@@ -105,7 +116,11 @@ class Study:
     tables: tuple[TableOf, ...]
     at_once: int
     budget_calls: int | None
+    budget_money: float | None
     width: float | None
+    power: float | None
+    rates: tuple[float, float] | None
+    stop_width: float | None
     rules: Rules
 
     @property
@@ -146,6 +161,12 @@ def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
         return _Reader(name, text, labs).study(Path(name).stem)
     except RecursionError:
         raise BadStudy(f"{name}: its values are nested too deeply.") from None
+
+
+def unpriced(study: Study) -> list[str]:
+    """The models whose prices data/models.toml does not know."""
+    models = {model for run in study.all for model in run.spec.models}
+    return sorted(model for model in models if price_of(model) is None)
 
 
 class _Reader:
@@ -194,7 +215,7 @@ class _Reader:
             controls=tuple(one for id, one in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
-            **self.data.model_dump(include={"at_once", "budget_calls", "width", "rules"}),
+            **self.data.model_dump(exclude={"name", "title", "about", "part", "table"}),
         )
 
     def lab(self, name: str, key: Key) -> Lab:

@@ -1,0 +1,166 @@
+"""How far a study has come, cell by cell, how fast it goes, and what it has spent."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core import home
+from core.study.control import Wanted, wanted
+from core.study.plan import Planned, Study
+from core.study.standing import Standing, standings
+
+_LATELY = 60
+"""Seconds over which the rate is taken."""
+
+CONTROLS = "Controls"
+
+
+@dataclass
+class Cell:
+    """One point of the grid, seeds put together: `completed` of `runs`, `cases` of `of` (None until each run has
+    begun), `answered` calls, `failures` by class. `share` is how much of it is done, from 0 to 1.
+    """
+
+    lab: str
+    cell: str
+    runs: int = 0
+    completed: int = 0
+    cases: int = 0
+    of: int | None = 0
+    share: float = 0.0
+    answered: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Progress:
+    """How a study stands. `status` counts its runs, `stopped` says why some failed. `paid` calls were asked of models
+    that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
+    minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
+    by endpoint, how many calls it was let have at once, one number after another. `at_once` runs go on at a time.
+    """
+
+    study: str
+    runs: int
+    status: dict[str, int]
+    answered: int
+    paid: int
+    budget_calls: int | None
+    money: float
+    unpriced: int
+    budget_money: float | None
+    failures: dict[str, int]
+    stopped: dict[str, str]
+    paused: bool
+    at_once: int
+    rate: float | None
+    minutes: float | None
+    limits: dict[str, list[int]]
+    cells: list[Cell]
+
+
+def progress(study: Study, folder: Path) -> Progress:
+    """How the study stands by its journals, which lie in `folder`."""
+    stand = standings(study.all, folder)
+    want: Wanted = wanted(home.home(), study.name)
+    status: Counter[str] = Counter(one.status for one in stand.values())
+    rate = _rate(stand.values(), time.time()) if status["running"] else None
+    left = _calls_left(study, stand)
+    return Progress(
+        study=study.name,
+        runs=len(stand),
+        status=dict(status),
+        answered=sum(one.answered.total() for one in stand.values()),
+        paid=sum(one.paid for one in stand.values()),
+        budget_calls=study.budget_calls,
+        money=round(sum(one.money for one in stand.values()), 6),
+        unpriced=sum(one.unpriced for one in stand.values()),
+        budget_money=study.budget_money,
+        failures=dict(sum((one.failures for one in stand.values()), Counter[str]()).most_common()),
+        stopped={run: one.message for run, one in stand.items() if one.status == "failed"},
+        paused=want.paused,
+        at_once=want.at_once or study.at_once,
+        rate=rate,
+        minutes=left / rate if rate and left is not None else None,
+        limits=_limits(stand.values()),
+        cells=_cells(study, stand),
+    )
+
+
+def _share(one: Standing) -> float:
+    if one.status == "completed":
+        return 1.0
+    # What is left of a run whose cases all have their results are its figures.
+    return min(len(one.cases) / one.of, 0.99) if one.of else 0.0
+
+
+def _cells(study: Study, stand: Mapping[str, Standing]) -> list[Cell]:
+    """In the order of the file, the controls first."""
+    names = _varied(study)
+    cells: dict[tuple[str, str], Cell] = {}
+    for run in study.all:
+        settings = run.spec.model_dump(mode="json")
+        label = CONTROLS if run in study.controls else " · ".join(str(settings[name]) for name in names[run.lab.name])
+        cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
+        one = stand[run.id]
+        cell.runs += 1
+        cell.completed += one.status == "completed"
+        cell.cases += len(one.cases)
+        cell.of = None if cell.of is None or not one.of else cell.of + one.of
+        cell.share += _share(one)
+        cell.answered += one.answered.total()
+        cell.failures = dict(Counter(cell.failures) + one.failures)
+    for cell in cells.values():
+        cell.share = round(cell.share / cell.runs, 4)
+    return list(cells.values())
+
+
+def _varied(study: Study) -> dict[str, list[str]]:
+    """By lab the settings in which the study's runs differ, but for the seed."""
+    values: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for run in study.runs:
+        for name, value in run.spec.model_dump(mode="json").items():
+            values[run.lab.name][name].add(str(value))
+    return {
+        lab: [name for name, found in of_lab.items() if len(found) > 1 and name != "seed"]
+        for lab, of_lab in values.items()
+    }
+
+
+def _rate(stand: Iterable[Standing], now: float) -> float | None:
+    """Calls answered in a minute, by the last one, or by what there is of it."""
+    lately = Counter[int]()
+    for one in stand:
+        for (_, second), n in one.pace.items():
+            if second >= now - _LATELY:
+                lately[second] += n
+    return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
+
+
+def _calls_left(study: Study, stand: Mapping[str, Standing]) -> float | None:
+    """How many calls are still to be answered, if what is left of each lab takes what its share so far took. None where
+    a lab has not begun.
+    """
+    by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
+    for run in study.all:
+        by_lab[run.lab.name].append(run)
+    left = 0.0
+    for runs in by_lab.values():
+        done = sum(_share(stand[run.id]) for run in runs)
+        if not done:
+            return None
+        left += sum(sum(stand[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
+    return left
+
+
+def _limits(stand: Iterable[Standing]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for _, endpoint, at_once in sorted(limit for one in stand for limit in one.limits):
+        history = found.setdefault(endpoint, [])
+        if history[-1:] != [at_once]:
+            history.append(at_once)
+    return found
