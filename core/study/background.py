@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from core.runs.run import Resolve
 from core.study import control, tables
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
-from core.study.standing import standings
 
 Beside = Callable[[Coroutine[Any, Any, None]], "Future[None]"]
 """Lets a coroutine go on, on a loop of another thread."""
@@ -28,27 +26,21 @@ class AlreadyGoing(Exception):
 
 @dataclass
 class Going:
-    """A study that somebody let go on in this process, since `began` (time.monotonic()), when `answered` calls had been.
-
-    Once it is over: `outcome` is what came of its runs; `off` says which controls do not read what they must; `fault`
-    why nothing could be written any more.
+    """A study that somebody let go on in this process. Once it is over: `outcome` is what came of its runs; `off` says
+    which controls do not read what they must; `fault` why nothing could be written any more.
     """
 
     study: Study
     whose: str
-    answered: int
-    began: float = field(default_factory=time.monotonic)
     outcome: Outcome = field(default_factory=Outcome)
     off: list[str] = field(default_factory=list)
     fault: str = ""
     over: threading.Event = field(default_factory=threading.Event)
-    task: asyncio.Task[None] | None = None
 
 
 class Studies:
-    """Starts and stops studies, one at a time for each person; every method may be called from any thread.
-
-    `ended()` is called after each run.
+    """Lets studies go on, one at a time for each person; every method may be called from any thread. Who wants one to
+    pause says so in core.study.control. `ended()` is called after each run.
     """
 
     def __init__(
@@ -63,19 +55,19 @@ class Studies:
         self._lock = threading.Lock()
 
     def start(self, study: Study, resolve: Resolve, whose: str = "") -> Going:
-        """Let the study go on, from what its journals hold. Raises AlreadyGoing, and CallFailed for a model that cannot
-        be asked.
+        """Let the study go on, from what its journals hold. Raises AlreadyGoing, CallFailed for a model that cannot be
+        asked, and BadStudy where a budget of money cannot be kept.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
-        answered = sum(one.answered.total() for one in standings(study.all, self._folder).values())
+        making = Making(study, self._labs, resolve, self._folder, lambda run, state: self._ended(), whose)
         with self._lock:
             for one in self._going.values():
                 if not one.over.is_set() and (one.whose == whose or one.study.name == study.name):
                     raise AlreadyGoing(f"{one.study.title} is going on. Wait until it is over, or pause it.")
-            going = self._going[study.name] = Going(study, whose, answered)
+            going = self._going[study.name] = Going(study, whose)
         control.want(self._home, study.name, paused=False)
-        self._beside(self._make(going, resolve)).add_done_callback(lambda future: self._end(going, future))
+        self._beside(self._make(going, making)).add_done_callback(lambda future: self._end(going, future))
         return going
 
     def going(self, name: str) -> Going | None:
@@ -83,16 +75,8 @@ class Studies:
         with self._lock:
             return self._going.get(name)
 
-    def stop(self, name: str) -> None:
-        """Ask nothing more for the study, and wait for that; what was answered is kept."""
-        going = self.going(name)
-        if going is not None and going.task is not None:
-            going.task.get_loop().call_soon_threadsafe(going.task.cancel)
-            going.over.wait(timeout=5)
-
-    async def _make(self, going: Going, resolve: Resolve) -> None:
-        study, going.task = going.study, asyncio.current_task()
-        making = Making(study, self._labs, resolve, self._folder, told=lambda run, state: self._ended())
+    async def _make(self, going: Going, making: Making) -> None:
+        study = going.study
         # Where the controls do not read what they must, nothing else is asked.
         if await self._all(making, study.controls, going):
             going.off = await asyncio.to_thread(self._off, study)
@@ -108,7 +92,7 @@ class Studies:
         return tables.off(self._labs, tables.measured(study, self._labs, self._folder))
 
     def _end(self, going: Going, future: Future[None]) -> None:
-        if not future.cancelled() and (error := future.exception()) is not None:
+        if (error := future.exception()) is not None:
             going.fault = str(error)
         self._ended()
         going.over.set()

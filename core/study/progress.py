@@ -63,9 +63,9 @@ class Progress:
     cells: list[Cell]
 
 
-def progress(study: Study, folder: Path) -> Progress:
-    """How the study stands by its journals, which lie in `folder`."""
-    stand = standings(study.all, folder)
+def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
+    """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
+    stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
     status: Counter[str] = Counter(one.status for one in stand.values())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
