@@ -18,6 +18,7 @@ from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Out
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
 from core.study import estimate, plan, tables
+from core.study.cells import Row
 from core.study.control import MOST_AT_ONCE, want
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
@@ -180,7 +181,7 @@ def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | Non
     return DONE
 
 
-def _as_text(rows: list[tables.Row]) -> Iterable[str]:
+def _as_text(rows: list[Row]) -> Iterable[str]:
     for title, cells in groupby(rows, lambda row: row["table"]):
         of_table = list(cells)
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
@@ -197,13 +198,23 @@ def _as_text(rows: list[tables.Row]) -> Iterable[str]:
             yield f"  {name:{width}}  {'  '.join(shown)}".rstrip()
 
 
-def _cell(cell: tables.Row) -> str:
+def _cell(cell: Row) -> str:
+    if cell["source"] and not cell["of"]:
+        return _printed(cell)
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None else ""
+    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None or cell["note"] else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
     marks = ("" if cell["complete"] else ", not complete") + (", too few count" if cell["thin"] else "")
-    return f"{value}{interval}{items}{truth}{marks}"
+    test = "" if cell["p"] is None else f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"
+    note = f"; {cell['note']}" if cell["note"] else ""
+    return f"{value}{interval}{items}{truth}{test}{marks}{note}{f' [{_printed(cell)}]' if cell['source'] else ''}"
+
+
+def _printed(cell: Row) -> str:
+    """What a paper printed there, which is none of ours."""
+    n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
+    return f"printed {cell['published']:.3g}{n}"
 
 
 def _runs(number: int) -> str:

@@ -60,9 +60,11 @@ class _Part(_Strict):
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab.
+    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that the lab knows
+    by name (core.lab.Table), such as one of its paper's, which has rows, columns and metrics of its own.
     """
 
+    kind: str = ""
     title: str = ""
     lab: str = ""
     rows: tuple[str, ...] = ("model",)
@@ -270,6 +272,13 @@ class _Reader:
 
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
         labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
+        if table.kind:
+            kinds = {one.kind for lab in labs for one in lab.tables}
+            if table.kind not in kinds:
+                raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
+            for name in {"rows", "columns", "metrics"} & table.model_fields_set:
+                raise self.fault((*key, name), f"the table {table.kind} has {name} of its own.")
+            return
         fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
         metrics = {metric.name for lab in labs for metric in lab.metrics}
         for kind, names, known in (
