@@ -46,13 +46,18 @@ def is_spent(now: Progress) -> bool:
 
 def said(state: State, study: Study, now: Progress, going: Going | None, off: Sequence[str]) -> Said:
     """The sentence under the title."""
-    completed, kept = f"{now.status.get('completed', 0)} of {count(now.runs, 'run')} completed", "What was answered is kept"
+    completed, kept = (
+        f"{now.status.get('completed', 0)} of {count(now.runs, 'run')} completed",
+        "What was answered is kept",
+    )
     match state:
         case "running":
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
             return Said("blue", "running", f"{completed}{left}.")
         case "pausing":
-            return Said("orange", "pausing", f"No further question is asked; what is under way is waited for. {completed}.")
+            return Said(
+                "orange", "pausing", f"No further question is asked; what is under way is waited for. {completed}."
+            )
         case "paused":
             return Said("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
         case "interrupted":
@@ -115,5 +120,5 @@ def minutes(number: float) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """"3 runs", "1 run"."""
+    """ "3 runs", "1 run"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,179 @@
+"""Study: many runs from one file. The list of studies, a new one (`?new=1`), or one of them (`?study=NAME`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core import entry, home
+from core.study import plan, shelf
+from core.study.look import look
+from core.study.plan import BadStudy, Study
+from core.study.progress import progress
+from core.study.standing import Standing, is_completed
+from pages.parts import session
+from pages.parts.pace import PACE, waits
+from pages.parts.text import plain
+from pages.study import form, found, going, planned
+from pages.study.words import count, said, state_of
+
+SECONDS = 1.5
+"""Between two looks at a study that goes on."""
+
+IDLE = 5.0
+"""The same at one that does not, for it may be let go on from elsewhere."""
+
+
+def listed() -> None:
+    """Every study, and the way to a new one."""
+    st.title("Study", anchor=False)
+    st.markdown(
+        "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the settings "
+        "that you choose, checks its instrument on robots whose truth is known, and ends in a table."
+    )
+    st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
+    own = shelf.own(home.home())
+    files = shelf.files(home.home())
+    sees_all = session.runs().sees_all
+    for title, paths in (
+        ("Yours", [path for path in files.values() if path.parent == own and sees_all]),
+        ("To begin with", [path for path in files.values() if path.parent != own]),
+    ):
+        if paths:
+            st.subheader(title, anchor=False)
+        for path in paths:
+            _entry(path, sees_all)
+
+
+def _entry(path: Path, sees_all: bool) -> None:
+    with st.container(border=True, key=f"study-{path.stem}", gap="xsmall"):
+        try:
+            study = _read(str(path), path.stat().st_mtime_ns)
+        except (BadStudy, OSError) as error:
+            st.markdown(f"**{plain(path.stem)}**")
+            st.caption(f":material/error: {plain(str(error))}")
+            return
+        completed = sum(is_completed(home.journals() / f"{run.id}.jsonl") for run in study.all)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(plain(study.title), type="tertiary", key=f"study-open-{path.stem}", on_click=_open,
+                      args=["study", path.stem], icon=":material/grid_view:")  # fmt: skip
+            labs = " · ".join(dict.fromkeys(run.lab.title for run in study.runs))
+            told = (
+                f"{completed} of {count(len(study.all), 'run')} completed" if sees_all else count(len(study.all), "run")
+            )
+            st.caption(f"{labs} · {told}", width="content")
+        if study.about:
+            st.caption(plain(study.about))
+
+
+def _open(name: str, value: str) -> None:
+    st.query_params.from_dict({name: value})
+
+
+def _read(path: str, changed: int) -> Study:
+    """The study of that file; it is read once for each of its versions."""
+    kept: dict[str, tuple[int, Study]] = st.session_state.setdefault("studies", {})
+    if path not in kept or kept[path][0] != changed:
+        kept[path] = (changed, plan.read(Path(path), entry.labs()))
+    return kept[path][1]
+
+
+def one(name: str) -> None:
+    """A study: how it stands, what it found, what it will take."""
+    files = shelf.files(home.home())
+    sees_all = session.runs().sees_all
+    try:
+        path = files.get(name)
+        if path is None or not (sees_all or path.parent == shelf.SHIPPED):
+            raise BadStudy(f"There is no study named {name[:80]!r}.")
+        with waits("Reading the file …"):
+            study = _read(str(path), path.stat().st_mtime_ns)
+    except (BadStudy, OSError) as error:
+        st.title("Study", anchor=False)
+        st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
+        return
+    st.title(plain(study.title), anchor=False)
+    file = path.stat().st_mtime_ns
+    if sees_all:
+        _live(study, file)
+        now = progress(study, home.journals(), look(study, home.journals()))
+        completed = now.status.get("completed", 0)
+    else:
+        going.buttons(study, "new", progress(study, home.journals(), {run.id: Standing() for run in study.all}))
+        completed = 0
+    _rest(study, path, completed, is_new=not sees_all or now.status.get("absent") == now.runs)
+
+
+def _live(study: Study, file: int) -> None:
+    """The state and what was found, drawn again and again while the study goes on."""
+
+    def looked() -> tuple[found.Found, object, str]:
+        stand = look(study, home.journals())
+        now = progress(study, home.journals(), stand)
+        mine = entry.studies().going(study.name)
+        running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
+        seen = found.found(study, stand, file, running)
+        return seen, now, state_of(now, mine, seen.off or (mine.off if mine and running is False else ()))
+
+    first = looked()[2]
+    active = first in ("running", "pausing")
+    least = SECONDS if active else IDLE
+
+    @st.fragment(run_every=PACE.seconds(least))
+    def live() -> None:
+        with PACE.drawing(session.tab()):
+            seen, now, state = looked()
+            if state != first:
+                # What stands around it is about another state now.
+                st.rerun()
+            mine = entry.studies().going(study.name)
+            going.verdict(said(state, study, now, mine, seen.off), state, seen)
+            going.buttons(study, state, now)
+            if state not in ("new", "done"):
+                going.bars(study, now, state)
+            found.draw(study, seen)
+
+    live()
+
+
+def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
+    """What does not change by itself: the plan, the file."""
+    if is_new:
+        st.subheader("What it will take", anchor=False)
+        slot = st.container()
+    elif completed < len(study.all):
+        slot = st.expander("What it will still take", icon=":material/checklist:", key="study-planned",
+                           on_change="rerun")  # fmt: skip
+    else:
+        slot = None
+    text = path.read_text(encoding="utf-8")
+    with st.expander("The file", icon=":material/description:", key="study-the-file"):
+        st.code(text, language="toml")
+        with st.container(horizontal=True):
+            st.download_button("Download the file", text, file_name=path.name, mime="application/toml",
+                               icon=":material/download:", on_click="ignore", type="tertiary", key="study-toml")  # fmt: skip
+            st.button("Make another like it", icon=":material/edit:", type="tertiary", key="study-like",
+                      on_click=form.edit, args=[text])  # fmt: skip
+    st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
+              on_click=st.query_params.clear)  # fmt: skip
+    if slot is not None and (is_new or slot.open):
+        # Last, for it may take a while.
+        with slot:
+            planned.draw(study, planned.taken(study, path.stat().st_mtime_ns, completed))
+
+
+def main() -> None:
+    """The page."""
+    if name := st.query_params.get("study", ""):
+        one(name)
+    elif st.query_params.get("new"):
+        st.title("New study", anchor=False)
+        form.draw()
+        st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
+                  on_click=st.query_params.clear)  # fmt: skip
+    else:
+        listed()
+
+
+main()
