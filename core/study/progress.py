@@ -120,15 +120,24 @@ def _cells(study: Study, stand: Mapping[str, Standing]) -> list[Cell]:
 
 
 def _varied(study: Study) -> dict[str, list[str]]:
-    """By lab the settings in which the study's runs differ, but for the seed."""
-    values: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    """By lab the settings that tell its runs apart, but for the seed. What only follows from others, as a title does,
+    or a role that falls to the model itself, is none.
+    """
+    by_lab: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
     for run in study.runs:
-        for name, value in run.spec.model_dump(mode="json").items():
-            values[run.lab.name][name].add(str(value))
-    return {
-        lab: [name for name, found in of_lab.items() if len(found) > 1 and name != "seed"]
-        for lab, of_lab in values.items()
-    }
+        by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
+    found: dict[str, list[str]] = {}
+    for lab, runs in by_lab.items():
+        told: list[str] = []
+        for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
+            if name != "seed" and _kinds(runs, [*told, name]) > _kinds(runs, told):
+                told.append(name)
+        found[lab] = told
+    return found
+
+
+def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
+    return len({tuple(run.get(name, "") for name in names) for run in runs})
 
 
 def _rate(stand: Iterable[Standing], now: float) -> float | None:

@@ -88,8 +88,9 @@ def _settings(lab: Lab) -> dict[str, list[Any]]:
     fields = offered(lab, frozenset())
     first = [name for name in fields if leads(name, fields[name])]
     rest = [name for name in fields if name not in first]
-    # Who is asked comes first: nothing can be measured without it.
-    first.sort(key=lambda name: name != "model")
+    # Who is asked comes first, and about what; whatever is only for repeats last.
+    order = {"model": -4, "task": -3, "dataset": -2, "limit": -1, "seed": 1}
+    first.sort(key=lambda name: order.get(name, 0))
     found: dict[str, list[Any]] = {}
     columns = st.columns(2)
     for number, name in enumerate(first):

@@ -23,6 +23,7 @@ from pages.parts.models import short
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 LARGEST = 12
 """Columns of a table that is drawn as one; what is wider is a list."""
@@ -60,7 +61,8 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
     labs = entry.labs()
     frame = tables.measured(study, labs, home.journals())
     cells = tables.drawn(study, labs, frame)
-    made = Found(cells, tables.off(labs, frame), _links(study, cells))
+    # A run that goes on has cases without their figures yet.
+    made = Found(cells, tables.off(labs, frame[frame["complete"]]), _links(study, cells))
     st.session_state["study-found"] = (now, made, time.monotonic(), time.monotonic() - began)
     return made
 
@@ -111,16 +113,21 @@ def draw(study: Study, found: Found) -> None:
             with st.expander(
                 f"What hangs on choices: {plain(title.removeprefix(MULTIVERSE))}", icon=":material/alt_route:"
             ):
-                st.caption("The same answers, read and counted in every way that was tried: from the lowest to the "
-                           "highest figure, and how far each choice alone moves it. This is a range, no interval.")  # fmt: skip
+                st.caption(
+                    "The same answers, read and counted in every way that was tried: from the lowest to the highest "
+                    "figure, and how far each choice alone moves it. This is a range, no interval."
+                )
                 _table([found.cells[one] for one in places], [found.links[one] for one in places], title)
-    take_along(study, found)
+    if titles:
+        take_along(study, found)
 
 
 def _controls(found: Found, places: Sequence[int]) -> None:
     """What the robots were read as, and what they must read."""
     right = not found.off
-    icon, words = (":material/verified:", "read what they must") if right else (":material/error:", "do not")
+    icon, words = (
+        (":material/verified:", "read what they must") if right else (":material/error:", "do not read what they must")
+    )
     with st.expander(f"The controls {words}", icon=icon, expanded=not right, key="study-controls"):
         st.caption("Robots whose truth is known come first. Were one of them not read as it must be, no figure below "
                    "could be relied on, and the study would stop there.")  # fmt: skip
@@ -133,7 +140,7 @@ def _controls(found: Found, places: Sequence[int]) -> None:
             }
             for place in places
         ]
-        st.table(rows, border="horizontal", hide_index=True)
+        st.table(rows, border="horizontal", hide_index=True, alt="What the controls read")
 
 
 def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
@@ -146,9 +153,9 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
         named = plain(short(cell["row"]))
         rows.setdefault(named, {" ": named})[plain(cell["column"])] = _cell(cell, link)
     blank = dict.fromkeys([" ", *map(plain, columns)], "–")
-    st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True)
+    st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
-        st.caption("* Fewer than 70 % of the items count: the others were set aside, each with its reason.")
+        st.caption("\\* Fewer than 70 % of the items count: the others were set aside, each with its reason.")
 
 
 def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
@@ -172,6 +179,8 @@ def _cell(cell: Row, link: str) -> str:
     if cell["of"]:
         items = f"{cell['n']} items" if cell["n"] == cell["of"] else f"{cell['n']} of {cell['of']} items"
         parts.append(items + (" \\*" if cell["thin"] else ""))
+    if cell["truth"] is not None:
+        parts.append(f"the truth is {cell['truth']:.2f}")
     if cell["p_holm"] is not None:
         parts.append(f"p {cell['p_holm']:.3f}")
     if cell["published"] is not None:
@@ -194,5 +203,5 @@ def take_along(study: Study, found: Found) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
-        st.page_link("pages/results/browse.py", label="All cases in Browse", icon=":material/table_rows:",
+        st.page_link(PAGES / "results/browse.py", label="All cases in Browse", icon=":material/table_rows:",
                      query_params={"study": [study.name]})  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from core import entry, home
@@ -18,7 +16,7 @@ from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.found import Found
-from pages.study.words import Said, State, budget, count, finding
+from pages.study.words import Said, State, count, finding
 
 GO_ON = {
     "new": "Start",
@@ -49,8 +47,10 @@ def verdict(said: Said, state: State, found: Found) -> None:
 def buttons(study: Study, state: State, now: Progress, runs_calls: str = "") -> None:
     """Start or go on; pause; how many runs at a time."""
     if not session.runs().sees_all:
-        st.caption("Here only the host runs studies: what one would ask here, all others wait for. Download the file, and "
-                   "run it on your own machine.")  # fmt: skip
+        st.caption(
+            "Here only the host runs studies: what one asks, all others wait for. Download the file, and run it on "
+            "your own machine."
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
@@ -92,8 +92,11 @@ def bars(study: Study, now: Progress, state: State) -> None:
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):
             st.metric("A minute", "–" if now.rate is None else f"{now.rate:,.0f}", help="Calls answered, lately.")
-        of = f" of {now.budget_calls:,}" if now.budget_calls else ""
-        st.metric("Asked of models", f"{now.paid:,}{of}", help="Calls of models that are no robots, failed ones too.")
+        if now.paid or now.budget_calls:
+            of = f" of {now.budget_calls:,}" if now.budget_calls else ""
+            st.metric(
+                "Asked of models", f"{now.paid:,}{of}", help="Calls of models that are no robots, failed ones too."
+            )
         if now.paid:
             of = f" of ${now.budget_money:,.2f}" if now.budget_money else ""
             more = "" if not now.unpriced else " and unknown"

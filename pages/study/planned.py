@@ -36,8 +36,8 @@ def draw(study: Study, found: Estimate) -> None:
                   help="Calls of language models; robots are not counted.")  # fmt: skip
         st.metric("Price", "unknown" if found.price is None else f"${found.price:,.2f}")
         if found.width is not None:
-            st.metric("Width of an interval", f"{found.width:.2f}",
-                      help="How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half.")  # fmt: skip
+            help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
+            st.metric("Width of an interval", f"{found.width:.2f}", help=help)
     for line in _sentences(study, found):
         st.markdown(f"- {line}")
     for why, n in Counter(found.missing.values()).items():

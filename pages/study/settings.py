@@ -61,7 +61,10 @@ def values(lab: Lab, name: str, field: FieldInfo) -> list[Any]:
     if name == "dataset":
         tasks = get_args(kind_of(lab.spec.model_fields["task"].annotation)[0])
         known = [one.name for one in registry.DATASETS if one.task in tasks]
-        return st.multiselect(title, known, accept_new_options=True, placeholder="what ships with the app", **kept)
+        first = [one for one in known if registry.ships(one)]
+        return st.multiselect(
+            title, known, first, accept_new_options=True, placeholder="what ships with the app", **kept
+        )
     if several:
         lines = st.text_area(title, height=80, **kept)
         return _whole([line.strip() for line in lines.splitlines() if line.strip()], True)

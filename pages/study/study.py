@@ -10,13 +10,13 @@ from core import entry, home
 from core.study import plan, shelf
 from core.study.look import look
 from core.study.plan import BadStudy, Study
-from core.study.progress import progress
-from core.study.standing import Standing, is_completed
+from core.study.progress import Progress, progress
+from core.study.standing import FREE, Standing, is_completed
 from pages.parts import session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
 from pages.study import form, found, going, planned
-from pages.study.words import count, said, state_of
+from pages.study.words import State, count, said, state_of
 
 SECONDS = 1.5
 """Between two looks at a study that goes on."""
@@ -29,42 +29,47 @@ def listed() -> None:
     """Every study, and the way to a new one."""
     st.title("Study", anchor=False)
     st.markdown(
-        "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the settings "
-        "that you choose, checks its instrument on robots whose truth is known, and ends in a table."
+        "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
+        "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
     )
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
-    own = shelf.own(home.home())
-    files = shelf.files(home.home())
-    sees_all = session.runs().sees_all
+    own, sees_all = shelf.own(home.home()), session.runs().sees_all
+    files = shelf.files(home.home()).values()
     for title, paths in (
-        ("Yours", [path for path in files.values() if path.parent == own and sees_all]),
-        ("To begin with", [path for path in files.values() if path.parent != own]),
+        ("Yours", [path for path in files if path.parent == own and sees_all]),
+        ("To begin with", [path for path in files if path.parent != own]),
     ):
         if paths:
             st.subheader(title, anchor=False)
-        for path in paths:
-            _entry(path, sees_all)
+            with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
+                for entry_of in sorted((_entry(path, sees_all) for path in paths), key=lambda one: one[0]):
+                    _line(*entry_of[1:])
 
 
-def _entry(path: Path, sees_all: bool) -> None:
-    with st.container(border=True, key=f"study-{path.stem}", gap="xsmall"):
-        try:
-            study = _read(str(path), path.stat().st_mtime_ns)
-        except (BadStudy, OSError) as error:
-            st.markdown(f"**{plain(path.stem)}**")
-            st.caption(f":material/error: {plain(str(error))}")
-            return
-        completed = sum(is_completed(home.journals() / f"{run.id}.jsonl") for run in study.all)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(plain(study.title), type="tertiary", key=f"study-open-{path.stem}", on_click=_open,
-                      args=["study", path.stem], icon=":material/grid_view:")  # fmt: skip
-            labs = " · ".join(dict.fromkeys(run.lab.title for run in study.runs))
-            told = (
-                f"{completed} of {count(len(study.all), 'run')} completed" if sees_all else count(len(study.all), "run")
-            )
-            st.caption(f"{labs} · {told}", width="content")
-        if study.about:
-            st.caption(plain(study.about))
+def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
+    """Whether it takes a key, its name, its title, and what else to know of it."""
+    try:
+        study = _read(str(path), path.stat().st_mtime_ns)
+    except (BadStudy, OSError) as error:
+        return True, path.stem, path.stem, str(error)
+    models = {model for run in study.runs for model in run.spec.models}
+    endpoints = sorted(model for model in models if not model.startswith(("local/", *FREE)))
+    asks = "robots only, no key" if all(one.startswith(FREE) for one in models) else "no key"
+    runs = count(len(study.all), "run")
+    done = sum(is_completed(home.journals() / f"{run.id}.jsonl") for run in study.all) if sees_all else 0
+    told = [
+        *dict.fromkeys(run.lab.title for run in study.runs),
+        f"{done} of {runs} completed" if sees_all else runs,
+        f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
+    ]
+    return bool(endpoints), path.stem, study.title, " · ".join(told)
+
+
+def _line(name: str, title: str, told: str) -> None:
+    with st.container(gap=None, key=f"study-{name}"):
+        st.button(plain(title), type="tertiary", key=f"study-open-{name}", on_click=_open, args=["study", name],
+                  icon=":material/grid_view:")  # fmt: skip
+        st.caption(plain(told))
 
 
 def _open(name: str, value: str) -> None:
@@ -108,13 +113,13 @@ def one(name: str) -> None:
 def _live(study: Study, file: int) -> None:
     """The state and what was found, drawn again and again while the study goes on."""
 
-    def looked() -> tuple[found.Found, object, str]:
+    def looked() -> tuple[found.Found, Progress, State]:
         stand = look(study, home.journals())
         now = progress(study, home.journals(), stand)
         mine = entry.studies().going(study.name)
         running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
         seen = found.found(study, stand, file, running)
-        return seen, now, state_of(now, mine, seen.off or (mine.off if mine and running is False else ()))
+        return seen, now, state_of(now, mine, seen.off or (mine.off if mine is not None and not running else ()))
 
     first = looked()[2]
     active = first in ("running", "pausing")
@@ -151,10 +156,14 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
         st.code(text, language="toml")
         with st.container(horizontal=True):
-            st.download_button("Download the file", text, file_name=path.name, mime="application/toml",
-                               icon=":material/download:", on_click="ignore", type="tertiary", key="study-toml")  # fmt: skip
-            st.button("Make another like it", icon=":material/edit:", type="tertiary", key="study-like",
-                      on_click=form.edit, args=[text])  # fmt: skip
+            st.download_button(
+                "Download the file", text, file_name=path.name, mime="application/toml", icon=":material/download:",
+                on_click="ignore", type="tertiary", key="study-toml",
+            )  # fmt: skip
+            st.button(
+                "Make another like it", icon=":material/edit:", type="tertiary", key="study-like", on_click=form.edit,
+                args=[text],
+            )  # fmt: skip
     st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
               on_click=st.query_params.clear)  # fmt: skip
     if slot is not None and (is_new or slot.open):

@@ -55,21 +55,19 @@ def said(state: State, study: Study, now: Progress, going: Going | None, off: Se
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
             return Said("blue", "running", f"{completed}{left}.")
         case "pausing":
-            return Said(
-                "orange", "pausing", f"No further question is asked; what is under way is waited for. {completed}."
-            )
+            return Said("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
         case "paused":
             return Said("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
         case "interrupted":
             return Said(
                 "orange", "interrupted",
-                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and nothing is asked twice.",
+                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
             )  # fmt: skip
         case "spent":
             return Said("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":
-            return Said("red", "the instrument is off", "A robot whose truth is known was not read as it must be, so no "
-                        f"figure of this study can be relied on. {' '.join(off)}")  # fmt: skip
+            why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
+            return Said("red", "the instrument is off", " ".join([why, *off]))
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)
