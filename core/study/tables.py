@@ -129,10 +129,11 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     """What is wrong with the instrument, a sentence for each control that does not read what it must; none where all
-    do. A case that has no value where it must have one is wrong too.
+    do. A case that has no value where it must have one is wrong too; of runs that go on or were stopped nothing is
+    said.
     """
     sentences = []
-    known = frame[frame["truth"].notna()]
+    known = frame[frame["truth"].notna() & frame["complete"]]
     for (lab, model), cases in known.groupby(["lab", "model"]):
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):

@@ -61,8 +61,7 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
     labs = entry.labs()
     frame = tables.measured(study, labs, home.journals())
     cells = tables.drawn(study, labs, frame)
-    # A run that goes on has cases without their figures yet.
-    made = Found(cells, tables.off(labs, frame[frame["complete"]]), _links(study, cells))
+    made = Found(cells, tables.off(labs, frame), _links(study, cells))
     st.session_state["study-found"] = (now, made, time.monotonic(), time.monotonic() - began)
     return made
 
@@ -124,11 +123,8 @@ def draw(study: Study, found: Found) -> None:
 
 def _controls(found: Found, places: Sequence[int]) -> None:
     """What the robots were read as, and what they must read."""
-    right = not found.off
-    icon, words = (
-        (":material/verified:", "read what they must") if right else (":material/error:", "do not read what they must")
-    )
-    with st.expander(f"The controls {words}", icon=icon, expanded=not right, key="study-controls"):
+    icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
+    with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
         st.caption("Robots whose truth is known come first. Were one of them not read as it must be, no figure below "
                    "could be relied on, and the study would stop there.")  # fmt: skip
         rows = [

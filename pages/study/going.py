@@ -28,6 +28,9 @@ GO_ON = {
 }
 """What the primary button is called, where there is one."""
 
+TROUBLE = "study-trouble"
+"""Why a study could not be let go on, by its name."""
+
 COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
 
 
@@ -44,21 +47,19 @@ def verdict(said: Said, state: State, found: Found) -> None:
     COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
 
 
-def buttons(study: Study, state: State, now: Progress, runs_calls: str = "") -> None:
+def only_the_host() -> None:
+    """To a visitor whom a host serves."""
+    st.caption(
+        "Here only the host runs studies, for all others would wait. Download the file, and run it on your own machine."
+    )
+
+
+def buttons(study: Study, state: State, now: Progress) -> None:
     """Start or go on; pause; how many runs at a time."""
-    if not session.runs().sees_all:
-        st.caption(
-            "Here only the host runs studies: what one asks, all others wait for. Download the file, and run it on "
-            "your own machine."
-        )
-        return
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
-            label = GO_ON[state] + runs_calls
-            spent = state == "spent" and now.status.get("completed") != now.runs
-            if st.button(label, type="primary", icon=":material/play_arrow:", key="study-go", disabled=spent,
-                         help="Raise the budget in the file first." if spent else None):  # fmt: skip
-                _start(study)
+            st.button(GO_ON[state], type="primary", icon=":material/play_arrow:", key="study-go",
+                      disabled=state == "spent", on_click=_start, args=[study])  # fmt: skip
         if state in ("running", "pausing"):
             st.button("Pause", icon=":material/pause:", key="study-pause", disabled=state == "pausing",
                       on_click=_want, args=[study, {"paused": True}])  # fmt: skip
@@ -67,6 +68,11 @@ def buttons(study: Study, state: State, now: Progress, runs_calls: str = "") -> 
                 "Runs at a time", 1, MOST_AT_ONCE, now.at_once, key="study-at-once-now", width=160,
                 on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
             )  # fmt: skip
+    if state == "spent":
+        st.caption("To go on, press *Make another like it* below and raise the budget there: what has completed is "
+                   "found again, and not asked twice.")  # fmt: skip
+    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
+        problems(trouble[1])
 
 
 def _want(study: Study, changes: dict[str, object]) -> None:
@@ -74,15 +80,15 @@ def _want(study: Study, changes: dict[str, object]) -> None:
 
 
 def _start(study: Study) -> None:
+    st.session_state.pop(TROUBLE, None)
     try:
         entry.studies().start(study, session.catalog().get, session.visitor().name)
     except (CallFailed, AlreadyGoing, BadStudy, OSError) as error:
-        problems(error if isinstance(error, CallFailed) else ValueError(str(error)))
-        return
-    st.rerun()
+        words = error if isinstance(error, CallFailed) else ValueError(str(error))
+        st.session_state[TROUBLE] = (study.name, words)
 
 
-def bars(study: Study, now: Progress, state: State) -> None:
+def bars(now: Progress, state: State) -> None:
     """How far it is as a whole, how fast, what it cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
     st.progress(
@@ -112,10 +118,10 @@ def bars(study: Study, now: Progress, state: State) -> None:
         st.caption(
             f"{plain(endpoint)}: {history[-1]} calls at once" + (f", at first {history[0]}" if history[1:] else "")
         )
-    _cells(study, now)
+    _cells(now)
 
 
-def _cells(study: Study, now: Progress) -> None:
+def _cells(now: Progress) -> None:
     st.dataframe(
         [
             {

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
 from core import entry, home
 from core.study import plan, shelf
+from core.study.background import Going
 from core.study.look import look
 from core.study.plan import BadStudy, Study
 from core.study.progress import Progress, progress
-from core.study.standing import FREE, Standing, is_completed
+from core.study.standing import FREE, is_completed
 from pages.parts import session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
-from pages.study import form, found, going, planned
+from pages.study import form, going, planned
+from pages.study.found import Found, draw
+from pages.study.found import found as looked_up
 from pages.study.words import State, count, said, state_of
 
 SECONDS = 1.5
@@ -100,46 +104,53 @@ def one(name: str) -> None:
         return
     st.title(plain(study.title), anchor=False)
     file = path.stat().st_mtime_ns
-    if sees_all:
-        _live(study, file)
-        now = progress(study, home.journals(), look(study, home.journals()))
-        completed = now.status.get("completed", 0)
-    else:
-        going.buttons(study, "new", progress(study, home.journals(), {run.id: Standing() for run in study.all}))
-        completed = 0
-    _rest(study, path, completed, is_new=not sees_all or now.status.get("absent") == now.runs)
+    if not sees_all:
+        going.only_the_host()
+        _rest(study, path, 0, is_new=True)
+        return
+    seen = _live(study, file)
+    _rest(study, path, seen.now.status.get("completed", 0), is_new=seen.state == "new")
 
 
-def _live(study: Study, file: int) -> None:
-    """The state and what was found, drawn again and again while the study goes on."""
+class _Seen(NamedTuple):
+    """A study as it is now."""
 
-    def looked() -> tuple[found.Found, Progress, State]:
-        stand = look(study, home.journals())
-        now = progress(study, home.journals(), stand)
-        mine = entry.studies().going(study.name)
-        running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
-        seen = found.found(study, stand, file, running)
-        return seen, now, state_of(now, mine, seen.off or (mine.off if mine is not None and not running else ()))
+    found: Found
+    now: Progress
+    going: Going | None
+    state: State
 
-    first = looked()[2]
-    active = first in ("running", "pausing")
-    least = SECONDS if active else IDLE
 
-    @st.fragment(run_every=PACE.seconds(least))
+def _seen(study: Study, file: int) -> _Seen:
+    stand = look(study, home.journals())
+    now = progress(study, home.journals(), stand)
+    mine = entry.studies().going(study.name)
+    running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
+    found = looked_up(study, stand, file, running)
+    return _Seen(found, now, mine, state_of(now, mine, found.off))
+
+
+def _live(study: Study, file: int) -> _Seen:
+    """The state and what was found, drawn again and again while the study goes on; as it was at first."""
+    first = _seen(study, file)
+    drawn: list[_Seen] = [first]
+    is_active = first.state in ("running", "pausing")
+
+    @st.fragment(run_every=PACE.seconds(SECONDS if is_active else IDLE))
     def live() -> None:
         with PACE.drawing(session.tab()):
-            seen, now, state = looked()
-            if state != first:
+            seen = drawn.pop() if drawn else _seen(study, file)
+            if seen.state != first.state:
                 # What stands around it is about another state now.
                 st.rerun()
-            mine = entry.studies().going(study.name)
-            going.verdict(said(state, study, now, mine, seen.off), state, seen)
-            going.buttons(study, state, now)
-            if state not in ("new", "done"):
-                going.bars(study, now, state)
-            found.draw(study, seen)
+            going.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
+            going.buttons(study, seen.state, seen.now)
+            if seen.state not in ("new", "done"):
+                going.bars(seen.now, seen.state)
+            draw(study, seen.found)
 
     live()
+    return first
 
 
 def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.study.background import Going
 from core.study.plan import Study
-from core.study.progress import Progress
+from core.study.progress import CONTROLS, Progress
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
@@ -29,13 +29,14 @@ def state_of(now: Progress, going: Going | None, off: Sequence[str]) -> State:
         return "off"
     if now.status.get("completed") == now.runs:
         return "done"
+    begun = any(cell.answered or cell.completed for cell in now.cells if cell.cell != CONTROLS)
     if is_spent(now) or (going is not None and going.outcome.spent):
         return "spent"
-    if now.paused and now.status.get("absent") != now.runs:
+    if now.paused and begun:
         return "paused"
     if now.status.get("failed") or (going is not None and (going.fault or going.outcome.failed)):
         return "failed"
-    return "new" if now.status.get("absent") == now.runs else "interrupted"
+    return "interrupted" if begun or now.status.get("interrupted") or now.status.get("cancelled") else "new"
 
 
 def is_spent(now: Progress) -> bool:
@@ -77,7 +78,8 @@ def said(state: State, study: Study, now: Progress, going: Going | None, off: Se
             lost = sum(now.failures.values())
             but = f" {count(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             return Said("green", "done", f"All {count(now.runs, 'run')} completed.{but}")
-    return Said("gray", "planned", "Nothing was asked yet.")
+    there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
+    return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
 
 def _of(going: Going | None) -> list[str]:
@@ -96,7 +98,7 @@ def finding(cells: Sequence[Mapping[str, Any]]) -> str:
     apart = ""
     if None not in (low["high"], high["low"]):
         apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
-    return f"{first[0]['table']}: from {_figure(low)} to {_figure(high)}.{apart}"
+    return f"{first[0]['table']}: from {_figure(low)} to {_figure(high)}.{apart}".replace("control/", "")
 
 
 def _figure(cell: Mapping[str, Any]) -> str:
