@@ -89,8 +89,6 @@ def _number(title: str, text: str, kind: type, low: float | None, high: float | 
         whole = "a whole number" if kind is int else "a number"
         raise ValueError(f"{title}: {text.strip()[:40]} is not {whole}. Several are written 10, 20, 40.") from None
     if not (low is None or number >= low) or not (high is None or number <= high):
-        between = (
-            f"from {low:g}" + (f" to {high:g}" if high is not None else " on") if low is not None else f"to {high:g}"
-        )
-        raise ValueError(f"{title}: {text.strip()[:40]} is outside of what it may be, {between}.")
+        ends = ([f"from {low:g}"] if low is not None else []) + ([f"to {high:g}"] if high is not None else [])
+        raise ValueError(f"{title}: {text.strip()[:40]} cannot be. It may be {' '.join(ends)}.")
     return number

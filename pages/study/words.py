@@ -94,7 +94,7 @@ def finding(cells: Sequence[Mapping[str, Any]]) -> str:
         return ""
     low, high = min(first, key=lambda cell: float(cell["value"])), max(first, key=lambda cell: float(cell["value"]))
     if low["value"] == high["value"]:
-        return f"{first[0]['table']}: {low['value']:.2f} in each of {len(first)} cells."
+        return f"{first[0]['table']}: {low['value']:.2f} for each of the {len(first)} compared."
     apart = ""
     if None not in (low["high"], high["low"]):
         apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
