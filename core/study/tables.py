@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,18 +26,27 @@ HALF = 0.5
 SAME = 1e-9
 
 
-def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
+def measured(
+    study: Study, labs: Mapping[str, Lab], folder: Path, kept: MutableMapping[str, list[Row]] | None = None
+) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
     undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting and
     facet, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
-    `multiverse.NAMED` hold what a figure would have been under other choices.
+    `multiverse.NAMED` hold what a figure would have been under other choices. `kept` is what an earlier call read of
+    runs that had completed, by their names; this one adds to it.
     """
     import pandas as pd
 
     controls = {one.id for one in study.controls}
-    rows = [row for run in study.all for row in _of_run(run, labs, folder, study.rules)]
+    kept = {} if kept is None else kept
+    rows: list[Row] = []
+    for run in study.all:
+        of_run = kept.get(run.id) or list(_of_run(run, labs, folder, study.rules))
+        if of_run and of_run[0]["complete"]:
+            kept[run.id] = of_run
+        rows += of_run
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +20,7 @@ from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
 from pages.parts.models import short
+from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
@@ -44,6 +45,19 @@ class Found:
     links: Sequence[str] = ()
 
 
+@dataclass
+class _Kept:
+    """What was found when things were as `now` says, at the time `at` (time.monotonic()) and in so many seconds; and
+    what was read of runs that have completed.
+    """
+
+    now: tuple[Any, ...] = ()
+    found: Found = Found()
+    at: float = 0.0
+    took: float = 0.0
+    runs: dict[str, list[Row]] = field(default_factory=dict)
+
+
 def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool) -> Found:
     """What the study found so far. `file` tells one content of its file from another. While it goes on, this may be
     what was so a little while ago.
@@ -52,18 +66,18 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
            sum(one.status == "completed" for one in stand.values()))  # fmt: skip
     if not any(one.cases for one in stand.values()):
         return Found()
-    kept: tuple[Any, Found, float, float] | None = st.session_state.get("study-found")
-    if kept is not None and kept[0][:2] == now[:2]:
-        _, found, at, took = kept
-        if kept[0] == now or (running and time.monotonic() < at + PATIENCE * took):
-            return found
-    began = time.monotonic()
-    labs = entry.labs()
-    frame = tables.measured(study, labs, home.journals())
-    cells = tables.drawn(study, labs, frame)
-    made = Found(cells, tables.off(labs, frame), _links(study, cells))
-    st.session_state["study-found"] = (now, made, time.monotonic(), time.monotonic() - began)
-    return made
+    kept: _Kept | None = st.session_state.get("study-found")
+    if kept is None or kept.now[:2] != now[:2]:
+        kept = st.session_state["study-found"] = _Kept()
+    elif kept.now == now or (running and time.monotonic() < kept.at + PATIENCE * kept.took):
+        return kept.found
+    began, labs = time.monotonic(), entry.labs()
+    with aside():
+        frame = tables.measured(study, labs, home.journals(), kept.runs)
+        cells = tables.drawn(study, labs, frame)
+        kept.found = Found(cells, tables.off(labs, frame), _links(study, cells))
+    kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
+    return kept.found
 
 
 def _links(study: Study, cells: Sequence[Row]) -> list[str]:

@@ -97,7 +97,7 @@ def bars(now: Progress, state: State) -> None:
     with st.container(horizontal=True, key="study-now"):
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):
-            st.metric("A minute", "–" if now.rate is None else f"{now.rate:,.0f}", help="Calls answered, lately.")
+            st.metric("Calls a minute", "–" if now.rate is None else f"{now.rate:,.0f}", help="Over the last minute.")
         if now.paid or now.budget_calls:
             of = f" of {now.budget_calls:,}" if now.budget_calls else ""
             st.metric(

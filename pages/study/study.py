@@ -147,7 +147,8 @@ def _live(study: Study, file: int) -> _Seen:
             going.buttons(study, seen.state, seen.now)
             if seen.state not in ("new", "done"):
                 going.bars(seen.now, seen.state)
-            draw(study, seen.found)
+            if seen.state != "new":
+                draw(study, seen.found)
 
     live()
     return first

@@ -115,7 +115,7 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         until(lambda: len(server.seen) > 2)
         app.run()
         assert "Running: " in alerts(app) and "of 6 runs completed" in alerts(app)
-        assert "A minute" in words(app)
+        assert "Calls a minute" in words(app)
         second = page("study", study="mine")
         second.button(key="study-pause").click().run()
         slow[0] = 0.0
