@@ -354,7 +354,8 @@ class Lab:
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `tables` are what studies can ask for by name. `more(view, rules)` are figures of a case for them alone, which
-      no run publishes, and `for_tables` says how these are shown. `otherwise(view)` is what a case's figure would have
+      no run publishes, and `for_tables` says how these are shown; `traits(view)` are what else tells cases apart there.
+      `otherwise(view)` is what a case's figure would have
       been under other choices; without it by either rules. `choices` are settings and facets that are such choices too.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `dials()` more of them, too many for a list: each is faithful on a
@@ -403,6 +404,7 @@ class Lab:
     tables: tuple[Table, ...] = ()
     for_tables: tuple[Metric, ...] = ()
     more: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
+    traits: Callable[[Any], Mapping[str, str]] = _nothing
     otherwise: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = _nothing

@@ -13,11 +13,15 @@ from pathlib import Path
 import click
 
 from core import entry, home
+<<<<<<< HEAD
 from core.commands import study_control
+=======
+from core.commands import study_report
+>>>>>>> f44b00ca17d469ee913b6e8113c99e2db72a7570
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
-from core.study import estimate, plan, tables
+from core.study import estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.control import MOST_AT_ONCE, want
 from core.study.execute import Making, Outcome
@@ -29,7 +33,11 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
+<<<<<<< HEAD
     group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table.")
+=======
+    group = click.Group("study", help="Many runs from one file: plan, run, status, table, report.")
+>>>>>>> f44b00ca17d469ee913b6e8113c99e2db72a7570
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
@@ -39,6 +47,7 @@ def add(commands: click.Group) -> None:
         ("table", _table, "What a study found so far."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
+    study_report.add(group)
     commands.add_command(group)
 
 
@@ -183,12 +192,16 @@ def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | Non
 
 def _as_text(rows: list[Row]) -> Iterable[str]:
     for title, cells in groupby(rows, lambda row: row["table"]):
-        of_table = list(cells)
+        of_table, still = multiverse.moved(list(cells))
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
             by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
         yield f"\n{title}"
+        if still:
+            yield f"  {still}"
+        if not of_table:
+            continue
         width = max(map(len, by_row))
         widths = [max(len(name), *(len(row.get(name, "")) for row in by_row.values())) for name in columns]
         names = (name.ljust(w) for name, w in zip(columns, widths, strict=True))

@@ -35,7 +35,7 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
     by = {name: f"by {name}" for name in (*rows, *columns)}
     if not len(frame):
         return []
-    keyed = {key: frame[name].fillna("") for name, key in by.items()} or {"by all": ""}
+    keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
     places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
     found = group_statistics(places, [*keyed])
     extra = places.groupby([*keyed]).agg(

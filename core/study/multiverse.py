@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.lab import RULES, Lab, Otherwise, View
@@ -17,6 +17,9 @@ NAMED = "otherwise: "
 
 TITLE = "Multiverse: "
 """What the title of such a table begins with."""
+
+RANGE = "range"
+"""The column in which the range stands."""
 
 ITEMS = 5
 """Items that are named among those that a choice moves."""
@@ -51,6 +54,22 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
     return found
 
 
+def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
+    """Those cells of one table that stand in a row in which a choice moves the figure or an item, and in words how many
+    rows do not; of any other table all.
+    """
+    if not cells[0]["table"].startswith(TITLE):
+        return list(cells), ""
+    every = dict.fromkeys(cell["row"] for cell in cells)
+    moving = {
+        cell["row"] for cell in cells
+        if (cell["low"] is None or cell["low"] < cell["high"] if cell["column"] == RANGE else cell["n"])
+    }  # fmt: skip
+    still = len(every) - len(moving)
+    told = f"{still} of {len(every)} are the same under every choice, item by item." if still else ""
+    return [cell for cell in cells if cell["row"] in moving], told
+
+
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
     choices = ["rules", *(name for name in lab.choices if name in frame and frame[name].nunique() > 1)]
     settings = frame.fillna(dict.fromkeys(choices, ""))
@@ -60,7 +79,7 @@ def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
     counted, items = int(one.universes["n"].max()), int(frame["item"].nunique())
     gaps = f"; {one.missing} more were not made" if one.missing else ""
     yield {
-        **{"column": "range", "value": float(values.mean()) if len(values) else None, "low": one.low, "high": one.high},
+        **{"column": RANGE, "value": float(values.mean()) if len(values) else None, "low": one.low, "high": one.high},
         **{"n": counted, "of": items, "complete": complete, "note": f"{len(one.universes)} ways{gaps}"},
     }
     for choice in one.choices:

@@ -115,7 +115,7 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
 
 
 def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
-    return [label(values, names) for values in frame.fillna("").to_dict("records")]
+    return [label(values, names) for values in frame[[*names]].astype(object).fillna("").to_dict("records")]
 
 
 def _in_all(frame: DataFrame, columns: Sequence[str]) -> DataFrame:

@@ -32,8 +32,8 @@ def measured(
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
-    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting and
-    facet, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
+    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting, facet
+    and trait, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
     `multiverse.NAMED` hold what a figure would have been under other choices. `kept` is what an earlier call read of
     runs that had completed, by their names; this one adds to it.
     """
@@ -62,7 +62,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
-    settings = {name: _text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    settings = {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
         log = state.case(case)
         view = run.lab.view(log)
@@ -74,6 +74,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
         about: Row = {
             **{name: value for name, value in facets.items() if value},
             **settings,
+            **run.lab.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             "complete": state.status == "completed",
         }
@@ -91,9 +92,10 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
             yield {**about, **one.made, **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None}}
 
 
-def _text(value: object) -> str:
+def text(value: object) -> str:
+    """A setting's value as a row or column is named by it."""
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text, value))
     return "" if value is None else str(value)
 
 

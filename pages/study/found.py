@@ -13,8 +13,9 @@ import streamlit as st
 from core import entry, home
 from core.charts import dial
 from core.lab import FACETS
+from core.store import methods
 from core.store.filters import MOST_VALUES, Filter
-from core.study import tables
+from core.study import report, tables
 from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
@@ -212,6 +213,16 @@ def take_along(study: Study, found: Found) -> None:
     import pandas as pd
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
+        st.download_button(
+            "Download the report", lambda: _report(study), file_name=f"{study.name}.html", mime="text/html",
+            icon=":material/description:", on_click="ignore", type="tertiary", key="study-report",
+            help="One page that needs no network: plan, tables, and cases behind every cell.",
+        )  # fmt: skip
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
         st.page_link(PAGES / "results/browse.py", label="All cases in Browse", icon=":material/table_rows:",
                      query_params={"study": [study.name]})  # fmt: skip
+
+
+def _report(study: Study) -> bytes:
+    told = methods.sentences(entry.keeper().store, [run.id for run in study.all])
+    return report.html(study, entry.labs(), home.journals(), told)

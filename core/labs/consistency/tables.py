@@ -65,7 +65,7 @@ def of_each(lab: str, metric: str) -> list[Published]:
     return [
         one._replace(
             value=one.value / one.n,
-            about={key: value for key, value in one.about.items() if key != "step"},
+            about={"model": one.about["model"], "data": one.about["dataset"]},
             source=f"{one.source}, the sum divided by its {one.n:,} observations",
         )
         for one in found

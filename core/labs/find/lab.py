@@ -122,6 +122,7 @@ LAB = Lab(
     tables=tables.TABLES,
     for_tables=tables.METRICS,
     more=tables.more,
+    traits=tables.traits,
     otherwise=tables.otherwise,
     choices=tables.CHOICES,
     prompts=prompts.hashes,

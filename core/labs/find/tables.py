@@ -51,6 +51,17 @@ def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
         yield Figure(name, rules, Score(mean, len(given), len(values)))
 
 
+def traits(view: ProbeView) -> dict[str, str]:
+    """The function's subcategory, by its truth: what is done to it, else whether it has several parts."""
+    truth = view.truth
+    if truth is None:
+        return {"subcategory": "not known"}
+    if truth.category not in ("numeric", "strings"):
+        return {"subcategory": truth.kind}
+    done = "noise" if truth.noise else "corrupted" if truth.corrupted else ""
+    return {"subcategory": done or ("composed" if ";" in truth.kind else "one part")}
+
+
 def _number(text: str) -> float | None:
     try:
         return float(text)
@@ -124,7 +135,7 @@ TABLES = (
         "Interpreters by kind of function (Schwettmann et al. 2023, Figure 5)",
         _INDICATORS,
         ("interpreter", "model"),
-        ("category", "difficulty"),
+        ("category", "subcategory"),
         cases=_by_indicator,
     ),
 )
