@@ -13,11 +13,7 @@ from pathlib import Path
 import click
 
 from core import entry, home
-<<<<<<< HEAD
-from core.commands import study_control
-=======
-from core.commands import study_report
->>>>>>> f44b00ca17d469ee913b6e8113c99e2db72a7570
+from core.commands import study_control, study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
@@ -33,11 +29,7 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-<<<<<<< HEAD
-    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table.")
-=======
-    group = click.Group("study", help="Many runs from one file: plan, run, status, table, report.")
->>>>>>> f44b00ca17d469ee913b6e8113c99e2db72a7570
+    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table, report.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
