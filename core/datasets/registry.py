@@ -113,6 +113,11 @@ _SHIPPED = Path(__file__).resolve().parents[2] / "data" / "questions"
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 
 
+def ships(name: str) -> bool:
+    """Whether the data set comes with the app."""
+    return (_SHIPPED / f"{name}.json").is_file()
+
+
 def describe() -> list[dict[str, str]]:
     """One row a dataset: name, title, task, source, licence, layout."""
     return [{field: str(value) for field, value in row._asdict().items() if field != "read"} for row in DATASETS]

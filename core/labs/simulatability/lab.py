@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Sides, Told
-from core.labs.simulatability import prompts, sitting
+from core.labs.simulatability import prompts, sitting, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
@@ -170,6 +170,11 @@ LAB = Lab(
         Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
     ),
     pictures=PICTURES,
+    tables=tables.TABLES,
+    for_tables=tables.METRICS,
+    more=tables.more,
+    otherwise=tables.otherwise,
+    choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=robots,
     dials=dials,
