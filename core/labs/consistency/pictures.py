@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts import forest
+from core.charts import board, forest
 from core.lab import Picture
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
@@ -111,6 +111,16 @@ PICTURES = (
         draw,
         said,
         choices=tuple(BY),
+    ),
+    Picture(
+        "leaderboard",
+        "Leaderboard",
+        board.CAPTION.format("paragraphs", "paragraph"),
+        "cases",
+        ("faithfulness",),
+        lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
+        lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
+        lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
     ),
     Picture(
         "classes",

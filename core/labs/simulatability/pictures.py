@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import published
-from core.charts import forest
+from core.charts import board, forest
 from core.charts.marks import link
 from core.lab import Picture
 from core.labs.simulatability import charts, metrics
@@ -52,22 +52,26 @@ def said_of_runs(table: DataFrame, similarity: str) -> str:
     ) + (f" {undefined} of {len(table)} have no precision: none of their questions count." if undefined else "")
 
 
-def pooled(frame: DataFrame, choice: str) -> DataFrame:
-    """One line a model and method, over all questions of its runs. Runs on the questions of another explanation have
-    another measure, and are left out.
+def counted(frame: DataFrame, choice: str) -> DataFrame:
+    """The cases that a figure is made of. Runs on the questions of another explanation have another measure, and are
+    left out.
     """
     rows = frame[(frame["metric"] == _METRIC[choice]) & (frame["given_from"].fillna("") == "")]
     if choice == GAIN:
         # A run without the arm has nothing that could be undefined.
         rows = rows[rows["of"] > 0]
+    return rows.assign(item=rows["title"].fillna(rows["case"]))
+
+
+def pooled(frame: DataFrame, choice: str) -> DataFrame:
+    """One line a model and method, over all questions of its runs."""
+    rows = counted(frame, choice)
     several = rows["task"].nunique() > 1
 
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (row["model"], row["how"], row["task"] if several else "") if word)
 
-    return forest.lines(
-        rows.assign(item=rows["title"].fillna(rows["case"])), ("lab", "model", "how", "task"), label, ends=_ENDS[choice]
-    )
+    return forest.lines(rows, ("lab", "model", "how", "task"), label, ends=_ENDS[choice])
 
 
 def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -113,5 +117,17 @@ PICTURES = (
         fields=("given_from",),
         choices=tuple(_METRIC),
         published=theirs,
+    ),
+    Picture(
+        "leaderboard",
+        "Leaderboard",
+        board.CAPTION.format("questions", "question"),
+        "cases",
+        tuple(_METRIC.values()),
+        lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
+        lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
+        lambda table, choice: board.takeaway(table, choice, "questions"),
+        fields=("given_from",),
+        choices=tuple(_METRIC),
     ),
 )
