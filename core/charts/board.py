@@ -72,21 +72,23 @@ def takeaway(table: DataFrame, what: str, things: str) -> str:
             continue
         one = leads.iloc[0]
         name = _name(one, str(task))
-        best = f"{name} has the highest {what}, {one['macro']:.2f} ({one['low']:.2f} to {one['high']:.2f})"
+        ties = int((leads["macro"] == one["macro"]).sum()) - 1
+        best = f"{f'{name} and {ties} more have' if ties else f'{name} has'} the highest {what}, {one['macro']:.2f}"
         if one["placed"] == 1:
             said.append(
                 f"{on} only {name} has a place: {what} {one['macro']:.2f} ({one['low']:.2f} to {one['high']:.2f})."
             )
             continue
-        open_to = f"{len(leads) - 1} more may be first" if len(leads) > 1 else "no other interval reaches it"
-        said.append(f"{on} {best}; {open_to}, of {one['placed']} with a place. {_shared(one, len(some), things)}")
+        others = len(leads) - 1 - ties
+        more = f"by intervals {others} more may be first" if others else "by intervals nobody else may be first"
+        between = "" if ties else f" ({one['low']:.2f} to {one['high']:.2f})"
+        said.append(
+            f"{on} {best}{between}; {more}, of {one['placed']} with a place. "
+            f"{one['shared']} {things} have a value for all {len(some)}."
+        )
     return " ".join(said)
 
 
 def _name(row: Any, task: str) -> str:
     name = str(row["label"]).partition(". ")[2]
     return name.removesuffix(f" · {task}")
-
-
-def _shared(row: Any, number: int, things: str) -> str:
-    return f"{row['shared']} {things} have a value for all {number}."

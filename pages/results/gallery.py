@@ -108,7 +108,11 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                 )  # fmt: skip
             theirs = one.published(choice)
             if theirs:
-                published = st.toggle("The paper's figures below", key=f"{key}-published", help=theirs[0].source)
+                published = st.toggle(
+                    "The paper's figures too",
+                    key=f"{key}-published",
+                    help="; ".join(dict.fromkeys(one.source for one in theirs)),
+                )
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 st.page_link(

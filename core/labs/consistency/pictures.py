@@ -104,7 +104,8 @@ PICTURES = (
         "Faithfulness",
         "Each paragraph counts alike, however often it was checked; the 95 % interval draws whole paragraphs again. "
         "Crosses: as many random words masked instead. Faint: fewer than ten paragraphs, or less than 70 % of what "
-        "should count.",
+        "should count. Madsen et al. 2024 draw their own faithfulness (Figures 6 to 9) and print no value, so none can "
+        "be laid below.",
         "cases",
         ("faithfulness", "faithfulness_control", "faithfulness_gain"),
         faithfulness,

@@ -149,7 +149,9 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
     assert table["label"].tolist() == ["1–2. m0, cot", "1–2. m1, cot", "3. m2, cot", "m3, cot"]
     assert table["shared"].tolist() == [2] * 4 and table["placed"].tolist() == [3] * 4, "the last rests on three"
     said = board.takeaway(table, "precision", "questions")
-    assert said.startswith("On world m0, cot has the highest precision, 1.00 (0.91 to 1.00); 1 more may be first, of 3")
+    assert said.startswith(
+        "On world m0, cot has the highest precision, 1.00 (0.91 to 1.00); by intervals 1 more may be"
+    )
     assert said.endswith("2 questions have a value for all 4.")
     two = board.board(pd.concat([rows, rows[rows["model"] == "m2"].assign(task="shp")]), ["task"])
     assert two["label"].tolist()[:2] == ["1. m2, cot · shp", "1–2. m0, cot · world"]
