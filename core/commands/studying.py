@@ -210,7 +210,8 @@ def _as_text(rows: list[tables.Row]) -> Iterable[str]:
 def _cell(cell: tables.Row) -> str:
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None else ""
+    # The power of so many items rests on no item: its column says how many.
+    items = f", {cell['n']} of {cell['of']}" if cell["table"] != "Power" else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
     marks = ("" if cell["complete"] else ", not complete") + (", too few count" if cell["thin"] else "")
     return f"{value}{interval}{items}{truth}{marks}"
