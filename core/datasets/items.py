@@ -74,12 +74,8 @@ class Loaded(Frozen):
 
     def told(self) -> str:
         """What was left out, in a sentence; empty where nothing was."""
-        counts = "; ".join(f"{n:,} {_plural(reason, n)}" for reason, n in self.left_out.items())
-        return f"{self.dataset}: {self.items:,} items to draw from. Left out: {counts}." if counts else ""
-
-
-def _plural(reason: str, n: int) -> str:
-    return f"{reason}s" if reason == BROKEN and n != 1 else reason
+        counts = ", ".join(f"{n:,} ({reason})" for reason, n in self.left_out.items())
+        return f"{self.dataset}: {self.items:,} items to draw from. Rows left out: {counts}." if counts else ""
 
 
 MOST_TOLD = 100

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from pydantic import Field
 from core import files, policy
 from core.datasets import hub, own_process
 from core.datasets.items import BROKEN, DatasetError, Item, LeftOut, Read, Task
-from core.datasets.own_process import FOUND, LATE, REFUSED, Wanted
+from core.datasets.own_process import BESIDE, FOUND, LATE, REFUSED, Wanted
 from core.home import home
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -86,14 +86,34 @@ def is_own(dataset: str) -> bool:
 
 def roles(task: Task) -> tuple[str, ...]:
     """What columns may hold for a task; the last two may be missing."""
-    return *NEEDS[task], "answer", "id"
+    return *NEEDS[task], *BESIDE
 
 
-def shipped_here() -> list[str]:
+def at_home() -> list[str]:
     """The files in $EXPLAIN_HOME/datasets, as `dataset` names them."""
     folder = home() / "datasets"
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     return [f"file:{path.name}" for path in found if path.suffix.lower() in KINDS and path.is_file()]
+
+
+def keep(name: str, content: bytes) -> str:
+    """Put a file into $EXPLAIN_HOME/datasets; how `dataset` names it. Another one of that name stays: the new one gets
+    a number. Raises DatasetError where it is too large or no table by its name.
+    """
+    stem, suffix = re.sub(r"[^\w .-]", "_", Path(name).stem)[:80].strip(" .") or "items", Path(name).suffix.lower()
+    if suffix not in KINDS:
+        raise DatasetError(f"{name[:100]} is none of {', '.join(KINDS)}: only such tables can be read.")
+    if len(content) > LARGEST:
+        raise DatasetError(f"{name[:100]} is larger than {LARGEST // files.MB} MB.")
+    folder = home() / "datasets"
+    folder.mkdir(exist_ok=True)
+    for number in count(1):
+        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        if not path.exists():
+            path.write_bytes(content)
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            break
+    return f"file:{path.name}"
 
 
 def check(task: Task, columns: Mapping[str, str]) -> None:
@@ -133,8 +153,19 @@ def place(dataset: str) -> Path:
 def look(dataset: str) -> Look:
     """What a file looks like. Raises DatasetError."""
     path = place(dataset)
+    return _look(path, _stamp(path))
+
+
+@lru_cache(maxsize=8)
+def _look(path: Path, stamp: tuple[int, int]) -> Look:
     header, delimiter = _header(path)
     return Look(**_answer(path, _wanted(path, {}, header, delimiter, FIRST_ROWS, None)._replace(longest=200)))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Which state of the file it is: a page asks for the same several times."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_size
 
 
 def read(dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None) -> tuple[Read, int]:
@@ -144,8 +175,7 @@ def read(dataset: str, task: Task, columns: Mapping[str, str], limit: int | None
     """
     check(task, columns)
     path = place(dataset)
-    about = path.stat()
-    return _read(path, (about.st_mtime_ns, about.st_size), task, tuple(sorted(columns.items())), limit, seed)
+    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed)
 
 
 @lru_cache(maxsize=2)
@@ -157,14 +187,13 @@ def _read(
     limit: int | None,
     seed: int | None,
 ) -> tuple[Read, int]:
-    """`stamp` says which state of the file it is: a page asks for the same several times."""
     columns = dict(pairs)
     named = {role: [columns.get(role, role)] for role in roles(task)}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
     header, delimiter = _header(path)
     wanted = _wanted(path, named, header, delimiter, min(limit or MOST_ROWS, MOST_ROWS), seed)
-    found = _answer(path, wanted._replace(optional=[role for role in ("answer", "id") if role not in columns]))
+    found = _answer(path, wanted._replace(optional=[role for role in BESIDE if role not in columns]))
     if limit is None and found["of"] > MOST_ROWS:
         raise DatasetError(
             f"{path.name} has {found['of']:,} rows; at most {MOST_ROWS:,} are read at once. Set a limit."
@@ -185,7 +214,7 @@ def _read(
     if more := len(faults) + found["lost"] - len(told):
         rows.append(LeftOut(BROKEN, rows=more))
     if found["repeated"]:
-        rows.append(LeftOut("rows that repeat the id, or the words, of another", rows=found["repeated"]))
+        rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
     return rows, found["of"] - len(faults)
 
 
@@ -270,6 +299,7 @@ def _wanted(
         optional=[],
         header=header,
         delimiter=delimiter,
+        open_quote=bool(header) and _quotes(path) % 2 == 1,
         rows=rows,
         seed=seed,
         longest=LONGEST,
@@ -278,6 +308,11 @@ def _wanted(
         memory_mb=MEMORY_MB,
         seconds=SECONDS,
     )
+
+
+def _quotes(path: Path) -> int:
+    with files.opened(path) as file:
+        return sum(block.count(b'"') for block in iter(lambda: file.read(files.MB), b""))
 
 
 def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
@@ -341,7 +376,15 @@ def _csv_rows(file: Iterable[str], wanted: Wanted) -> Iterator[tuple[int, bool]]
     """On which line each row begins, the header's and blank ones left out, and whether DuckDB counts it as a row."""
     reader = csv.reader(file, delimiter=wanted.delimiter)
     begins = 1
-    for cells in reader:
+    while True:
+        too_long = False
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            # A line too long for either of them.
+            cells, too_long = [""], True
+        if cells is None:
+            return
         if begins > 1 and cells:
-            yield begins, len(cells) == len(wanted.header) and not any(map(_NO_CHARACTER.search, cells))
+            yield begins, not too_long and not any(map(_NO_CHARACTER.search, cells))
         begins = reader.line_num + 1

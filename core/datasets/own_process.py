@@ -4,6 +4,8 @@ DuckDB reads that one file and no other, with locked settings; the system bounds
 rows are drawn depends on what they hold and on the seed, never on where they stand.
 """
 
+# ruff: noqa: S608  every word of SQL is ours, and names and paths in it are quoted
+
 from __future__ import annotations
 
 import json
@@ -21,7 +23,10 @@ LATE = 7
 """The exit code of a process whose time was up."""
 REFUSED, FOUND = b"!", b"="
 """What an answer begins with: then follows why, or the result as JSON."""
+BESIDE = ("answer", "id")
+"""Roles of columns that are no part of what is asked, and that a file need not have."""
 MOST_COLUMNS = 2_000
+OPEN_QUOTE = "a quotation mark is never closed, and takes the lines that follow with it"
 LONGEST_LINE = 16 * MB
 """Bytes of one line of text."""
 
@@ -30,8 +35,9 @@ class Wanted(NamedTuple):
     """What is to be read of the file at `path`, whose `kind` is csv, jsonl or parquet.
 
     `columns`: for each role the columns that fill it; for an empty one the answer holds the columns' names and the
-    first rows, as the file has them. `header` and `delimiter` are a CSV file's. `rows` are drawn by `seed`, in the
-    file's order where it is None; of a cell `longest` characters are given. Roles among `optional` may have no column.
+    first rows, as the file has them. Roles among `optional` may have no column. `header` and `delimiter` are a CSV
+    file's, and `open_quote` says whether one of its quotation marks has no partner. `rows` are drawn by `seed`, in the
+    file's order where it is None; of a cell `longest` characters are given.
     """
 
     path: str
@@ -40,6 +46,7 @@ class Wanted(NamedTuple):
     optional: list[str]
     header: list[str]
     delimiter: str
+    open_quote: bool
     rows: int
     seed: int | None
     longest: int
@@ -114,35 +121,51 @@ def _name(column: str) -> str:
 
 
 def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
-    """The table with a column `line_no`, and for each column of the file the expression of its text."""
+    """The table, with each row's number `line_no` and its `fault`, null where it has none; and for each column of the
+    file the expression of its text.
+    """
     path = _text(wanted.path)
     # DuckDB's buffer has to hold several of the longest lines.
     bounds = f"max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE}, parallel=false"
     rejects = "store_rejects=true, auto_detect=false"
     if wanted.kind == "csv":
-        names = [f"c{number}" for number in range(len(wanted.header))]
+        # One column more than the header has shows rows that are too long; what is missing is null, as no cell is.
+        names = [f"c{number}" for number in range(len(wanted.header) + 1)]
         types = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
         read = (
             f"read_csv({path}, columns={{{types}}}, header=true, delim={_text(wanted.delimiter)}, quote='\"', "
-            f"escape='\"', {rejects}, {bounds})"
+            f"escape='\"', null_padding=true, strict_mode=false, nullstr='\x1d\x1e\x1d', {rejects}, {bounds})"
         )
-        return f"(select *, row_number() over () as line_no from {read})", dict(zip(wanted.header, names, strict=True))  # noqa: S608  our own words
+        last, more = names[-2:]
+        lines = " + ".join(f"length({name}) - length(replace({name}, chr(10), ''))" for name in names[:-1])
+        open_quote = f"when line_no = max(line_no) over () and {lines} > 0 then '{OPEN_QUOTE}'"
+        fault = (
+            f"case when {more} is not null then 'more cells than the header has' "
+            f"when {last} is null then 'fewer cells than the header has' "
+            f"{open_quote if wanted.open_quote else ''} end"
+        )
+        numbered = f"(select *, row_number() over () as line_no from {read})"
+        return f"(select *, {fault} as fault from {numbered})", dict(zip(wanted.header, names, strict=False))
     if wanted.kind == "jsonl":
         # One column that nothing ends but the line: a character that JSON has to write in another way parts cells.
         read = (
             f"read_csv({path}, columns={{'raw': 'VARCHAR'}}, header=false, delim='\x1f', quote='', escape='', "
             f"{rejects}, {bounds})"
         )
-        told = wanted.columns.values()
-        keys = {column for columns in told for column in columns}
-        pointers = {key: "/" + key.replace("~", "~0").replace("/", "~1") for key in keys}
+        pointers = {
+            key: "/" + key.replace("~", "~0").replace("/", "~1") for names in wanted.columns.values() for key in names
+        }
         whole = "case when json_valid(raw) then case when json_type(raw) = 'OBJECT' then raw end end"
+        numbered = f"(select raw, {whole} as line, row_number() over () as line_no from {read})"
         return (
-            f"(select raw, {whole} as line, row_number() over () as line_no from {read})",  # noqa: S608  our own words
+            f"(select *, case when line is null then 'this line is no JSON object' end as fault from {numbered} "
+            "where trim(coalesce(raw, '')) <> '')",
             {key: f"(line ->> {_text(pointer)})" for key, pointer in pointers.items()},
         )
-    read = f"read_parquet({path}, file_row_number=true)"
-    return f"(select *, file_row_number + 1 as line_no from {read})", {}  # noqa: S608  our own words
+    return (
+        f"(select *, file_row_number + 1 as line_no, null as fault from read_parquet({path}, file_row_number=true))",
+        {},
+    )
 
 
 def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> list[str]:
@@ -151,13 +174,13 @@ def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> lis
         return wanted.header
     if wanted.kind == "jsonl":
         keys = (
-            f"select unnest(json_keys(line)) as key, line_no from (select * from {source} limit 1000) "  # noqa: S608  our own words
-            "where line is not null"
+            f"select unnest(json_keys(line)) as key, line_no from (select * from {source} limit 1000) "
+            "where fault is null"
         )
-        told = f"select key from ({keys}) group by key order by min(line_no) limit {MOST_COLUMNS + 1}"  # noqa: S608  our own words
+        told = f"select key from ({keys}) group by key order by min(line_no) limit {MOST_COLUMNS + 1}"
         return [name for (name,) in connection.execute(told).fetchall()]
-    names = connection.execute(f"select column_name from (describe select * from {source})").fetchall()  # noqa: S608  our own words
-    return [name for (name,) in names if name not in ("file_row_number", "line_no")]
+    names = connection.execute(f"select column_name from (describe select * from {source})").fetchall()
+    return [name for (name,) in names if name not in ("file_row_number", "line_no", "fault")]
 
 
 def _expressions(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[str, dict[str, str], list[str]]:
@@ -176,8 +199,9 @@ def _looked_at(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]
     _, _, columns = _expressions(connection, wanted)
     source, known, _ = _expressions(connection, wanted._replace(columns={"": columns}))
     cells = ", ".join(f"left({known[name]}, {wanted.longest})" for name in columns)
-    is_row = "line is not null" if wanted.kind == "jsonl" else "true"
-    rows = connection.execute(f"select {cells or 'null'} from {source} where {is_row} limit {wanted.rows}").fetchall()  # noqa: S608  our own words
+    rows = connection.execute(
+        f"select {cells or 'null'} from {source} where fault is null limit {wanted.rows}"
+    ).fetchall()
     return {"columns": columns, "rows": rows}
 
 
@@ -193,34 +217,36 @@ def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
             fault = "more than one column" if name in there else "no column"
             raise ValueError(f"it has {fault} “{name}”; say which one holds that. There are: {', '.join(there[:20])}")
     cells = [known[name] for names in roles.values() for name in names]
-    whole = "concat_ws(chr(31), " + ", ".join(f"coalesce({cell}, '')" for cell in cells) + ")"
-    given = f"nullif(trim({known[roles['id'][0]]}), '')" if "id" in roles else "null"
-    shown = ", ".join(f"left({cell}, {wanted.longest + 1}) as cell{n}" for n, cell in enumerate(cells))
-    is_row = "line is not null" if wanted.kind == "jsonl" else "true"
+    asked = [known[name] for role, names in roles.items() if role not in BESIDE for name in names]
+    given = f"nullif(trim(left({known[roles['id'][0]]}, 200)), '')" if "id" in roles else "null"
     connection.execute(
-        f"create temp table kept as select line_no, coalesce(left({given}, 200), left(md5({whole}), 16)) as id, "  # noqa: S608  our own words
-        f"md5({whole}) as content from {source} where {is_row}"
+        f"create temp table kept as select line_no, fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
+        f"{_hash(cells)} as content from {source}"
     )
     order = "line_no" if wanted.seed is None else f"md5({_text(str(wanted.seed))} || ' ' || id)"
-    once = "select line_no, id from kept qualify row_number() over (partition by id order by content, line_no) = 1"
-    total, distinct = connection.execute("select count(*), count(distinct id) from kept").fetchone() or (0, 0)
-    chosen = f"select line_no, id, row_number() over (order by {order}) as place from ({once})"  # noqa: S608  our own words
-    chosen += f" order by place limit {wanted.rows}"
+    once = "row_number() over (partition by id order by content, line_no) = 1"
+    connection.execute(
+        f"create temp table chosen as select line_no, id, row_number() over (order by {order}) as place from "
+        f"(select * from kept where fault is null qualify {once}) order by place limit {wanted.rows}"
+    )
+    shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
     rows = connection.execute(
-        f"select s.line_no, id, {shown} from {source} s join ({chosen}) c on s.line_no = c.line_no order by place"  # noqa: S608  our own words
+        f"select chosen.line_no, id, {shown} from {source} s join chosen using (line_no) order by place"
+    ).fetchall()
+    counts = "count(*) filter (fault is null), count(distinct id) filter (fault is null), count(fault)"
+    good, distinct, faulty = connection.execute(f"select {counts} from kept").fetchone() or (0, 0, 0)
+    broken = connection.execute(
+        f"select line_no, fault from kept where fault is not null order by 1 limit {wanted.told}"
     ).fetchall()
     rejected, lost = _rejected(connection, wanted)
-    none = f"from {source} where line is null and trim(coalesce(raw, '')) <> ''"
-    broken = []
-    if wanted.kind == "jsonl":
-        told = f"select line_no {none} limit {wanted.told}"
-        broken = [(number, "this line is no JSON object") for (number,) in connection.execute(told).fetchall()]
-        (more,) = connection.execute(f"select count(*) {none}").fetchone() or (0,)
-        lost += more
     return {
-        **{"rows": rows, "columns": roles, "of": distinct, "repeated": total - distinct},
-        **{"broken": broken, "rejected": rejected, "lost": lost},
+        **{"rows": rows, "columns": roles, "of": distinct, "repeated": good - distinct},
+        **{"broken": broken, "rejected": rejected, "lost": lost + faulty},
     }
+
+
+def _hash(cells: list[str]) -> str:
+    return "md5(concat_ws(chr(31), " + ", ".join(f"coalesce({cell}, '')" for cell in cells) + "))"
 
 
 def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str], int]:
@@ -232,8 +258,8 @@ def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str]
         "select line_byte_position as begins, case min(error_type) when 'INVALID ENCODING' then "
         "'this is not UTF-8 text' else min(error_message) end as problem from reject_errors group by 1"
     )
-    told = connection.execute(f"select problem from ({once}) order by begins limit {wanted.told}").fetchall()  # noqa: S608  our own words
-    (lost,) = connection.execute(f"select count(*) from ({once})").fetchone() or (0,)  # noqa: S608  our own words
+    told = connection.execute(f"select problem from ({once}) order by begins limit {wanted.told}").fetchall()
+    (lost,) = connection.execute(f"select count(*) from ({once})").fetchone() or (0,)
     return [problem for (problem,) in told], lost
 
 

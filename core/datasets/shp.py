@@ -29,10 +29,10 @@ MOST_TOKENS = 1024
 TOKEN = 4
 """Characters."""
 
-NOT_BEST = "pairs without the post's best response"
-NOT_BELOW = "pairs whose other response is not below the median of those"
-NOT_DRAWN = "further pairs of a post that has one already"
-TOO_LONG = f"pairs longer than about {MOST_TOKENS:,} tokens"
+NOT_BEST = "without the post's best response"
+NOT_BELOW = "the other response is not below the median of those"
+NOT_DRAWN = "the post has another pair"
+TOO_LONG = f"longer than about {MOST_TOKENS:,} tokens"
 
 
 def read(path: Path, split: Split | None) -> Read:

@@ -33,7 +33,7 @@ SHOWN_EXAMPLES = 3
 
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "extra", "arms", "exam"),
+    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam"),
 })  # fmt: skip
 """The fields that this form sees to."""
 
