@@ -55,7 +55,8 @@ Read = list[Item | LeftOut]
 
 
 class Loaded(Frozen):
-    """What a run's data set held: how many `items` there are to draw from, and how many rows were left out, by
+    """What a run's data set held: how many `items` there are to draw from (rows, where
+    only those drawn are read), and how many rows were left out, by
     reason. `broken` says of the first MOST_TOLD broken rows where each stands and what is wrong.
     """
 
@@ -75,7 +76,7 @@ class Loaded(Frozen):
     def told(self) -> str:
         """What was left out, in a sentence; empty where nothing was."""
         counts = ", ".join(f"{n:,} ({reason})" for reason, n in self.left_out.items())
-        return f"{self.dataset}: {self.items:,} items to draw from. Rows left out: {counts}." if counts else ""
+        return f"{self.dataset}: {self.items:,} to draw from. Rows left out: {counts}." if counts else ""
 
 
 MOST_TOLD = 100
