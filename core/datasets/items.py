@@ -55,9 +55,9 @@ Read = list[Item | LeftOut]
 
 
 class Loaded(Frozen):
-    """What a run's data set held: how many `items` there are to draw from (rows, where
-    only those drawn are read), and how many rows were left out, by
-    reason. `broken` says of the first MOST_TOLD broken rows where each stands and what is wrong.
+    """What a run's data set held: how many `items` there are to draw from (of a person's own file, where only those
+    that are drawn are read, rows), and how many rows were left out, by reason. `broken` says of the first MOST_TOLD
+    broken rows where each stands and what is wrong.
     """
 
     dataset: str

@@ -84,6 +84,12 @@ def is_own(dataset: str) -> bool:
     return dataset.startswith(("file:", hub.SCHEME))
 
 
+def title(dataset: str, count: str) -> str:
+    """What a list of runs calls one over a data set. How many rows a person's own has is known once it is read."""
+    most = "" if count.startswith("all ") or not is_own(dataset) else "at most "
+    return f"{dataset.removeprefix('file:')}: {most}{count}"
+
+
 def roles(task: Task) -> tuple[str, ...]:
     """What columns may hold for a task; the last two may be missing."""
     return *NEEDS[task], *BESIDE

@@ -53,8 +53,6 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
     )
     limit = right.number_input(counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session")
     chosen = {"dataset": name, "limit": int(limit)}
-    with middle:
-        _add(key)
     if name in fit:
         path = ""
         if policy.allows("files"):
@@ -65,7 +63,10 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
                 persist_state="session",
                 help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
             )
+        _add(key)
         return {**chosen, "path": path.strip() or None}
+    with middle:
+        _add(key)
     if not name or not own.is_own(name):
         raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
     return {**chosen, "columns": _columns(task, name, prefix)}

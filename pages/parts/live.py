@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core import entry
-from core.datasets.items import Loaded
+from core.datasets.items import BROKEN, Loaded
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
@@ -194,10 +194,13 @@ def left_out(state: Transcript) -> None:
     held = Loaded.of(state.loaded)
     if held is None or not held.told():
         return
-    st.caption(f":material/filter_alt: {plain(held.told())}")
-    if held.broken:
-        with st.expander("Broken rows, each of which cost its own item"):
-            st.markdown("  \n".join(plain(one) for one in held.broken))
+    if not held.broken:
+        st.caption(f":material/filter_alt: {plain(held.told())}")
+        return
+    with st.expander(plain(held.told()), icon=":material/filter_alt:"):
+        st.markdown("  \n".join(plain(one) for one in held.broken))
+        if (more := held.left_out.get(BROKEN, 0) - len(held.broken)) > 0:
+            st.caption(f"And {more:,} more broken rows.")
 
 
 def damaged(unread: int, several: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
 
-from core.datasets import registry
+from core.datasets import own, registry
 from core.datasets.items import Item, Loaded, Split
 from core.datasets.own import Columns
 from core.events import Frozen, Sampling
@@ -198,7 +198,7 @@ def _title(given: dict[str, Any]) -> str:
     if items:
         return f"{len(items)} items, {task}"
     count = f"{given['limit']} items" if given.get("limit") else "all items"
-    return f"{given.get('dataset') or 'shipped'}: {count}, {task}"
+    return f"{own.title(given.get('dataset') or 'shipped', count)}, {task}"
 
 
 def _problem(task: Task, item: Item) -> str:

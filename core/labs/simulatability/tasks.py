@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from core.datasets import registry
+from core.datasets import own, registry
 from core.datasets.items import Loaded, Split
 from core.datasets.own import Columns
 from core.events import Frozen, Rules, Sampling
@@ -154,7 +154,7 @@ class AskSpec(Spec):
         filled["simulator"] = filled.get("simulator") or model
         if filled.get("dataset") and not filled.get("title"):
             count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
-            filled["title"] = f"{filled['dataset']}: {count}"
+            filled["title"] = own.title(str(filled["dataset"]), count)
         filled["counterfactuals"] = (
             len(filled.get("given") or ())
             or filled.get("counterfactuals")
