@@ -221,7 +221,8 @@ def _cell(cell: Row) -> str:
         return _printed(cell)
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None or cell["note"] else ""
+    # The power of so many items rests on no item: its column says how many.
+    items = f", {cell['n']} of {cell['of']}" if cell["table"] != "Power" else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
     marks = (
         ("" if cell["complete"] else ", not complete")

@@ -14,12 +14,15 @@ LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
 
 class Price(Frozen):
-    """US dollars for a million tokens, as they were on that day."""
+    """US dollars for a million tokens, as they were on that day; `verified`: somebody compared it
+    with the provider's list."""
 
     model: str
     prompt: float
     completion: float
     date: date
+    source: str = ""
+    verified: bool = False
 
     def of(self, prompt: float, completion: float) -> float:
         """What so many tokens cost, in US dollars."""

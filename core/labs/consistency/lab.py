@@ -22,7 +22,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -140,6 +140,7 @@ LAB = Lab(
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,
+    loaded=loaded,
     upgrade=upgrade,
     how="explanations",
     principal=SESSION,

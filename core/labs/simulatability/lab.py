@@ -24,7 +24,7 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases
+from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
 from core.text import embed
 
@@ -201,6 +201,7 @@ LAB = Lab(
     first=first,
     sides=sides,
     asks=asks,
+    loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
     upgrade=upgrade,
