@@ -141,6 +141,7 @@ class Metric(NamedTuple):
     format: str = ".2f"
     better: Literal["higher", "lower", ""] = "higher"
     leads: bool = False
+    is_mean: bool = False
     is_share: bool = True
 
 
@@ -378,6 +379,7 @@ class Lab:
       `calls(spec, cases)` is their sum.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
     - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
+    - `loaded(spec)` is the record of what the run's data set held and what of it was left out; None without one.
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
     - `parameters` are options of its command that are no field of the spec (click.Parameter), and `from_options` makes
@@ -418,6 +420,7 @@ class Lab:
     sides: Callable[[], Sides] | None = None
     summary: Callable[[Transcript], str] | None = None
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
+    loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None

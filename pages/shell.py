@@ -15,7 +15,7 @@ PAGES = Path(__file__).parent
 
 READABLE = """<style>
 [data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
-@media (prefers-reduced-motion: reduce) {* {
+@media (prefers-reduced-motion: reduce) {*, *::before, *::after {
 animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
 }}
 </style>"""
@@ -51,6 +51,7 @@ def _pages() -> Iterator[st.Page]:
     yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
     yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")
+    yield st.Page(PAGES / "study/study.py", title="Study", icon=":material/grid_view:", url_path="study")
     yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")
     yield st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
 interval (drawn over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
-and `complete`, whether all of its runs are.
+`complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
 
 `published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
 has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of the table. `note` says what else to know.
@@ -23,7 +23,7 @@ has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of th
 BLANK: Row = {
     **{"value": None, "n": 0, "low": None, "high": None, "of": 0, "trials": 0, "thin": False, "truth": None},
     **{"complete": True, "published": None, "published_n": None, "source": None, "p": None, "p_holm": None},
-    **{"note": "", "behind": ()},
+    **{"stopped_early": False, "note": "", "behind": ()},
 }
 
 
@@ -43,6 +43,7 @@ def cells(
     found = group_statistics(places, [*keyed])
     extra = places.groupby([*keyed]).agg(
         **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
+        early=("early", "any"),
         behind=("place", lambda every: tuple(dict.fromkeys(every))),
     )
     made = []
@@ -61,7 +62,7 @@ def cells(
                 "of": int(group["items_of"]),
                 **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
                 **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
-                "behind": more["behind"],
+                **{"stopped_early": bool(more["early"]), "behind": more["behind"]},
             }
         )
     return made

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import journal
-from core.events import Rules, Scored
+from core.events import Scored
 from core.lab import Lab
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
@@ -15,6 +15,7 @@ from core.score import Score
 from core.statistics import power_of_pairs
 from core.study import multiverse, named
 from core.study.cells import BLANK, Row, cells
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study, TableOf
 
 if TYPE_CHECKING:
@@ -26,18 +27,28 @@ HALF = 0.5
 SAME = 1e-9
 
 
-def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
+def measured(
+    study: Study, labs: Mapping[str, Lab], folder: Path, kept: MutableMapping[str, list[Row]] | None = None
+) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
-    run, case, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
-    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting, facet
-    and trait, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
-    `multiverse.NAMED` hold what a figure would have been under other choices.
+    run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
+    at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the headline figure; NaN where
+    it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one that
+    failed, has a row all the same. Rows of the metrics
+    `multiverse.NAMED` hold what a figure would have been under other choices. `kept` is what an earlier call read of
+    runs that had completed, by their names; this one adds to it.
     """
     import pandas as pd
 
     controls = {one.id for one in study.controls}
-    rows = [row for run in study.all for row in _of_run(run, labs, folder, study.rules)]
+    kept = {} if kept is None else kept
+    rows: list[Row] = []
+    for run in study.all:
+        of_run = kept.get(run.id) or list(_of_run(run, labs, folder, study))
+        if of_run and of_run[0]["complete"]:
+            kept[run.id] = of_run
+        rows += of_run
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):
@@ -45,16 +56,21 @@ def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
     return frame
 
 
-_OWN = ("run", "case", "lab", "item", "complete", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "case", "lab", "item", "complete", "early", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -> Iterator[Row]:
-    path = folder / f"{run.id}.jsonl"
+def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
+    path = journal.at(folder, run.id)
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
+    early = stopped_early(study, run, path)
+    rules = study.rules
     settings = {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
+        # What had begun when it was enough, and ended after it, does not count: its end may have to do with what it is.
+        if early is not None and case not in early.cases:
+            continue
         log = state.case(case)
         view = run.lab.view(log)
         truth = run.lab.truth(view)
@@ -67,7 +83,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
             **settings,
             **run.lab.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
-            "complete": state.status == "completed",
+            **{"complete": state.status == "completed" or early is not None, "early": early is not None},
         }
         scores: dict[str, Scored | Score | None] = {one.name: log.score(one.name, rules) for one in run.lab.metrics}
         scores |= {one.metric: one.score for one in run.lab.more(view, rules)}
@@ -131,10 +147,11 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     """What is wrong with the instrument, a sentence for each control that does not read what it must; none where all
-    do. A case that has no value where it must have one is wrong too.
+    do. A case that has no value where it must have one is wrong too; of runs that go on or were stopped nothing is
+    said.
     """
     sentences = []
-    known = frame[frame["truth"].notna()]
+    known = frame[frame["truth"].notna() & frame["complete"]]
     for (lab, model), cases in known.groupby(["lab", "model"]):
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):

@@ -22,7 +22,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -103,6 +103,7 @@ LAB = Lab(
             "Faithfulness",
             "How often it kept to its explanation, where its first answer was right.",
             leads=True,
+            is_mean=True,
         ),
         Metric(
             "faithfulness_control",
@@ -140,6 +141,7 @@ LAB = Lab(
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,
+    loaded=loaded,
     upgrade=upgrade,
     how="explanations",
     principal=SESSION,

@@ -24,7 +24,7 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases
+from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
 from core.text import embed
 
@@ -129,7 +129,9 @@ LAB = Lab(
     records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
     asides=(OtherExplanation, Examined),
     metrics=(
-        Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
+        Metric(
+            "precision", "Precision", "How often it did what its explanation led to expect.", leads=True, is_mean=True
+        ),
         Metric(
             "generality_cosine",
             "Generality",
@@ -201,6 +203,7 @@ LAB = Lab(
     first=first,
     sides=sides,
     asks=asks,
+    loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
     upgrade=upgrade,
