@@ -17,8 +17,36 @@ from pages.parts.text import plain, shortened
 from pages.results import address
 from pages.results.facets import Looked, words
 
+WIDTHS = (2, 3)
+"""Of a list and of the case beside it."""
+
 ELSEWHERE = 20
 """So many cases of the same question are listed."""
+
+
+def step(places: list[Place], at: Place) -> None:
+    """To the next row and the one before, and back to the list as it was."""
+    here = places.index(at) if at in places else -1
+    before = places[here - 1] if here > 0 else None
+    after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
+    with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
+        for label, icon, place, key in (
+            ("Previous", ":material/arrow_upward:", before, "K"),
+            ("Next", ":material/arrow_downward:", after, "J"),
+        ):
+            st.button(
+                label,
+                icon=icon,
+                key=f"to-{label.lower()}",
+                disabled=place is None,
+                shortcut=key,
+                on_click=address.open_at,
+                args=(place,),
+            )
+        st.button(
+            "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
+            on_click=address.open_at, args=(None,),
+        )  # fmt: skip
 
 
 def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open_at) -> None:
@@ -34,7 +62,7 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open
         return
     if not active:
         damage(at.run)
-        labels.draw(lab, at.run, state, at.case, at.trial)
+        labels.draw(lab, at.run, state, at.case or live.chosen(state), at.trial if at.case else None)
     if not live.watched(lab, at.run, state, active):
         go_on(at.run, state)
         actions(at.run, state, here="browse")
