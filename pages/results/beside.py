@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -17,11 +18,19 @@ from pages.parts.text import plain, shortened
 from pages.results import address
 from pages.results.facets import Looked, words
 
+HIGH = 560
+"""Of a list with many rows, in pixels."""
+
 WIDTHS = (2, 3)
 """Of a list and of the case beside it."""
 
 ELSEWHERE = 20
 """So many cases of the same question are listed."""
+
+
+def height(rows: int) -> int | Literal["auto"]:
+    """Of a list of so many rows: as high as they are, up to HIGH."""
+    return HIGH if 36 * (rows + 1) > HIGH else "auto"
 
 
 def step(places: list[Place], at: Place) -> None:

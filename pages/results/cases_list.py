@@ -102,7 +102,7 @@ def table(found: Listed, at: Place | None) -> None:
         selection_mode="single-cell",
         key=key,
         placeholder="",
-        height=560 if narrow else "auto",
+        height=beside.height(len(shown)),
         alt="Table of cases with what was expected, what was said, and what came of it; a click opens one",
         column_config={
             "": st.column_config.TextColumn(width=24),

@@ -82,7 +82,7 @@ def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int
         selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
         key=key,
         placeholder="",
-        height=560 if at else "auto",
+        height=beside.height(len(table)),
         alt="Table of runs; a click on a row opens the run",
         column_config=columns,
     )
