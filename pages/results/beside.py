@@ -71,8 +71,10 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open
         return
     if not active:
         damage(at.run)
-        labels.draw(lab, at.run, state, at.case or live.chosen(state), at.trial if at.case else None)
+        labels.draw(lab, at.run, state, at.case, at.trial)
     if not live.watched(lab, at.run, state, active):
+        if not at.case:
+            labels.draw(lab, at.run, state, live.chosen(state))
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at, open)
