@@ -170,4 +170,4 @@ def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(pa
     anns, bobs = (seen(who, "about/models.py") for who in ("ann", "bob"))
     assert "2 labels so far" in anns and "labels so far" not in bobs
     anns, bobs = (seen(who, "results/browse.py", show="pictures", picture="ask-leaderboard") for who in ("ann", "bob"))
-    assert "none of 2 rests" in anns and "none of 1 rests" in bobs
+    assert "none of 2 has" in anns and "none of 1 has" in bobs
