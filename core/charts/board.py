@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Places 1–2: by the 95 % intervals it may be first or second. Without a place is what rests on fewer than ten {0}, "
-    "or on less than 70 % of what should count; it is faint. Each {1} counts alike. The address holds filter and "
-    "picture: whoever opens it here sees this board. *Compare* takes only {0} that all have."
+    "or on less than 70 % of what should count, which is faint, or has no interval. Each {1} counts alike. The address "
+    "holds filter and picture: whoever opens it here sees this board. *Compare* takes only {0} that all have."
 )
 
 
@@ -68,7 +68,7 @@ def takeaway(table: DataFrame, what: str, things: str) -> str:
         on = f"On {task}" if task else "Over all"
         leads = some[some["first"].eq(1).fillna(False)]
         if leads.empty:
-            said.append(f"{on} nobody has a place yet: none of {len(some)} rests on enough {things}.")
+            said.append(f"{on} nobody has a place yet: none of {len(some)} has an interval over enough {things}.")
             continue
         one = leads.iloc[0]
         name = _name(one, str(task))

@@ -74,17 +74,15 @@ def cluster_bootstrap(
         return Interval(value, None, None, k, "all clusters have the same mean: drawing again shows no spread")
     random, at_once = np.random.default_rng(seed), max(1, ROOM // k)
     distinct, times = np.unique(means.round(12), return_counts=True)
-    few = mean == "macro" and is_alike(len(distinct), k)
-    drawn = (
-        random.multinomial(k, times / k, size=draws) @ (distinct / k)
-        if few
-        else np.concatenate(
+    if mean == "macro" and is_alike(len(distinct), k):
+        drawn = random.multinomial(k, times / k, size=draws) @ (distinct / k)
+    else:
+        drawn = np.concatenate(
             [
                 centre(random.integers(k, size=(min(at_once, draws - start), k), dtype=np.int32))
                 for start in range(0, draws, at_once)
             ]
         )
-    )
     levels = [0.025, 0.975]
     if method == "bca":
         left_out = (sums.sum() - sums) / (sizes.sum() - sizes) if mean == "micro" else (means.sum() - means) / (k - 1)

@@ -103,10 +103,14 @@ def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line
 
 
 def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = ()) -> dict[str, int]:
-    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first."""
+    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first.
+    The same rows, read by several rules, count once.
+    """
     held: dict[str, list[int]] = {}
     with store.cursor() as cursor:
-        for one in subjects:
+        for place, one in enumerate(subjects):
+            if one.filter in [before.filter for before in subjects[:place]]:
+                continue
             sql, values = condition(one.filter, viewer, stopped)
             found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
             for lab, count in found.fetchall():

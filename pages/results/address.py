@@ -54,9 +54,10 @@ def go(
     filter: Filter | None = None,
     sort_by: str | None = None,
     page: Mapping[str, Place] | None = None,
+    at: Place | None = None,
 ) -> None:
-    """Change the address to another list, filter, order or page of the list, and close what is open. What is not given
-    stays; without a `page` it is the first.
+    """Change the address to another list, filter, order or page of the list, and to the row `at`, or close what is
+    open. What is not given stays; without a `page` it is the first.
     """
     to: dict[str, str | Sequence[str]] = {"show": show or shown(), "sort": sort_by or sort()}
     if to["show"] == "cases":
@@ -67,6 +68,7 @@ def go(
         to |= {name: values for name in ("picture", "choice") if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
+    to |= {name: values for name, values in opening(at).items() if values}
     st.query_params.from_dict(to)
 
 

@@ -113,7 +113,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     with table:
         st.dataframe(
             pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
-            alt="Items by what is compared; a click on an outcome opens its case",
+            alt="Items by what is compared; a click on an outcome opens its case", height=beside.height(len(found)),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),

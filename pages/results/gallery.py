@@ -12,6 +12,7 @@ from core import entry
 from core.lab import Lab, Picture
 from core.store import figures
 from core.store.filters import MOST_VALUES, TITLES, Filter
+from core.store.listing import Place
 from pages import shell
 from pages.parts.pictures import Saved, saved_as
 from pages.parts.tables import as_csv
@@ -164,9 +165,8 @@ def _lead(links: list[dict[str, list[str]]], is_box: bool, wanted: Filter, key: 
             address.go(show="runs", filter=replace(wanted, runs=tuple(runs[:MOST_VALUES])))
             st.rerun()
     elif "run" in links[0]:
-        st.switch_page(
-            shell.PAGES / "results/case.py", query_params={name: values[0] for name, values in links[0].items()}
-        )
+        address.go(show="runs", at=Place(*(links[0].get(name, [""])[0] for name in Place._fields)))
+        st.rerun()
     else:
         for name, values in links[0].items():
             if name in TITLES:

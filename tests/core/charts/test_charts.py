@@ -158,6 +158,6 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
     assert "On shp only m2, cot has a place" in board.takeaway(two, "precision", "questions")
     assert dict(parse_qsl(two["link"][0])) == {"lab": "ask", "task": "shp", "model": "m2", "how": "cot"}
     assert board.takeaway(board.board(rows[rows["model"] == "m3"], ["task"]), "p", "questions") == (
-        "On world nobody has a place yet: none of 1 rests on enough questions."
+        "On world nobody has a place yet: none of 1 has an interval over enough questions."
     )
     assert board.board(rows[:0], ["task"]).empty
