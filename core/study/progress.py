@@ -73,9 +73,9 @@ def progress(study: Study, folder: Path) -> Progress:
     """How the study stands by its journals, which lie in `folder`."""
     stand = standings(study.all, folder)
     want: Wanted = wanted(home.home(), study.name)
-    status: Counter[str] = Counter(one.status for one in stand.values())
-    rate = _rate(stand.values(), time.time()) if status["running"] else None
     early = [run.id for run in study.all if stopped_early(study, run, folder / f"{run.id}.jsonl") is not None]
+    status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
+    rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)
     return Progress(
         stop_width=study.stop_width,
@@ -131,7 +131,10 @@ def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) 
 def labels(study: Study) -> dict[str, str]:
     """What tells each run from the others of its lab: the settings in which they differ, but for the seed."""
     values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    settings = {run.id: run.spec.model_dump(mode="json", exclude={"seed"}) for run in study.all}
+    settings = {
+        run.id: run.spec.model_dump(mode="json", include=run.lab.spec.model_fields.keys() - {"seed"})
+        for run in study.runs
+    }
     for run in study.runs:
         for name, value in settings[run.id].items():
             values[run.lab.name, name].add(str(value))

@@ -344,7 +344,7 @@ def test_a_run_stops_early_where_its_interval_is_narrow_and_says_so(
     assert main(["study", "run", file]) == 0
     assert "stopped early, faithfulness 1.00 (8 items)" in capsys.readouterr().out
     [status] = printed(capsys, "status", file)
-    assert len(status["stopped_early"]) == 1 and status["status"]["cancelled"] == 1
+    assert len(status["stopped_early"]) == 1 and status["status"]["stopped early"] == 1
     [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Check: Faithfulness"]
     assert cell["stopped_early"] and cell["complete"] and cell["n"] == 8
     assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
