@@ -132,7 +132,7 @@ def labels(study: Study) -> dict[str, str]:
     """What tells each run from the others of its lab: the settings in which they differ, but for the seed."""
     values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     settings = {
-        run.id: run.spec.model_dump(mode="json", include=run.lab.spec.model_fields.keys() - {"seed"})
+        run.id: run.spec.model_dump(mode="json", include=run.lab.spec.model_fields.keys() - {"seed", "title"})
         for run in study.runs
     }
     for run in study.runs:
