@@ -53,9 +53,9 @@ def lines(found: Progress) -> Iterator[str]:
     yield from (f"  {_name(cell):{width}}  {_bar(cell)}" for cell in found.cells)
     budget = f" of {found.budget_calls:,}" if found.budget_calls else ""
     yield f"{_count(found.answered, 'call')} answered; {found.paid:,}{budget} asked of models that are no robots"
-    budget = f" of {found.budget_money:.2f}" if found.budget_money else ""
+    budget = f" of {found.budget_money:g}" if found.budget_money else ""
     unknown = f", and what {_count(found.unpriced, 'call')} cost, which is not known" if found.unpriced else ""
-    yield f"Spent: about {found.money:.2f}{budget} US dollars{unknown}"
+    yield f"Spent: about {found.money:.4f}{budget} US dollars{unknown}"
     if found.rate is not None:
         left = "" if found.minutes is None else f"; about {found.minutes:.0f} minutes left"
         yield f"{found.rate:.0f} calls answered a minute{left}"

@@ -148,7 +148,9 @@ class Endpoint:
         config = self.connection.config
         passed_on = _PassedOn(on_text)
         async with self.connection.throttle.turns.turn():
-            # What the server wants to be waited for is no part of the call.
+            # What the server wants to be waited for is no part of the call; nobody waits for hours.
+            if (wait := self.connection.throttle.wait) > config.timeout:
+                raise faults.still_refused(config, wait)
             await self.connection.throttle.open()
             limit = asyncio.timeout(config.timeout)
             try:

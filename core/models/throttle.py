@@ -29,14 +29,19 @@ class Throttle:
         self._wait_until = 0.0
         self._lock = threading.Lock()
 
+    @property
+    def wait(self) -> float:
+        """Seconds for which the server still wants nothing to be sent."""
+        return max(0.0, self._wait_until - time.monotonic())
+
     async def open(self) -> int:
         """Wait for as long as the server asked for; what to name when telling what came of the call sent next.
 
         Raises Withheld where none may leave.
         """
         check_leave()
-        while (left := self._wait_until - time.monotonic()) > 0:
-            await rest(left)
+        while self.wait:
+            await rest(self.wait)
             check_leave()
         return self._change
 

@@ -28,7 +28,7 @@ from core.study.tables import measured
 
 @dataclass
 class Estimate:
-    """What is still to be done. `runs` there are, `completed` of them; `cases` of those to be made.
+    """What is still to be done. `runs` there are, `completed` of them, or stopped early; `cases` of those to be made.
 
     `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
     of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they

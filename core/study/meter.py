@@ -154,7 +154,7 @@ class _Metered:
         return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
 
     async def _patiently(self, request: Request, on_text: OnText) -> Answer:
-        vain, began = 0, time.monotonic()
+        vain, failing_since = 0, None
         while True:
             before = self._reach.answers
             try:
@@ -168,8 +168,10 @@ class _Metered:
                     raise
                 # Where others are answered meanwhile, or none ever was, it may be this call's own fault.
                 vain += not is_down and (self._reach.answers > before or not before)
-                is_alone = not is_down and self._reach.waiting < MANY and time.monotonic() - began > ALONE
-                if is_alone or vain >= (REFUSALS if isinstance(failure, RateLimited) else FAULTS):
+                failing_since = failing_since or time.monotonic()
+                is_alone = self._reach.waiting < MANY and time.monotonic() - failing_since > ALONE
+                is_refused = isinstance(failure, RateLimited)
+                if vain >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
                 await self._reach.wait(failure)
             else:

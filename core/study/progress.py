@@ -73,9 +73,9 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
-    status: Counter[str] = Counter(one.status for one in stand.values())
-    rate = _rate(stand.values(), time.time()) if status["running"] else None
     early = [run.id for run in study.all if stopped_early(study, run, folder / f"{run.id}.jsonl") is not None]
+    status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
+    rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)
     return Progress(
         stop_width=study.stop_width,

@@ -53,10 +53,10 @@ class Tokens:
 class Standing:
     """How one run stands. `cases` have a result, of so many (`of`; 0 where that is not known yet). `answered` counts
     its calls by role, `paid` those that a model was asked for, with tries that failed; `money` is what they cost in US
-    dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors. `pace`
-    counts what endpoints answered by second (of the epoch), and `limits` are how many calls each was let have at once,
-    with the second. `vain` is how often it was begun, one time after another, without one answer coming of it or a word
-    on how it ended: what ends the process that makes it looks like that.
+    dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors since it was
+    last begun. `pace` counts what endpoints answered by second (of the epoch), and `limits` are how many calls each was
+    let have at once, with the second. `vain` is how often it was begun, one time after another, without one answer
+    coming of it or a word on how it ended: what ends the process that makes it looks like that.
     """
 
     status: Status = "absent"
@@ -142,6 +142,8 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
                 found.of = of
         case "resumed":
             found.status, found.message = "interrupted", ""
+            # What failed is asked again.
+            found.failures.clear()
             found.vain += 1
         case "finished":
             status = event.get("status")

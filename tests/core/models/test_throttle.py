@@ -76,8 +76,12 @@ def test_where_it_may_grow() -> None:
 
 def test_a_refusal_that_says_may_pass_is_told() -> None:
     with StubServer(always=Fault("rate_limited", wait=30)) as server:
-        failures = asyncio.run(_failures(Connection(server.config(timeout=1.0))))
-    assert [one.may_pass for one in failures] == [True]
+        connection = Connection(server.config(timeout=1.0))
+        failures = asyncio.run(_failures(connection))
+        # It wants more than anybody waits for: what comes next is told so, and not sent.
+        later = asyncio.run(_failures(connection))
+    assert [one.may_pass for one in failures + later] == [True, True] and server.count == 1
+    assert "left alone for 30 more seconds" in str(later[0])
     with StubServer(always=Fault("no_credit")) as server:
         assert not asyncio.run(_failures(Connection(server.config())))[0].may_pass
 
