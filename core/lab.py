@@ -140,6 +140,7 @@ class Metric(NamedTuple):
     format: str = ".2f"
     better: Literal["higher", "lower", ""] = "higher"
     leads: bool = False
+    is_mean: bool = False
 
 
 class Picture(NamedTuple):

@@ -15,7 +15,7 @@ PAGES = Path(__file__).parent
 
 READABLE = """<style>
 [data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
-@media (prefers-reduced-motion: reduce) {* {
+@media (prefers-reduced-motion: reduce) {*, *::before, *::after {
 animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
 }}
 </style>"""

@@ -32,6 +32,7 @@ def prices() -> dict[str, Price]:
     return {entry["model"]: Price.model_validate(entry) for entry in entries}
 
 
+@cache
 def price_of(model: str) -> Price | None:
     """What the model's tokens cost: nothing where it runs here; None where that is not known."""
     if model.startswith(("control/", "local/", "replay/")):

@@ -17,13 +17,14 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core import journal, lease
+from core import home, journal, lease
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Prior
 from core.runs import prior
 from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
+from core.study.control import wanted
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study, run_id
 from core.study.standing import FREE, is_completed, standing
@@ -169,16 +170,32 @@ class Cluster:
                         if await self._in_turn(client, run, sign, outcome, killers):
                             waiting.append(run)
 
+                async def all_of_them() -> None:
+                    nonlocal killers
+                    try:
+                        async with asyncio.TaskGroup() as group:
+                            for _ in range(min(IN_FLIGHT, len(waiting))):
+                                group.create_task(lane())
+                    except BaseExceptionGroup as several:
+                        raise several.exceptions[0] from None
+                    # Each alone: which of those on a worker that was lost is to blame cannot be told.
+                    suspects, killers = killers, []
+                    for run in suspects:
+                        await self._in_turn(client, run, sign, outcome, killers)
+
+                going = asyncio.create_task(all_of_them())
                 try:
-                    async with asyncio.TaskGroup() as group:
-                        for _ in range(min(IN_FLIGHT, len(waiting))):
-                            group.create_task(lane())
-                except BaseExceptionGroup as several:
-                    raise several.exceptions[0] from None
-                # Each alone: which of those on a worker that was lost is to blame cannot be told.
-                suspects, killers = killers, []
-                for run in suspects:
-                    await self._in_turn(client, run, sign, outcome, killers)
+                    while not (await asyncio.wait([going], timeout=LOOK))[0]:
+                        if wanted(home.home(), self.study.name).paused:
+                            outcome.paused = True
+                            break
+                finally:
+                    # Workers end what nobody waits for any more, once this client is gone.
+                    if not going.done():
+                        going.cancel()
+                        await asyncio.wait([going])
+                if not outcome.paused:
+                    going.result()
         for run in killers:
             outcome.bad_input = False
             outcome.failed[run.id] = (
@@ -215,10 +232,10 @@ class Cluster:
 
         before = standing(self._path(run)).paid
         # Tries that fail are calls too: what was not enough is doubled.
-        wanted = 0 if self._left is None else self._wanted(run) << self._rounds[run.id]
+        wants = 0 if self._left is None else self._wanted(run) << self._rounds[run.id]
         self._rounds[run.id] += 1
-        leave = await self._take(wanted)
-        if wanted and not leave and self._left is not None:
+        leave = await self._take(wants)
+        if wants and not leave and self._left is not None:
             outcome.spent = True
             return False
         task = Task(
@@ -254,10 +271,11 @@ class Cluster:
 
     def _heard(self, run: Planned, made: Outcome, outcome: Outcome) -> bool:
         """Take up what came of one run. Whether to make it again."""
-        if made.spent:
-            return True
+        if made.spent or made.paused:
+            return made.spent
         outcome.elsewhere += made.elsewhere
         outcome.completed += made.completed
+        outcome.early += made.early
         outcome.failed |= made.failed
         outcome.bad_input = outcome.bad_input and (made.bad_input or not made.failed)
         if not made.elsewhere:

@@ -21,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.events import CallFailed, Rules
 from core.lab import FACETS, Lab, Spec
+from core.models.prices import price_of
 from core.runs.run import complaints
+from core.study.control import MOST_AT_ONCE
 
 Key = tuple[str | int, ...]
 """Where something stands in the file: names of tables and settings, and places in arrays of tables."""
@@ -73,13 +75,20 @@ class ClusterOf(_Strict):
     interface: str | None = None
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class _File(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
     title: str = ""
     about: str = ""
-    at_once: Annotated[int, Field(ge=1, le=64)] = 4
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
     budget_calls: Annotated[int, Field(ge=1)] | None = None
+    budget_money: Annotated[float, Field(gt=0)] | None = None
     width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    power: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rates: tuple[Share, Share] | None = None
+    stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
     rules: Rules = "repaired"
     part: Annotated[list[_Part], Field(min_length=1)]
     table: list[TableOf] = []
@@ -100,7 +109,10 @@ class Study:
 
     `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
-    number; `width` how wide an interval may be; by `rules` the tables are read. `cluster` is what it asks of SLURM.
+    number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
+    a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
+    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
+    what it asks of SLURM.
     """
 
     name: str
@@ -111,7 +123,11 @@ class Study:
     tables: tuple[TableOf, ...]
     at_once: int
     budget_calls: int | None
+    budget_money: float | None
     width: float | None
+    power: float | None
+    rates: tuple[float, float] | None
+    stop_width: float | None
     rules: Rules
     cluster: ClusterOf | None = None
 
@@ -119,6 +135,10 @@ class Study:
     def all(self) -> tuple[Planned, ...]:
         """Every run, those of the controls first."""
         return *self.controls, *self.runs
+
+    def stop_width_of(self, run: Planned) -> float | None:
+        """At which width of its interval that run stops; None where it does not, as controls never do."""
+        return None if run in self.controls else self.stop_width
 
 
 def run_id(lab: Lab, spec: Spec) -> str:
@@ -135,6 +155,12 @@ def read(path: Path, labs: Mapping[str, Lab]) -> Study:
     except (OSError, UnicodeDecodeError) as error:
         raise BadStudy(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     return _Reader(path.name, text, labs).study(path.stem)
+
+
+def unpriced(study: Study) -> list[str]:
+    """The models whose prices data/models.toml does not know."""
+    models = {model for run in study.all for model in run.spec.models}
+    return sorted(model for model in models if price_of(model) is None)
 
 
 class _Reader:
@@ -172,6 +198,10 @@ class _Reader:
         used = {one.lab.name: one.lab for one in runs.values()}
         for number, table in enumerate(self.data.table):
             self.check_table(table, used, ("table", number))
+        for lab in used.values() if self.data.stop_width else ():
+            if not lab.metric(lab.headline).is_mean:
+                words = f"{lab.title} cannot stop early: {lab.metric(lab.headline).title} is no mean of shares."
+                raise self.fault(("stop_width",), words)
         return Study(
             name=self.data.name or stem,
             title=self.data.title or self.data.name or stem,
@@ -180,7 +210,7 @@ class _Reader:
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
             cluster=self.data.cluster,
-            **self.data.model_dump(include={"at_once", "budget_calls", "width", "rules"}),
+            **self.data.model_dump(exclude={"name", "title", "about", "part", "table", "cluster"}),
         )
 
     def lab(self, name: str, key: Key) -> Lab:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import journal
-from core.events import Rules
 from core.lab import Lab
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.statistics import group_statistics, power_of_pairs
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study, TableOf
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
 interval (drawn over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
-and `complete`, whether all of its runs are.
+`complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
 """
 
 POWER_ITEMS = (20, 50, 100, 200, 500)
@@ -31,14 +31,14 @@ SAME = 1e-9
 def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
-    run, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
+    run, lab, item, control (whether the run is one of the study's controls), complete, early, metric, value (NaN where
     undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting and
     facet, as text. A case without the figure, as one that failed, has a row all the same.
     """
     import pandas as pd
 
     controls = {one.id for one in study.controls}
-    rows = [row for run in study.all for row in _of_run(run, labs, folder, study.rules)]
+    rows = [row for run in study.all for row in _of_run(run, labs, folder, study)]
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):
@@ -46,16 +46,20 @@ def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
     return frame
 
 
-_OWN = ("run", "lab", "item", "complete", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "lab", "item", "complete", "early", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -> Iterator[Row]:
+def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
     path = journal.at(folder, run.id)
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
+    early = stopped_early(study, run, path)
     settings = {name: _text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
+        # What had begun when it was enough, and ended after it, does not count: its end may have to do with what it is.
+        if early is not None and case not in early.cases:
+            continue
         log = state.case(case)
         truth = run.lab.truth(run.lab.view(log))
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
@@ -63,11 +67,12 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
         item = "/".join(filter(None, [*parts, "" if state.planned > 1 else progress.title]))
         for metric in run.lab.metrics:
-            score = log.score(metric.name, rules)
+            score = log.score(metric.name, study.rules)
             yield {
                 **{name: value for name, value in facets.items() if value},
                 **settings,
-                **{"run": run.id, "lab": run.lab.name, "item": item, "complete": state.status == "completed"},
+                **{"run": run.id, "lab": run.lab.name, "item": item},
+                **{"complete": state.status == "completed" or early is not None, "early": early is not None},
                 **{"metric": metric.name, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric.name == run.lab.headline else None,
@@ -142,7 +147,10 @@ def _cells(frame: DataFrame, row_of: Sequence[str], column_of: Sequence[str], ot
     by = [*dict.fromkeys((*row_of, *column_of))]
     filled = frame.fillna(dict.fromkeys(by, ""))
     found = group_statistics(filled, by)
-    extra = filled.groupby(by).agg(truth=("truth", "mean"), known=("truth", "count"), complete=("complete", "all"))
+    extra = filled.groupby(by).agg(
+        **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
+        early=("early", "any"),
+    )
     cells = []
     for _, group in found.iterrows():
         key = tuple(group[name] for name in by)
@@ -155,6 +163,7 @@ def _cells(frame: DataFrame, row_of: Sequence[str], column_of: Sequence[str], ot
                 **{"low": _number(group["low"]), "high": _number(group["high"]), "of": int(group["items_of"])},
                 **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
                 **{"truth": _number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
+                "stopped_early": bool(more["early"]),
             }
         )
     return cells
@@ -169,7 +178,15 @@ def power(cells: Iterable[Row]) -> list[Row]:
     truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
     if len(truths) < 3:
         return []
-    blank = {"low": None, "high": None, "trials": 0, "thin": False, "truth": None, "complete": True}
+    blank = {
+        "low": None,
+        "high": None,
+        "trials": 0,
+        "thin": False,
+        "truth": None,
+        "complete": True,
+        "stopped_early": False,
+    }
     return [
         {
             **{"table": "Power", "row": f"{truth:.1f} against {HALF}", "column": f"{items} items"},

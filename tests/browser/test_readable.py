@@ -15,9 +15,10 @@ pytestmark = pytest.mark.browser
 
 TOO_FAINT = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 
-MOVING = """document.getAnimations().map(one => one.effect.getComputedTiming())
-    .filter(one => one.activeDuration > 10).length"""
-"""How many things move, or are about to."""
+MOVING = """() => document.getAnimations().filter(one => one.effect.getComputedTiming().activeDuration > 10)
+    .map(one => `${one.animationName ?? one.transitionProperty ?? one.constructor.name} ${one.effect.pseudoElement}
+    ${one.effect.target.outerHTML.slice(0, 200)}`)"""
+"""What moves, or is about to."""
 
 
 def faint(page: Page) -> dict[str, str]:
@@ -59,7 +60,8 @@ def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scri
     page.wait_for_timeout(1000)
     assert page.evaluate(MOVING), "a run that goes on shows that it does"
     page.emulate_media(reduced_motion="reduce")
-    page.wait_for_function(f"{MOVING} === 0")
+    page.wait_for_timeout(1500)
+    assert page.evaluate(MOVING) == []
     page.locator(".st-key-cancel button").click()
     model.go_on()
     page.close()

@@ -103,6 +103,7 @@ LAB = Lab(
             "Faithfulness",
             "How often it kept to its explanation, where its first answer was right.",
             leads=True,
+            is_mean=True,
         ),
         Metric(
             "faithfulness_control",

@@ -129,7 +129,9 @@ LAB = Lab(
     records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
     asides=(OtherExplanation, Examined),
     metrics=(
-        Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
+        Metric(
+            "precision", "Precision", "How often it did what its explanation led to expect.", leads=True, is_mean=True
+        ),
         Metric(
             "generality_cosine",
             "Generality",
