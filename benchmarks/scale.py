@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -42,10 +43,10 @@ grid = {{ seed = {seeds} }}
 
 
 def study_of(folder: Path, runs: int) -> plan.Study:
-    """A study of so many runs that differ in their seeds."""
+    """A study of so many runs that differ in their seeds; its controls, which are as many in every study, left out."""
     file = folder / "scale.toml"
     file.write_text(STUDY.format(seeds=list(range(runs))))
-    return plan.read(file, entry.labs())
+    return replace(plan.read(file, entry.labs()), controls=())
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -69,7 +70,6 @@ def filled(folder: Path, study: plan.Study) -> float:
     """Make some runs of the study, and write the others after them; calls per second of those that were made."""
     made = study.runs[:MADE]
     making = Making(study, entry.labs(), entry.catalog().get, folder)
-    asyncio.run(making.make(study.controls))
     took = seconds(lambda: asyncio.run(making.make(made)))
     models = [(folder / f"{run.id}.jsonl").read_bytes() for run in made]
     for number, run in enumerate(study.runs[MADE:]):
