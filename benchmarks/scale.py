@@ -66,16 +66,15 @@ def again(journal: bytes, old: plan.Planned, new: plan.Planned) -> bytes:
     return b"".join(lines)
 
 
-def filled(folder: Path, study: plan.Study) -> float:
-    """Make some runs of the study, and write the others after them; calls per second of those that were made."""
+def fill(folder: Path, study: plan.Study) -> None:
+    """Make some runs of the study, and write the others after them."""
     made = study.runs[:MADE]
     making = Making(study, entry.labs(), entry.catalog().get, folder)
-    took = seconds(lambda: asyncio.run(making.make(made)))
+    asyncio.run(making.make(made))
     models = [(folder / f"{run.id}.jsonl").read_bytes() for run in made]
     for number, run in enumerate(study.runs[MADE:]):
         old = number % MADE
         (folder / f"{run.id}.jsonl").write_bytes(again(models[old], made[old], run))
-    return sum(one.answered.total() for one in standings(made, folder).values()) / took
 
 
 class Found(dict[str, str]):
@@ -98,9 +97,9 @@ def measured(runs: int) -> dict[str, str]:
         folder = Path(name) / "journals"
         folder.mkdir()
         study = study_of(Path(name), runs)
-        speed = filled(folder, study)
+        fill(folder, study)
         calls = sum(one.answered.total() for one in standings(study.runs, folder).values())
-        found["calls"] = f"{calls:,} ({speed:.0f} a second)"
+        found["calls"] = f"{calls:,}"
         found["journals"] = f"{size(folder) / 1e6:,.1f} MB"
         found["read the study's file"] = f"{seconds(lambda: study_of(Path(name), runs)):.2f} s"
         found["plan"] = f"{seconds(lambda: estimate.estimate(study, labs, entry.catalog().get, folder, folder)):.2f} s"
@@ -119,7 +118,9 @@ def measured(runs: int) -> dict[str, str]:
             found["first look after packing"] = f"{seconds(looking.look):.1f} s"
             found["look, packed"] = f"{min(seconds(looking.look) for _ in range(5)) * 1000:.1f} ms"
             found["status, packed"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
-            found["tables, packed"] = f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"
+            found["tables, packed"] = (
+                f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"
+            )
             found["index all journals, packed"] = f"{seconds(lambda: rebuild(store, folder)):.1f} s"
         found["index's size"] = f"{(Path(name) / 'store.duckdb').stat().st_size / 1e6:,.1f} MB"
     found["memory at most"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:,.0f} MB"
