@@ -74,9 +74,10 @@ def making(
                 cluster = await stack.enter_async_context(slurm(asked))
                 cluster.scale(jobs=asked.jobs)
             try:
-                yield await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
+                client = await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
             except OSError as error:
-                raise ConnectionError(f"No Dask scheduler answers at {scheduler}: {error}") from None
+                raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
+            yield client
 
     return Cluster(study, entry.labs(), folder, connected, on_worker, told)
 

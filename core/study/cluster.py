@@ -13,6 +13,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
+from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,18 +137,13 @@ class Cluster:
         self._connected = connected
         self._task = task
         self._told = told
-        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """What several runs stand on is made once, by the first of them."""
-        self._left: int | None = None
-        self._rounds: Counter[str] = Counter()
-        self._given_back = asyncio.Condition()
-        self._flying = 0
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task ends the runs under way in good order.
 
-        Raises JournalFull where a worker can write nothing more, and OSError where the cluster is out of reach.
+        Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
         """
+        self._begin()
         outcome = Outcome()
         waiting: deque[Planned] = deque()
         for run in runs:
@@ -157,9 +153,6 @@ class Cluster:
                 waiting.append(run)
         if not waiting:
             return outcome
-        if self.study.budget_calls is not None:
-            paid = sum(standing(self._path(run)).paid for run in self.study.all)
-            self._left = max(0, self.study.budget_calls - paid)
         killers: list[Planned] = []
         with self._signed() as sign:
             async with self._connected() as client:
@@ -203,6 +196,19 @@ class Cluster:
             )
         return outcome
 
+    def _begin(self) -> None:
+        """What holds for one loop."""
+        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """What several runs stand on is made once, by the first of them."""
+        self._left: int | None = None
+        if self.study.budget_calls is not None:
+            paid = sum(standing(self._path(run)).paid for run in self.study.all)
+            self._left = max(0, self.study.budget_calls - paid)
+        self._given_back = asyncio.Condition()
+        self._flying = 0
+        self._rounds: Counter[str] = Counter()
+        """How often each run was given leave for calls."""
+
     def _path(self, run: Planned) -> Path:
         return journal.at(self._folder, run.id)
 
@@ -232,7 +238,7 @@ class Cluster:
 
         before = standing(self._path(run)).paid
         # Tries that fail are calls too: what was not enough is doubled.
-        wants = 0 if self._left is None else self._wanted(run) << self._rounds[run.id]
+        wants = 0 if self._left is None else self._calls_of(run) << self._rounds[run.id]
         self._rounds[run.id] += 1
         leave = await self._take(wants)
         if wants and not leave and self._left is not None:
@@ -278,16 +284,16 @@ class Cluster:
         outcome.early += made.early
         outcome.failed |= made.failed
         outcome.bad_input = outcome.bad_input and (made.bad_input or not made.failed)
-        if not made.elsewhere:
+        if self._path(run).exists() and not made.elsewhere:
             self._told(run, transcript(upgraded(journal.read(self._path(run)).events, self._labs)))
         return False
 
-    def _wanted(self, run: Planned) -> int:
+    def _calls_of(self, run: Planned) -> int:
         """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
         if all(model.startswith(FREE) for model in run.spec.models):
             return 0
         try:
-            cases = sum(1 for _, _ in zip(run.lab.cases(run.spec), range(MOST_CASES), strict=False))
+            cases = len(list(islice(run.lab.cases(run.spec), MOST_CASES)))
             most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
         except (CallFailed, ValueError, OSError):
             return 1
