@@ -13,11 +13,12 @@ from pathlib import Path
 import click
 
 from core import entry, home
-from core.commands import study_cluster, study_control, study_pack
+from core.commands import study_cluster, study_control, study_pack, study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
-from core.study import estimate, plan, tables
+from core.study import estimate, multiverse, plan, tables
+from core.study.cells import Row
 from core.study.cluster import Cluster
 from core.study.control import MOST_AT_ONCE, want
 from core.study.early import Early
@@ -30,7 +31,7 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table, pack.")
+    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table, report, pack.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
@@ -42,6 +43,7 @@ def add(commands: click.Group) -> None:
         ("unpack", study_pack.unpack, "Put the journals of a packed study back, one file a run."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
+    study_report.add(group)
     commands.add_command(group)
 
 
@@ -193,14 +195,18 @@ def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | Non
     return DONE
 
 
-def _as_text(rows: list[tables.Row]) -> Iterable[str]:
+def _as_text(rows: list[Row]) -> Iterable[str]:
     for title, cells in groupby(rows, lambda row: row["table"]):
-        of_table = list(cells)
+        of_table, still = multiverse.moved(list(cells))
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
             by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
         yield f"\n{title}"
+        if still:
+            yield f"  {still}"
+        if not of_table:
+            continue
         width = max(map(len, by_row))
         widths = [max(len(name), *(len(row.get(name, "")) for row in by_row.values())) for name in columns]
         names = (name.ljust(w) for name, w in zip(columns, widths, strict=True))
@@ -210,17 +216,28 @@ def _as_text(rows: list[tables.Row]) -> Iterable[str]:
             yield f"  {name:{width}}  {'  '.join(shown)}".rstrip()
 
 
-def _cell(cell: tables.Row) -> str:
+def _cell(cell: Row) -> str:
+    if cell["source"] and not cell["of"]:
+        return _printed(cell)
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None else ""
+    # The power of so many items rests on no item: its column says how many.
+    items = f", {cell['n']} of {cell['of']}" if cell["table"] != "Power" else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
     marks = (
         ("" if cell["complete"] else ", not complete")
         + (", stopped early" if cell["stopped_early"] else "")
         + (", too few count" if cell["thin"] else "")
     )
-    return f"{value}{interval}{items}{truth}{marks}"
+    test = "" if cell["p"] is None else f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"
+    note = f"; {cell['note']}" if cell["note"] else ""
+    return f"{value}{interval}{items}{truth}{test}{marks}{note}{f' [{_printed(cell)}]' if cell['source'] else ''}"
+
+
+def _printed(cell: Row) -> str:
+    """What a paper printed there, which is none of ours."""
+    n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
+    return f"printed {cell['published']:.3g}{n}"
 
 
 def _runs(number: int) -> str:

@@ -54,9 +54,6 @@ _DISPENSABLE = {
 """Parameters that a call goes on without where a server does not take them. Log probabilities are not among them: who
 asks for them needs them."""
 
-_EXTRA = {"top_k", "repetition_penalty", "repeat_penalty"}
-"""Parameters that OpenAI's own API does not have."""
-
 
 class Connection:
     """One endpoint, shared by all its models: the calls going on at once, and what each model does not take.
@@ -300,20 +297,21 @@ async def _pieces(
     """
     import openai
 
-    extra = {name: value for name, value in parameters.items() if name in _EXTRA}
-    arguments = {name: value for name, value in parameters.items() if name not in _EXTRA}
-    arguments |= {"model": model, "messages": [_turn(message) for message in request.messages]}
+    body = {**parameters, "model": model, "messages": [_turn(message) for message in request.messages]}
     try:
-        async with client.chat.completions.with_streaming_response.create(
-            **arguments, extra_body=extra or None
-        ) as response:
-            if "event-stream" not in response.headers.get("content-type", ""):
-                yield reply.take(json.loads(await response.text()))
+        # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
+        # an object with all that the API knows of every piece, which takes more time than all the rest of a call.
+        stream = await client.post(
+            "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+        )
+        async with stream:
+            if "event-stream" not in stream.response.headers.get("content-type", ""):
+                yield reply.take(json.loads(await stream.response.aread()))
                 yield reply.end()
                 return
-            stream: Any = await response.parse()
+            chunk: Any
             async for chunk in stream:
-                yield reply.take(chunk.model_dump(warnings=False))
+                yield reply.take(chunk)
                 if reply.stopped:
                     break
             yield reply.end()

@@ -18,6 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from core.datasets.items import BROKEN, Loaded
 from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
@@ -161,7 +162,9 @@ class _Cases:
 
         Raises BadInput, and CallFailed where every case failed.
         """
-        cases = await asyncio.to_thread(self._planned)
+        cases, held = await asyncio.to_thread(self._planned)
+        if isinstance(held, Loaded):
+            self._tell(held)
         if self.lab.warm is not None:
             asyncio.get_running_loop().run_in_executor(None, self.lab.warm, self.spec)
         many = len(cases) > 1
@@ -196,16 +199,24 @@ class _Cases:
             )
         return True
 
-    def _planned(self) -> list[Case]:
+    def _tell(self, held: Loaded) -> None:
+        """Write down what the data set held; a broken row is a case that never came to be."""
+        run = Run(self.session)
+        run.record(held, "data")
+        for detail in held.broken:
+            run.at(detail.partition(": ")[0].rpartition("/")[2]).drop("", BROKEN, detail)
+
+    def _planned(self) -> tuple[list[Case], Frozen | None]:
         try:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
+            held = self.lab.loaded(self.spec)
         except ValueError as error:
             raise BadInput(str(error)) from error
         if not cases:
             raise BadInput("There is nothing to measure: no case came of these settings.")
         if len(cases) > MOST_CASES:
             raise BadInput(f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make several runs.")
-        return cases
+        return cases, held
 
     async def _measure(self, case: Case, run: Run) -> CallFailed | None:
         try:

@@ -7,10 +7,12 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -204,6 +206,10 @@ class Jobs:
         if job is not None:
             self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
             job.over.wait(timeout=5)
+
+    def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
+        """Let something else go on on the loop of the runs."""
+        return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False where the time ran out first."""

@@ -32,13 +32,13 @@ class Estimate:
 
     `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
     of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
-    cannot be known: `unknown` says why. `priced` is the day of the oldest price. `missing` are runs whose data are not
-    here, with what to do: no figure counts their cases and calls. `items` has a run at least, and at so many an
-    interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes `wanted_items`.
-    `minutes` are what the calls take at the rate at which this study's were answered so far, None where none was.
-    `power_items` says how many shared items find a difference with `wanted_power`, by what the difference is: between
-    stated rates, or between two runs of this study as far as they are; None: more than anybody makes. A run may end
-    earlier at `stop_width`.
+    cannot be known: `unknown` says why. `priced` is the day of the oldest price, `unverified` whether nobody compared
+    one of them with the provider's list. `missing` are runs whose data are not here, with what to do: no figure counts
+    their cases and calls. `items` has a run at least, and at so many an interval is `width` wide around a share of a
+    half, where it is widest; for `wanted_width` it takes `wanted_items`. `minutes` are what the calls take at the rate
+    at which this study's were answered so far, None where none was. `power_items` says how many shared items find a
+    difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
+    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`.
     """
 
     study: str
@@ -51,6 +51,7 @@ class Estimate:
     tokens: dict[str, int] | None = None
     price: float | None = None
     priced: date | None = None
+    unverified: bool = False
     unknown: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     items: int | None = None
@@ -207,6 +208,7 @@ def _price(
             money += price.of(*tokens)
             if price.prompt:
                 days.append(price.date)
+                found.unverified |= not price.verified
     if prompt == prompt:
         found.tokens = {"prompt": round(prompt), "completion": round(completion)}
     found.price = round(money, 4) if money == money else None
@@ -272,7 +274,7 @@ def lines(found: Estimate) -> Iterator[str]:
         yield "Tokens: unknown."
     else:
         yield f"Tokens: about {found.tokens['prompt']:,} sent and {found.tokens['completion']:,} written."
-    day = f" (prices of {found.priced})" if found.priced else ""
+    day = f" (a price of {found.priced}{', unverified' if found.unverified else ''})" if found.priced else ""
     yield "Price: unknown." if found.price is None else f"Price: about {found.price:.2f} US dollars{day}."
     yield from (f"  {why}" for why in found.unknown)
     if found.items and found.width:

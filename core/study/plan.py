@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,19 @@ Key = tuple[str | int, ...]
 """Where something stands in the file: names of tables and settings, and places in arrays of tables."""
 
 
+LARGEST = 256_000
+"""Bytes of a study's file."""
+
+MOST_RUNS = 10_000
+"""Runs of one study, before those that are left out."""
+
+MOST_EXCLUDED = 500
+"""Points, or kinds of points, that one part leaves out."""
+
+_DEEPEST = 1_000
+"""Dots between two signs of equality on one line: the parser takes time by the square of a dotted key's length."""
+
+
 class BadStudy(ValueError):
     """A study's file that cannot be used; the message names file, line and setting."""
 
@@ -41,19 +55,24 @@ class _Part(_Strict):
     lab: str
     spec: dict[str, Any] = {}
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    exclude: list[dict[str, Any]] = []
+    exclude: Annotated[list[dict[str, Any]], Field(max_length=MOST_EXCLUDED)] = []
 
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab.
+    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that the lab knows
+    by name (core.lab.Table), such as one of its paper's, which has rows, columns and metrics of its own.
     """
 
+    kind: str = ""
     title: str = ""
     lab: str = ""
     rows: tuple[str, ...] = ("model",)
     columns: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ClusterOf(_Strict):
@@ -73,9 +92,6 @@ class ClusterOf(_Strict):
     setup: tuple[str, ...] = ()
     python: str = ""
     interface: str | None = None
-
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _File(_Strict):
@@ -112,7 +128,7 @@ class Study:
     number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
     a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
     soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
-    what it asks of SLURM.
+    what is asked of SLURM.
     """
 
     name: str
@@ -151,10 +167,28 @@ def run_id(lab: Lab, spec: Spec) -> str:
 def read(path: Path, labs: Mapping[str, Lab]) -> Study:
     """The study that a file describes. Raises BadStudy."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadStudy(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    return _Reader(path.name, text, labs).study(path.stem)
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadStudy(f"{path} cannot be read: {error.strerror or error}.") from None
+    return parse(path.name, content, labs)
+
+
+def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """The study that a file of that name and content describes, whoever wrote it. Raises BadStudy."""
+    if len(content) > LARGEST:
+        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB. A study is a text that one can read.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadStudy(f"{name}, line {line}: this is no text in UTF-8.") from None
+    if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
+        raise BadStudy(f"{name}: its keys are nested too deeply.")
+    try:
+        return _Reader(name, text, labs).study(Path(name).stem)
+    except RecursionError:
+        raise BadStudy(f"{name}: its values are nested too deeply.") from None
 
 
 def unpriced(study: Study) -> list[str]:
@@ -172,7 +206,8 @@ class _Reader:
         self.labs = {**labs, **{lab.path: lab for lab in labs.values()}}
         try:
             data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:
+            # A number of thousands of digits raises the like, too.
             raise BadStudy(f"{file}: this is not TOML: {error}.") from None
         self.is_one = "part" not in data
         if self.is_one:
@@ -187,6 +222,9 @@ class _Reader:
     def study(self, stem: str) -> Study:
         runs: dict[str, Planned] = {}
         controls: dict[str, Planned] = {}
+        points = sum(math.prod(map(len, part.grid.values())) for part in self.data.part)
+        if points > MOST_RUNS:
+            raise self.fault((), f"its grid has more points than the {MOST_RUNS:,} runs that a study may have.")
         for number, part in enumerate(self.data.part):
             lab = self.lab(part.lab, ("part", number, "lab"))
             for spec in self.specs(part, lab, ("part", number)):
@@ -265,6 +303,13 @@ class _Reader:
 
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
         labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
+        if table.kind:
+            kinds = {one.kind for lab in labs for one in lab.tables}
+            if table.kind not in kinds:
+                raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
+            for name in {"rows", "columns", "metrics"} & table.model_fields_set:
+                raise self.fault((*key, name), f"the table {table.kind} has {name} of its own.")
+            return
         fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
         metrics = {metric.name for lab in labs for metric in lab.metrics}
         for kind, names, known in (
@@ -290,12 +335,17 @@ def line_of(text: str, key: Key) -> int:
     """The line, from 1, on which a setting of a TOML file stands; where it stands within another one, that one's line,
     or that of its table's heading; 1 where nothing of it is found.
     """
-    table: Key = ()
+    table: Key | None = ()
     counts: dict[tuple[str, ...], int] = {}
+    wanted = tuple(one for one in key if isinstance(one, str))
     best, at = 0, 1
     for number, line in enumerate(text.splitlines(), start=1):
         if heading := _HEADING.match(line):
             names = tuple(part.strip().strip("\"'") for part in heading[2].split("."))
+            if names != wanted[: len(names)]:
+                # Nothing below it can be what is looked for.
+                table = None
+                continue
             if heading[1] == "[[":
                 counts[names] = counts.get(names, -1) + 1
                 counts = {known: n for known, n in counts.items() if known == names or known[: len(names)] != names}
@@ -303,6 +353,8 @@ def line_of(text: str, key: Key) -> int:
             for depth, name in enumerate(names, start=1):
                 table += (name, counts[names[:depth]]) if names[:depth] in counts else (name,)
             found = table
+        elif table is None:
+            continue
         else:
             found = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
         if found and len(found) > best and key[: len(found)] == found:

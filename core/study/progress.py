@@ -69,9 +69,9 @@ class Progress:
     cells: list[Cell]
 
 
-def progress(study: Study, folder: Path) -> Progress:
-    """How the study stands by its journals, which lie in `folder`."""
-    stand = standings(study.all, folder)
+def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
+    """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
+    stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
     status: Counter[str] = Counter(one.status for one in stand.values())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
@@ -129,19 +129,34 @@ def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) 
 
 
 def labels(study: Study) -> dict[str, str]:
-    """What tells each run from the others of its lab: the settings in which they differ, but for the seed."""
-    values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    settings = {run.id: run.spec.model_dump(mode="json", exclude={"seed"}) for run in study.all}
+    """What tells each run from the others of its lab: the values of the settings that do; the controls are one."""
+    told = _varied(study)
+    found = dict.fromkeys((run.id for run in study.controls), CONTROLS)
     for run in study.runs:
-        for name, value in settings[run.id].items():
-            values[run.lab.name, name].add(str(value))
-    found = {
-        run.id: " · ".join(
-            str(value) for name, value in settings[run.id].items() if len(values[run.lab.name, name]) > 1
-        )
-        for run in study.runs
-    }
-    return {**dict.fromkeys((run.id for run in study.controls), CONTROLS), **found}
+        settings = run.spec.model_dump(mode="json")
+        found[run.id] = " · ".join(str(settings[name]) for name in told[run.lab.name])
+    return found
+
+
+def _varied(study: Study) -> dict[str, list[str]]:
+    """By lab the settings that tell its runs apart, but for the seed. What only follows from others, as a title does,
+    or a role that falls to the model itself, is none.
+    """
+    by_lab: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
+    for run in study.runs:
+        by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
+    found: dict[str, list[str]] = {}
+    for lab, runs in by_lab.items():
+        told: list[str] = []
+        for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
+            if name != "seed" and _kinds(runs, [*told, name]) > _kinds(runs, told):
+                told.append(name)
+        found[lab] = told
+    return found
+
+
+def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
+    return len({tuple(run.get(name, "") for name in names) for run in runs})
 
 
 def _rate(stand: Iterable[Standing], now: float) -> float | None:

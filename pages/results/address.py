@@ -63,9 +63,28 @@ def go(
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
+    if to.get("show") == "pictures":
+        to |= {name: values for name in ("picture", "choice") if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
     st.query_params.from_dict(to)
+
+
+def picture() -> str:
+    """The only picture that is shown; '' for all."""
+    return st.query_params.get("picture", "")
+
+
+def choice(picture: str, choices: Sequence[str]) -> str:
+    """What is chosen of a picture's `choices`: the first, unless the address says another."""
+    said = dict(one.partition(":")[::2] for one in read().get("choice", ()))
+    return said[picture] if said.get(picture) in choices else choices[0]
+
+
+def choose(picture: str, choice: str) -> None:
+    """Take a choice of a picture."""
+    others = [one for one in read().get("choice", ()) if not one.startswith(f"{picture}:")]
+    change(choice=[*others, f"{picture}:{choice}"])
 
 
 def open_at(place: Place | None) -> None:

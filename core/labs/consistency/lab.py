@@ -7,7 +7,7 @@ from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Told
-from core.labs.consistency import prompts
+from core.labs.consistency import prompts, tables
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, dials
 from core.labs.consistency.known import calibration, truth
@@ -22,7 +22,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -126,6 +126,10 @@ LAB = Lab(
     ),
     pictures=PICTURES,
     wide=True,
+    tables=tables.TABLES,
+    for_tables=tables.METRICS,
+    more=tables.more,
+    choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=controls,
     dials=dials,
@@ -136,6 +140,7 @@ LAB = Lab(
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,
+    loaded=loaded,
     upgrade=upgrade,
     how="explanations",
     principal=SESSION,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.datasets.items import DatasetError
+from core.datasets.items import DatasetError, LeftOut
 from core.datasets.registry import DATASETS, describe, find, load
 
 
@@ -113,10 +113,16 @@ def test_shp_votes_and_strategyqa(tmp_path):
 )  # fmt: skip
 def test_a_broken_row_is_named(tmp_path, name, file, text, said):
     path = write(tmp_path / file, text)
-    with pytest.raises(DatasetError) as error:
+    assert any(file in one and said in one for one in problems(name, path)), problems(name, path)
+
+
+def problems(name, path):
+    """What is said of the file's broken rows; of a file that cannot be used, why."""
+    try:
         load(name, path)
-    assert file in str(error.value)
-    assert said in str(error.value)
+    except DatasetError as error:
+        return [str(error)]
+    return [row.detail for row in find(name).read(path, None) if isinstance(row, LeftOut)]
 
 
 @pytest.mark.parametrize(
@@ -133,8 +139,7 @@ def test_broken_mctest(tmp_path, story, answers, said):
     path = write(tmp_path / "t.tsv", story)
     if answers:
         write(tmp_path / "t.ans", answers)
-    with pytest.raises(DatasetError, match=said):
-        load("mctest", path)
+    assert any(said in one for one in problems("mctest", path))
 
 
 def test_what_is_not_there_says_where_it_can_be_had(tmp_path, monkeypatch):
