@@ -130,7 +130,8 @@ class View(Protocol):
 
 class Metric(NamedTuple):
     """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
-    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows.
+    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows. `is_share`: whether it
+    lies between 0 and 1 by what it is.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Metric(NamedTuple):
     better: Literal["higher", "lower", ""] = "higher"
     leads: bool = False
     is_mean: bool = False
+    is_share: bool = True
 
 
 class Picture(NamedTuple):

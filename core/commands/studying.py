@@ -201,7 +201,9 @@ def _as_text(rows: list[Row]) -> Iterable[str]:
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
-            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
+            # What hangs on choices has lists of items, which would make a table too wide.
+            is_wide = title.startswith(multiverse.TITLE)
+            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
         yield f"\n{title}"
         if still:
             yield f"  {still}"
@@ -214,6 +216,8 @@ def _as_text(rows: list[Row]) -> Iterable[str]:
         for name, row in by_row.items():
             shown = (row.get(column, "").ljust(w) for column, w in zip(columns, widths, strict=True))
             yield f"  {name:{width}}  {'  '.join(shown)}".rstrip()
+        if title.startswith(multiverse.TITLE):
+            yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
 
 
 def _cell(cell: Row) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from core.datasets.files import columns, file_for, part_of_train, quoted_rows, table, text_of
-from core.datasets.items import DatasetError, Item, LeftOut, Read, Split, broken, each
+from core.datasets.items import DatasetError, Item, LeftOut, Read, Split, broken, each, whole
 
 _LABELS = {"neg": "negative", "pos": "positive"}
 _TABLES: dict[Split, tuple[str, ...]] = {
@@ -69,7 +69,7 @@ def _table(path: Path) -> Read:
         if label not in _LABELS.values():
             raise broken(path, line, f"“{cells[label_at]}” is neither Negative nor Positive")
         batch = cells[batch_at].strip() if batch_at is not None else str(len(pairs))
-        item = _review(path, f"imdb-{path.stem}-{batch}", label, line, cells[text_at])
+        item = whole(path, line, _review(path, f"imdb-{path.stem}-{batch}", label, line, cells[text_at]))
         pair = pairs.setdefault(batch, [])
         if len(pair) == 2:
             raise broken(path, line, f"a third review with batch_id {batch}: pairs are expected")

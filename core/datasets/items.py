@@ -96,6 +96,16 @@ def broken(path: Path, line: int, problem: str) -> BrokenRow:
     return BrokenRow(f"{path}, line {line}: {problem}")
 
 
+def whole(path: Path, line: int, item: Item) -> Item:
+    """The item. Raises BrokenRow where its texts hold bytes that are no character."""
+    texts = (item.id, item.paragraph, item.question, item.hypothesis, item.label or "", *item.choices, *item.facts)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        raise broken(path, line, "this is not UTF-8 text") from None
+    return item
+
+
 def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
     """`item(line, value)` of each row. A row that it refuses, or that is refused already, costs one item."""
     read: Read = []
@@ -103,12 +113,9 @@ def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callab
         try:
             if isinstance(value, BrokenRow):
                 raise value
-            read.append(item(line, value))
+            read.append(whole(path, line, item(line, value)))
         except BrokenRow as error:
             read.append(LeftOut(BROKEN, str(error)))
-        except ValidationError:
-            # The one thing that texts which were read before can have wrong: bytes that are no character.
-            read.append(LeftOut(BROKEN, str(broken(path, line, "this is not UTF-8 text"))))
     return read
 
 

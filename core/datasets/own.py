@@ -343,7 +343,8 @@ def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.")
     if done.stdout.startswith(REFUSED):
         told = " ".join(done.stdout[1:].decode("utf-8", "replace").replace(str(path), path.name).split())
-        raise DatasetError(f"{path.name} cannot be read: {told[:300]}")
+        if not told.startswith("Out of Memory"):
+            raise DatasetError(f"{path.name} cannot be read: {told[:300]}")
     if not done.stdout.startswith(FOUND):
         raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
     found: dict[str, Any] = json.loads(done.stdout[1:])

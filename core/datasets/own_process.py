@@ -121,7 +121,7 @@ def _name(column: str) -> str:
 
 
 def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
-    """The table, with each row's number `line_no` and its `fault`, null where it has none; and for each column of the
+    """The table, with each row's number `_line_no` and its `_fault`, null where it has none; and for each column of the
     file the expression of its text.
     """
     path = _text(wanted.path)
@@ -138,14 +138,14 @@ def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
         )
         last, more = names[-2:]
         lines = " + ".join(f"length({name}) - length(replace({name}, chr(10), ''))" for name in names[:-1])
-        open_quote = f"when line_no = max(line_no) over () and {lines} > 0 then '{OPEN_QUOTE}'"
+        open_quote = f"when _line_no = max(_line_no) over () and {lines} > 0 then '{OPEN_QUOTE}'"
         fault = (
             f"case when {more} is not null then 'more cells than the header has' "
             f"when {last} is null then 'fewer cells than the header has' "
             f"{open_quote if wanted.open_quote else ''} end"
         )
-        numbered = f"(select *, row_number() over () as line_no from {read})"
-        return f"(select *, {fault} as fault from {numbered})", dict(zip(wanted.header, names, strict=False))
+        numbered = f"(select *, row_number() over () as _line_no from {read})"
+        return f"(select *, {fault} as _fault from {numbered})", dict(zip(wanted.header, names, strict=False))
     if wanted.kind == "jsonl":
         # One column that nothing ends but the line: a character that JSON has to write in another way parts cells.
         read = (
@@ -156,14 +156,14 @@ def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
             key: "/" + key.replace("~", "~0").replace("/", "~1") for names in wanted.columns.values() for key in names
         }
         whole = "case when json_valid(raw) then case when json_type(raw) = 'OBJECT' then raw end end"
-        numbered = f"(select raw, {whole} as line, row_number() over () as line_no from {read})"
+        numbered = f"(select raw, {whole} as line, row_number() over () as _line_no from {read})"
         return (
-            f"(select *, case when line is null then 'this line is no JSON object' end as fault from {numbered} "
+            f"(select *, case when line is null then 'this line is no JSON object' end as _fault from {numbered} "
             "where trim(coalesce(raw, '')) <> '')",
             {key: f"(line ->> {_text(pointer)})" for key, pointer in pointers.items()},
         )
     return (
-        f"(select *, file_row_number + 1 as line_no, null as fault from read_parquet({path}, file_row_number=true))",
+        f"(select *, file_row_number + 1 as _line_no, null as _fault from read_parquet({path}, file_row_number=true))",
         {},
     )
 
@@ -174,13 +174,13 @@ def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> lis
         return wanted.header
     if wanted.kind == "jsonl":
         keys = (
-            f"select unnest(json_keys(line)) as key, line_no from (select * from {source} limit 1000) "
-            "where fault is null"
+            f"select unnest(json_keys(line)) as key, _line_no from (select * from {source} limit 1000) "
+            "where _fault is null"
         )
-        told = f"select key from ({keys}) group by key order by min(line_no) limit {MOST_COLUMNS + 1}"
+        told = f"select key from ({keys}) group by key order by min(_line_no) limit {MOST_COLUMNS + 1}"
         return [name for (name,) in connection.execute(told).fetchall()]
     names = connection.execute(f"select column_name from (describe select * from {source})").fetchall()
-    return [name for (name,) in names if name not in ("file_row_number", "line_no", "fault")]
+    return [name for (name,) in names if name not in ("file_row_number", "_line_no", "_fault")]
 
 
 def _expressions(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[str, dict[str, str], list[str]]:
@@ -200,7 +200,7 @@ def _looked_at(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]
     source, known, _ = _expressions(connection, wanted._replace(columns={"": columns}))
     cells = ", ".join(f"left({known[name]}, {wanted.longest})" for name in columns)
     rows = connection.execute(
-        f"select {cells or 'null'} from {source} where fault is null limit {wanted.rows}"
+        f"select {cells or 'null'} from {source} where _fault is null limit {wanted.rows}"
     ).fetchall()
     return {"columns": columns, "rows": rows}
 
@@ -220,23 +220,23 @@ def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
     asked = [known[name] for role, names in roles.items() if role not in BESIDE for name in names]
     given = f"nullif(trim(left({known[roles['id'][0]]}, 200)), '')" if "id" in roles else "null"
     connection.execute(
-        f"create temp table kept as select line_no, fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
+        f"create temp table kept as select _line_no, _fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
         f"{_hash(cells)} as content from {source}"
     )
-    order = "line_no" if wanted.seed is None else f"md5({_text(str(wanted.seed))} || ' ' || id)"
-    once = "row_number() over (partition by id order by content, line_no) = 1"
+    order = "_line_no" if wanted.seed is None else f"md5({_text(str(wanted.seed))} || ' ' || id)"
+    once = "row_number() over (partition by id order by content, _line_no) = 1"
     connection.execute(
-        f"create temp table chosen as select line_no, id, row_number() over (order by {order}) as place from "
-        f"(select * from kept where fault is null qualify {once}) order by place limit {wanted.rows}"
+        f"create temp table chosen as select _line_no, id, row_number() over (order by {order}) as place from "
+        f"(select * from kept where _fault is null qualify {once}) order by place limit {wanted.rows}"
     )
     shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
     rows = connection.execute(
-        f"select chosen.line_no, id, {shown} from {source} s join chosen using (line_no) order by place"
+        f"select chosen._line_no, id, {shown} from {source} s join chosen using (_line_no) order by place"
     ).fetchall()
-    counts = "count(*) filter (fault is null), count(distinct id) filter (fault is null), count(fault)"
+    counts = "count(*) filter (_fault is null), count(distinct id) filter (_fault is null), count(_fault)"
     good, distinct, faulty = connection.execute(f"select {counts} from kept").fetchone() or (0, 0, 0)
     broken = connection.execute(
-        f"select line_no, fault from kept where fault is not null order by 1 limit {wanted.told}"
+        f"select _line_no, _fault from kept where _fault is not null order by 1 limit {wanted.told}"
     ).fetchall()
     rejected, lost = _rejected(connection, wanted)
     return {

@@ -27,9 +27,12 @@ BLANK: Row = {
 }
 
 
-def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str) -> list[Row]:
+def cells(
+    frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, is_share: bool = True
+) -> list[Row]:
     """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
-    `otherwise` is what a row or column is called that no value names.
+    `otherwise` is what a row or column is called that no value names. Of a figure that is no share all the same values
+    give no interval: Wilson's would be one of shares.
     """
     # Names of their own, for a figure of a group may be called as a field is (how).
     by = {name: f"by {name}" for name in (*rows, *columns)}
@@ -47,13 +50,16 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
     for _, group in found.iterrows():
         named = {name: group[key] for name, key in by.items()}
         key = tuple(group[key] for key in keyed)
+        has_interval = is_share or not str(group["how"]).startswith("wilson")
         more = extra.loc[key if len(key) > 1 else key[0]]
         made.append(
             {
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
                 **{"value": number(group["macro"]), "n": int(group["items"])},
-                **{"low": number(group["low"]), "high": number(group["high"]), "of": int(group["items_of"])},
+                "low": number(group["low"]) if has_interval else None,
+                "high": number(group["high"]) if has_interval else None,
+                "of": int(group["items_of"]),
                 **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
                 **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
                 **{"stopped_early": bool(more["early"]), "behind": more["behind"]},

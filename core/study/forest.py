@@ -23,8 +23,8 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
     names = ("value", "low", "high", "truth", "published")
     values = [cell[name] for cell in shown for name in names if cell[name] is not None]
     low, high = min(0.0, *values), max(*values, 0.0)
-    # Shares have the whole axis from 0 to 1, so that pictures can be compared.
-    high = 1.0 if high <= 1 else high
+    # Shares have the whole axis from 0 to 1, and differences that from -1, so that pictures can be compared.
+    low, high = -1.0 if -1 <= low < 0 else low, 1.0 if high <= 1 else high
     several = len({cell["column"] for cell in cells}) > 1
 
     def x(value: float | None) -> float | None:

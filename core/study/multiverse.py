@@ -21,6 +21,9 @@ TITLE = "Multiverse: "
 RANGE = "range"
 """The column in which the range stands."""
 
+MOVED = "moved by "
+"""What a column begins with that says how far a choice moves the figure, and `n` items of `of`."""
+
 ITEMS = 5
 """Items that are named among those that a choice moves."""
 
@@ -86,7 +89,7 @@ def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
         moved = one.items[one.items["choice"] == choice.name]
         more = f" and {len(moved) - ITEMS} more" if len(moved) > ITEMS else ""
         yield {
-            "column": f"moved by {choice.name} ({', '.join(map(str, choice.tried))})",
+            "column": f"{MOVED}{choice.name} ({', '.join(map(str, choice.tried))})",
             **{"value": choice.moves, "n": len(moved), "of": items, "complete": complete},
             "note": f"items: {', '.join(map(str, moved['item'].head(ITEMS)))}{more}" if len(moved) else "no item",
         }

@@ -54,7 +54,7 @@ def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
         rows = frame[frame["metric"] == name]
         if table.is_shared:
             rows = _shared(rows, [*table.rows, *table.columns])
-        for cell in cells(rows, table.rows, table.columns, ""):
+        for cell in cells(rows, table.rows, table.columns, "", lab.metric(name).is_share):
             made.append({**cell, **_place(table, lab, name, cell["row"], cell["column"])})
     return made
 
@@ -68,11 +68,12 @@ def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[s
 
 
 def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
-    """The rows of items that have a value in every cell."""
+    """The rows of items that have a value in every cell; where none has, all rows without their values."""
     defined = frame[frame["value"].notna()]
     settings = len(frame[[*by]].drop_duplicates())
     met = defined[["item", *by]].drop_duplicates().groupby("item").size()
-    return frame[frame["item"].isin(met[met == settings].index)]
+    kept = frame[frame["item"].isin(met[met == settings].index)]
+    return kept if len(kept) else frame.assign(value=float("nan"))
 
 
 def _differences(table: Table, frame: DataFrame) -> list[Row]:

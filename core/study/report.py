@@ -38,6 +38,10 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     stand = standings(study.all, folder)
     frame = tables.measured(study, labs, folder)
     rows = tables.drawn(study, labs, frame)
+    early = set(frame.loc[frame["early"].astype(bool), "run"])
+    open_runs: Counter[str] = Counter(
+        one.status for run, one in stand.items() if one.status != "completed" and run not in early
+    )
     places = _chosen(rows)
     cases = _cases(study, folder, places)
     numbers = {place: (number, case["title"]) for number, (place, case) in enumerate(cases.items(), start=1)}
@@ -47,12 +51,12 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     page = document.template("report.html").render(
         **{"title": " ".join(study.title.split()), "about": study.about, "style": style},
         **{"hash": document.digest(style), "written": f"Written {datetime.now(UTC):%d %B %Y, %H:%M} UTC"},
-        warnings=[*_unfinished(study, stand), *_off(labs, frame)],
+        warnings=[*_unfinished(open_runs, len(stand)), *_off(labs, frame)],
         plan=list(_plan(study, stand)),
         controls=[one for one in made if one["title"] == tables.CONTROLS],
         tables=[one for one in made if one["title"] != tables.CONTROLS],
         methods=methods,
-        limits=list(_limits(rows, stand)),
+        limits=list(_limits(study, rows, stand, len(early), bool(open_runs))),
         left=f"{len(cases)} of the {len(behind):,} cases on which the figures rest: the first of every cell, then the "
         f"second and the third, up to {document.MOST}. All others, and every prompt, are in the journals: "
         "python -m core page RUN -o FILE.",
@@ -61,12 +65,11 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     return page.encode("utf-8", "xmlcharrefreplace")
 
 
-def _unfinished(study: Study, stand: Mapping[str, Standing]) -> Iterator[str]:
-    counts = Counter(one.status for one in stand.values())
-    if counts["completed"] < len(stand):
-        others = ", ".join(f"{n} {_STATUS[status]}" for status, n in counts.items() if status != "completed")
+def _unfinished(open_runs: Counter[str], of: int) -> Iterator[str]:
+    if open_runs:
+        others = ", ".join(f"{n} {_STATUS[status]}" for status, n in open_runs.items())
         yield (
-            f"This study is not finished: {counts['completed']} of {len(stand)} runs have completed ({others}). "
+            f"This study is not finished: {of - open_runs.total()} of {of} runs have come to their end ({others}). "
             "The figures are of what there is so far."
         )
 
@@ -173,7 +176,7 @@ def _cell(cell: Row, numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]
         "is_ours": is_ours,
         "shown": "undefined" if cell["value"] is None else f"{cell['value']:.2f}",
         "span": "" if cell["low"] is None else f"{cell['low']:.2f} to {cell['high']:.2f}",
-        "rests": f"{cell['n']:,} of {cell['of']:,}",
+        "rests": f"{cell['n']:,} of {cell['of']:,}{' items' if cell['column'].startswith(multiverse.MOVED) else ''}",
         "must": "" if cell["truth"] is None else f"{cell['truth']:.2f}",
         "remarks": list(_remarks(cell)),
         "faint": bool(cell["behind"]) and (cell["thin"] or cell["n"] < FEW),
@@ -191,14 +194,24 @@ def _remarks(cell: Row) -> Iterator[str]:
         yield "less than 70 % counts"
     if not cell["complete"]:
         yield "not complete"
+    if cell["stopped_early"]:
+        yield "stopped early"
 
 
-def _limits(rows: Sequence[Row], stand: Mapping[str, Standing]) -> Iterator[str]:
+def _limits(
+    study: Study, rows: Sequence[Row], stand: Mapping[str, Standing], early: int, is_open: bool
+) -> Iterator[str]:
     """What a reader has to know before believing the rest; each only where it is so."""
     ours = [row for row in rows if row["behind"]]
     few, thin = sum(row["n"] < FEW for row in ours), sum(row["thin"] for row in ours)
-    if any(one.status != "completed" for one in stand.values()):
-        yield "Not all runs have completed, so every figure may still change."
+    if is_open:
+        yield "Not all runs have come to their end, so every figure may still change."
+    if early:
+        yield (
+            f"{early} of {len(stand)} runs stopped early, once the always-valid interval of their headline figure was "
+            f"at most {study.stop_width} wide. The intervals given here are plain ones: where one stops so, "
+            "they hold the truth less often."
+        )
     if few:
         yield f"{few} of {len(ours)} cells rest on fewer than {FEW} items, and stand faint."
     if thin:

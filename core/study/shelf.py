@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 
 from core.lab import Lab
@@ -62,8 +63,5 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 def free(home: Path, name: str, content: bytes) -> str:
     """`name`, or where another study bears it, that with a number behind."""
     known = files(home)
-    for number in range(1, len(known) + 2):
-        found = name if number == 1 else f"{name[:55]}-{number}"
-        if found not in known or known[found].read_bytes() == content:
-            return found
-    raise AssertionError("one of more names than there are studies is free")
+    names = (name if number == 1 else f"{name[:55]}-{number}" for number in count(1))
+    return next(one for one in names if one not in known or known[one].read_bytes() == content)

@@ -174,7 +174,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
             title = lab.metric(name).title
             row_of = [one for one in by if one in table.rows]
             column_of = [one for one in by if one in table.columns]
-            made = cells(chosen, row_of, column_of, title)
+            made = cells(chosen, row_of, column_of, title, lab.metric(name).is_share)
             found += [{"table": f"{table.title or lab.title}: {title}", **cell} for cell in made]
     return found
 

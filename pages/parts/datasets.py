@@ -14,8 +14,9 @@ from core.lab import MOST_CASES
 from pages.parts.pace import waits
 from pages.parts.text import plain
 
-NO_COLUMN = "none"
-"""What is chosen for what a file need not have."""
+SHOWN_COLUMNS = 12
+SHOWN_LETTERS = 80
+"""Of a file's first rows."""
 
 
 def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
@@ -109,20 +110,24 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
             title, key = role.replace("_", " ").capitalize(), f"{prefix}column-{name}-{role}"
             if role == "choices":
                 picked = st.multiselect(title, look.columns, default=[role] if role in look.columns else [], key=key,
+                                        persist_state="session",
                                         help="A column for each choice, or one that holds a list.")  # fmt: skip
                 column = ", ".join(picked)
             else:
-                needed = role in own.NEEDS[task]
-                known = look.columns if needed else [NO_COLUMN, *look.columns]
-                index = known.index(role) if role in known else None if needed else 0
-                column = st.selectbox(title, known, index=index, key=key, placeholder="Choose a column") or ""
-            if column and column != NO_COLUMN:
+                index = look.columns.index(role) if role in look.columns else None
+                column = st.selectbox(
+                    title, look.columns, index=index, key=key, persist_state="session",
+                    placeholder="Choose a column" if role in own.NEEDS[task] else "none",
+                ) or ""  # fmt: skip
+            if column:
                 columns[role] = column
-    rows = [[cell if cell is None else cell[:80] for cell in row] for row in look.rows]
+    rows = [[cell if cell is None else cell[:SHOWN_LETTERS] for cell in row[:SHOWN_COLUMNS]] for row in look.rows]
     st.dataframe(
-        pd.DataFrame(rows, columns=_distinct(look.columns)), hide_index=True, height="content", placeholder="",
-        key=f"{prefix}first-rows", alt="The first rows of the file",
+        pd.DataFrame(rows, columns=_distinct(look.columns[:SHOWN_COLUMNS])), hide_index=True, height="content",
+        placeholder="", key=f"{prefix}first-rows", alt="The first rows of the file",
     )  # fmt: skip
+    if (more := len(look.columns) - SHOWN_COLUMNS) > 0:
+        st.caption(f"And {more:,} more columns.")
     if lacking := [role.replace("_", " ") for role in own.NEEDS[task] if role not in columns]:
         raise ValueError(f"Which column holds the {' and the '.join(lacking)}?")
     return columns

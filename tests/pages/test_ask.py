@@ -313,6 +313,9 @@ def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> 
     state = entry.jobs().watch(run_named(app)).transcript
     assert sorted(one.title for one in state.cases.values()) == sorted(one.question for one in QUESTIONS)
     assert "my items.csv, line 5: the question is empty" in told and "1 (broken row)" in told
+    app.button(key="change").click().run()
+    kept = {role: app.selectbox(key=f"ask-column-{name}-{role}").value for role in ("question", "answer", "id")}
+    assert not app.exception and kept == {"question": "q", "answer": "gold", "id": None}
 
 
 def test_a_link_names_the_case_that_is_shown(page: Page, tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ LAB = Lab(
             "Gain",
             "Faithfulness of attributions and redactions minus that of random masks.",
             leads=True,
+            is_share=False,
         ),
         Metric("accuracy", "Accuracy", "How often the first answer was right."),
         Metric(

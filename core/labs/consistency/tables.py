@@ -38,6 +38,7 @@ METRICS = tuple(
         "How long the answers took, as their server tells; none from the cache.",
         unit=" s",
         better="lower",
+        is_share=False,
     )
     for step, title in _STEPS.items()
 )

@@ -143,12 +143,14 @@ LAB = Lab(
             "What the explanation adds",
             "How much more often the predictor was right with the explanation than with the answer alone.",
             format="+.2f",
+            is_share=False,
         ),
         Metric(
             "simulatability_gain_normalised",
             "The same, of what was left to gain",
             "What the explanation adds as a share of what the answer alone leaves to be predicted.",
             format="+.2f",
+            is_share=False,
         ),
         Metric(
             "constant_guess",

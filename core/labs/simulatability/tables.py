@@ -32,6 +32,7 @@ METRICS = (
             f"Gain over {words}",
             f"How much more often the predictor was right with the explanation than with {words}.",
             format="+.2f",
+            is_share=False,
         )
         for arm, words in (
             ("none", "the answer alone"),
@@ -129,22 +130,14 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
                 one = correlation_per_input(
                     list(wide.index.get_level_values("item")), list(pairs["precision"]), list(pairs[name]), kind
                 )
-                printed = (
-                    published.published(LAB, f"precision_{name}", dataset=str(dataset)) if kind == "pearson" else []
-                )
-                theirs = {"published": printed[0].value, "source": printed[0].source} if printed else {}
+                printed = published.published(LAB, f"precision_{name}", dataset=str(dataset))
+                source = f"{printed[0].source}, which does not say which correlation" if printed else None
                 behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
                 yield {
-                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}"},
-                    **{
-                        "value": one.value,
-                        "low": one.low,
-                        "high": one.high,
-                        "n": one.n,
-                        "of": of,
-                        "note": one.how.partition(";")[0],
-                    },
-                    **{"complete": bool(part["complete"].all()), "behind": behind, **theirs},
+                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}", "of": of},
+                    **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
+                    **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
+                    **{"published": printed[0].value if printed else None, "source": source},
                 }
 
 

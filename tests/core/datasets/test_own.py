@@ -57,7 +57,7 @@ def test_csv_jsonl_and_parquet_give_the_same_items_whichever_way_the_rows_lie() 
     assert {item.id for item in read(files[0], **COLUMNS, id="other")[0]} == {str(row["other"]) for row in ROWS}
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=30), min_size=1, max_size=8))
 def test_any_text_comes_through_json_and_its_id_stays_when_lines_change_places(texts: list[str]) -> None:
     asked = [f"? {text}" for text in texts]
@@ -145,7 +145,7 @@ def test_a_small_parquet_file_that_holds_a_huge_table_is_held_to_its_bounds(monk
         f"copy (select repeat('x', 30000000) as q, 'yes' as gold from range(40)) to '{path}' (compression zstd)"
     )
     assert path.stat().st_size < 2_000_000
-    with pytest.raises(DatasetError, match=r"cannot be read|took longer"):
+    with pytest.raises(DatasetError, match="more memory than 200 MB"):
         read("file:bomb.parquet")
 
 

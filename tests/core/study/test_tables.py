@@ -17,6 +17,7 @@ from core.labs.simulatability.tables import otherwise
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.study import multiverse, named
+from core.study.cells import cells
 from core.study.plan import BadStudy
 from core.study.plan import read as study_of
 from tests.attacks.pages import ATTACKS
@@ -143,7 +144,14 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
     frame = pd.DataFrame(
         {
             **{"run": model, "case": str(item), "item": str(item), "model": model, "method": method},
-            **{"dataset": "strategyqa", "metric": "precision", "value": value, "truth": None, "complete": True},
+            **{
+                "dataset": "strategyqa",
+                "metric": "precision",
+                "value": value,
+                "truth": None,
+                "complete": True,
+                "early": False,
+            },
         }
         for (model, method), both in values.items()
         for item, value in enumerate(both)
@@ -229,7 +237,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert attacked.kinds() <= harmless.kinds() and "script" not in {tag for tag, _ in attacked.tags}
     policy = next(str(attributes["content"]) for _, attributes in attacked.tags if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
-    assert "This study is not finished: 8 of 10 runs have completed (2 not begun)." in attacked.text
+    assert "This study is not finished: 8 of 10 runs have come to their end (2 not begun)." in attacked.text
 
 
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
@@ -247,3 +255,21 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
                     assert one.value == pytest.approx(score.value), (path.name, case, one)
                     seen += 1
     assert seen > 10
+
+
+def test_the_same_value_everywhere_has_an_interval_only_where_it_is_a_share() -> None:
+    frame = pd.DataFrame(
+        {
+            "run": "r",
+            "case": item,
+            "item": item,
+            "model": "m",
+            "value": 0.0,
+            "truth": None,
+            "complete": True,
+            "early": False,
+        }
+        for item in "abcd"
+    )
+    [share], [gain] = (cells(frame, ["model"], [], "–", is_share) for is_share in (True, False))
+    assert share["low"] == 0 < share["high"] < 1 and (gain["low"], gain["high"], gain["n"]) == (None, None, 4)
