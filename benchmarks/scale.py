@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -42,10 +43,10 @@ grid = {{ seed = {seeds} }}
 
 
 def study_of(folder: Path, runs: int) -> plan.Study:
-    """A study of so many runs that differ in their seeds."""
+    """A study of so many runs that differ in their seeds; its controls, which are as many in every study, left out."""
     file = folder / "scale.toml"
     file.write_text(STUDY.format(seeds=list(range(runs))))
-    return plan.read(file, entry.labs())
+    return replace(plan.read(file, entry.labs()), controls=())
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -65,17 +66,15 @@ def again(journal: bytes, old: plan.Planned, new: plan.Planned) -> bytes:
     return b"".join(lines)
 
 
-def filled(folder: Path, study: plan.Study) -> float:
-    """Make some runs of the study, and write the others after them; calls per second of those that were made."""
+def fill(folder: Path, study: plan.Study) -> None:
+    """Make some runs of the study, and write the others after them."""
     made = study.runs[:MADE]
     making = Making(study, entry.labs(), entry.catalog().get, folder)
-    asyncio.run(making.make(study.controls))
-    took = seconds(lambda: asyncio.run(making.make(made)))
+    asyncio.run(making.make(made))
     models = [(folder / f"{run.id}.jsonl").read_bytes() for run in made]
     for number, run in enumerate(study.runs[MADE:]):
         old = number % MADE
         (folder / f"{run.id}.jsonl").write_bytes(again(models[old], made[old], run))
-    return sum(one.answered.total() for one in standings(made, folder).values()) / took
 
 
 class Found(dict[str, str]):
@@ -98,9 +97,9 @@ def measured(runs: int) -> dict[str, str]:
         folder = Path(name) / "journals"
         folder.mkdir()
         study = study_of(Path(name), runs)
-        speed = filled(folder, study)
+        fill(folder, study)
         calls = sum(one.answered.total() for one in standings(study.runs, folder).values())
-        found["calls"] = f"{calls:,} ({speed:.0f} a second)"
+        found["calls"] = f"{calls:,}"
         found["journals"] = f"{size(folder) / 1e6:,.1f} MB"
         found["read the study's file"] = f"{seconds(lambda: study_of(Path(name), runs)):.2f} s"
         found["plan"] = f"{seconds(lambda: estimate.estimate(study, labs, entry.catalog().get, folder, folder)):.2f} s"

@@ -7,9 +7,11 @@ name.
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -41,8 +43,7 @@ class Packed(_Path):
         """
         if mode != "rb":
             raise PermissionError(f"{self} lies in a pack, which is only read")
-        with _in_pack(self) as (pack, info):
-            return pack.open(info)
+        return io.BytesIO(self.read_bytes())
 
     def read_bytes(self) -> bytes:
         """All of the journal. Raises FileNotFoundError, and OSError where the pack is damaged."""
@@ -81,7 +82,7 @@ def _in_pack(path: Packed) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
         yield pack, pack.getinfo(_WITHIN + path.name)
     except (KeyError, NotADirectoryError, IsADirectoryError):
         raise FileNotFoundError(f"{path} is not there") from None
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error) as error:
         raise OSError(f"{name} is damaged: {error}") from None
 
 

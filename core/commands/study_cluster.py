@@ -59,6 +59,8 @@ def making(
             )
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")
+    if study.budget_money is not None:
+        raise click.UsageError("Over a cluster budget_calls is kept, and budget_money is not: set that in its place.")
     if engine == "slurm" and shutil.which("sbatch") is None:
         raise click.UsageError("There is no SLURM here: the command sbatch is not found.")
     asked = asked_of_slurm(study)
@@ -72,9 +74,10 @@ def making(
                 cluster = await stack.enter_async_context(slurm(asked))
                 cluster.scale(jobs=asked.jobs)
             try:
-                yield await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
+                client = await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
             except OSError as error:
-                raise ConnectionError(f"No Dask scheduler answers at {scheduler}: {error}") from None
+                raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
+            yield client
 
     return Cluster(study, entry.labs(), folder, connected, on_worker, told)
 

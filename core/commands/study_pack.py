@@ -26,7 +26,7 @@ def pack(file: Path, journals: Path | None, as_json: bool) -> int:
     if not made.runs:
         print("There is nothing to pack.")
         return BAD_INPUT
-    print(f"{made.runs:,} runs in {made.file}: {_mb(made.bytes)} instead of {_mb(made.unpacked)}.")
+    print(f"{made.runs:,} runs in {made.file}: {_kb(made.bytes)} instead of {_kb(made.unpacked)}.")
     return DONE
 
 
@@ -39,5 +39,5 @@ def unpack(file: Path, journals: Path | None, as_json: bool) -> int:
     return DONE
 
 
-def _mb(size: int) -> str:
-    return f"{size / 1_000_000:,.1f} MB"
+def _kb(size: int) -> str:
+    return f"{size / 1000:,.0f} kB"

@@ -194,11 +194,7 @@ class Index:
         """The journals that are gone from where they were and lie in a pack, just as they were."""
         found = {run: packs.find(run, Path(self._folder)) for run in gone}
         files = [file for run, path in found.items() if path and (file := _file_of(run, str(path)))]
-        return [
-            file
-            for file in files
-            if file.bytes == (seen := self._known[file.run]).bytes and _digest(_head(file)) == seen.head
-        ]
+        return [file for file in files if _is_same(file, self._known[file.run])]
 
     def _follow(self, moved: list[_File]) -> None:
         if not moved:
@@ -259,6 +255,14 @@ def _is_another(file: _File, seen: _Seen) -> bool:
     except OSError:
         return False
     return _digest(head) != seen.head or _is_old(head)
+
+
+def _is_same(file: _File, seen: _Seen) -> bool:
+    """Whether the file holds what is indexed, and no more."""
+    try:
+        return file.bytes == seen.bytes and _digest(_head(file)) == seen.head
+    except OSError:
+        return False
 
 
 def _file_of(run: str, path: str) -> _File | None:

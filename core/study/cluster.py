@@ -13,17 +13,19 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
+from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core import journal, lease
+from core import home, journal, lease
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Prior
 from core.runs import prior
 from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
+from core.study.control import wanted
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study, run_id
 from core.study.standing import FREE, is_completed, standing
@@ -135,18 +137,13 @@ class Cluster:
         self._connected = connected
         self._task = task
         self._told = told
-        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """What several runs stand on is made once, by the first of them."""
-        self._left: int | None = None
-        self._rounds: Counter[str] = Counter()
-        self._given_back = asyncio.Condition()
-        self._flying = 0
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task ends the runs under way in good order.
 
-        Raises JournalFull where a worker can write nothing more, and OSError where the cluster is out of reach.
+        Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
         """
+        self._begin()
         outcome = Outcome()
         waiting: deque[Planned] = deque()
         for run in runs:
@@ -156,9 +153,6 @@ class Cluster:
                 waiting.append(run)
         if not waiting:
             return outcome
-        if self.study.budget_calls is not None:
-            paid = sum(standing(self._path(run)).paid for run in self.study.all)
-            self._left = max(0, self.study.budget_calls - paid)
         killers: list[Planned] = []
         with self._signed() as sign:
             async with self._connected() as client:
@@ -169,22 +163,51 @@ class Cluster:
                         if await self._in_turn(client, run, sign, outcome, killers):
                             waiting.append(run)
 
+                async def all_of_them() -> None:
+                    nonlocal killers
+                    try:
+                        async with asyncio.TaskGroup() as group:
+                            for _ in range(min(IN_FLIGHT, len(waiting))):
+                                group.create_task(lane())
+                    except BaseExceptionGroup as several:
+                        raise several.exceptions[0] from None
+                    # Each alone: which of those on a worker that was lost is to blame cannot be told.
+                    suspects, killers = killers, []
+                    for run in suspects:
+                        await self._in_turn(client, run, sign, outcome, killers)
+
+                going = asyncio.create_task(all_of_them())
                 try:
-                    async with asyncio.TaskGroup() as group:
-                        for _ in range(min(IN_FLIGHT, len(waiting))):
-                            group.create_task(lane())
-                except BaseExceptionGroup as several:
-                    raise several.exceptions[0] from None
-                # Each alone: which of those on a worker that was lost is to blame cannot be told.
-                suspects, killers = killers, []
-                for run in suspects:
-                    await self._in_turn(client, run, sign, outcome, killers)
+                    while not (await asyncio.wait([going], timeout=LOOK))[0]:
+                        if wanted(home.home(), self.study.name).paused:
+                            outcome.paused = True
+                            break
+                finally:
+                    # Workers end what nobody waits for any more, once this client is gone.
+                    if not going.done():
+                        going.cancel()
+                        await asyncio.wait([going])
+                if not outcome.paused:
+                    going.result()
         for run in killers:
             outcome.bad_input = False
             outcome.failed[run.id] = (
                 "each worker that made it was lost: it may take more memory than there is, or end the process"
             )
         return outcome
+
+    def _begin(self) -> None:
+        """What holds for one loop."""
+        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """What several runs stand on is made once, by the first of them."""
+        self._left: int | None = None
+        if self.study.budget_calls is not None:
+            paid = sum(standing(self._path(run)).paid for run in self.study.all)
+            self._left = max(0, self.study.budget_calls - paid)
+        self._given_back = asyncio.Condition()
+        self._flying = 0
+        self._rounds: Counter[str] = Counter()
+        """How often each run was given leave for calls."""
 
     def _path(self, run: Planned) -> Path:
         return journal.at(self._folder, run.id)
@@ -215,10 +238,10 @@ class Cluster:
 
         before = standing(self._path(run)).paid
         # Tries that fail are calls too: what was not enough is doubled.
-        wanted = 0 if self._left is None else self._wanted(run) << self._rounds[run.id]
+        wants = 0 if self._left is None else self._calls_of(run) << self._rounds[run.id]
         self._rounds[run.id] += 1
-        leave = await self._take(wanted)
-        if wanted and not leave and self._left is not None:
+        leave = await self._take(wants)
+        if wants and not leave and self._left is not None:
             outcome.spent = True
             return False
         task = Task(
@@ -254,22 +277,23 @@ class Cluster:
 
     def _heard(self, run: Planned, made: Outcome, outcome: Outcome) -> bool:
         """Take up what came of one run. Whether to make it again."""
-        if made.spent:
-            return True
+        if made.spent or made.paused:
+            return made.spent
         outcome.elsewhere += made.elsewhere
         outcome.completed += made.completed
+        outcome.early += made.early
         outcome.failed |= made.failed
         outcome.bad_input = outcome.bad_input and (made.bad_input or not made.failed)
-        if not made.elsewhere:
+        if self._path(run).exists() and not made.elsewhere:
             self._told(run, transcript(upgraded(journal.read(self._path(run)).events, self._labs)))
         return False
 
-    def _wanted(self, run: Planned) -> int:
+    def _calls_of(self, run: Planned) -> int:
         """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
         if all(model.startswith(FREE) for model in run.spec.models):
             return 0
         try:
-            cases = sum(1 for _, _ in zip(run.lab.cases(run.spec), range(MOST_CASES), strict=False))
+            cases = len(list(islice(run.lab.cases(run.spec), MOST_CASES)))
             most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
         except (CallFailed, ValueError, OSError):
             return 1

@@ -88,7 +88,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             continue
         if run in study.runs:
             items.append(len({case.id.partition("/")[0] for case in cases}))
-        if stand[run.id].status == "completed" or stopped_early(study, run, folder / f"{run.id}.jsonl") is not None:
+        if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             found.completed += 1
             continue
         found.cases += len(cases)

@@ -14,7 +14,7 @@ from core.study.standing import Standing, standing
 
 def look(study: Study, folder: Path) -> Mapping[str, Standing]:
     """How each run of the study stands, by its name, as the journals in `folder` have it."""
-    return {run.id: _now(folder / f"{run.id}.jsonl") for run in study.all}
+    return {run.id: _now(journal.at(folder, run.id)) for run in study.all}
 
 
 def _now(path: Path) -> Standing:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core import home
+from core import home, journal
 from core.study.control import Wanted, wanted
 from core.study.early import stopped_early
 from core.study.plan import Planned, Study
@@ -73,7 +73,7 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
-    early = [run.id for run in study.all if stopped_early(study, run, folder / f"{run.id}.jsonl") is not None]
+    early = [run.id for run in study.all if stopped_early(study, run, journal.at(folder, run.id)) is not None]
     status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)

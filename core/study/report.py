@@ -249,7 +249,7 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
         cases = [case for run, case in places if run == id]
         state = Transcript(keep=lambda place, cases=cases: any(shares(case, place) for case in cases))  # type: ignore[misc]
         for event in upgraded(
-            journal.read(folder / f"{id}.jsonl").events, {run.lab.name: run.lab for run in study.all}
+            journal.read(journal.at(folder, id)).events, {run.lab.name: run.lab for run in study.all}
         ):
             state.apply(event)
         for case in cases:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from core import entry, home
+from core import entry, home, journal
 from core.study import plan, shelf
 from core.study.background import Going
 from core.study.look import look
@@ -60,7 +60,7 @@ def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
     endpoints = sorted(model for model in models if not model.startswith(("local/", *FREE)))
     asks = "robots only, no key" if all(one.startswith(FREE) for one in models) else "no key"
     runs = count(len(study.all), "run")
-    done = sum(is_completed(home.journals() / f"{run.id}.jsonl") for run in study.all) if sees_all else 0
+    done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if sees_all else 0
     told = [
         *dict.fromkeys(run.lab.title for run in study.runs),
         f"{done} of {runs} completed" if sees_all else runs,

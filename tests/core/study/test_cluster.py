@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pickle
 import shlex
@@ -186,3 +187,27 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     (home.home() / "cluster.toml").write_text('jobs = 2\nmemory = "lots"')
     with pytest.raises(UsageError, match="memory: "):
         study_cluster.asked_of_slurm(study(tmp_path, [0]))
+
+
+@pytest.mark.thorough
+def test_a_study_on_slurm_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With commands of SLURM's names that run the script of a job on this machine, and end it."""
+    for name, does in (
+        ("sbatch", 'setsid sh "$1" >"$1.log" 2>&1 & echo $! > "$0.pid"; echo Submitted batch job $!'),
+        ("scancel", "kill -- -$1"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    file = tmp_path / "robots.toml"
+    file.write_text(
+        'lab = "check"\nspec = { limit = 1, controls = 0, model = "control/dial-lexicon-1.0" }\ngrid.seed = [0, 1]\n'
+        '[cluster]\nmemory = "1GB"\ninterface = "lo"\n'
+    )
+    try:
+        assert main(["study", "run", str(file), "--engine", "slurm"]) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(int((tmp_path / "sbatch.pid").read_text()), signal.SIGKILL)
+    made = plan.read(file, entry.labs())
+    assert {one.status for one in standings(made.all, home.journals()).values()} == {"completed"}

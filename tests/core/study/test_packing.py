@@ -79,13 +79,27 @@ def test_a_packed_study_is_read_where_it_lies(file: str, capsys: pytest.CaptureF
     with pytest.raises(JournalInUse, match="unpack the study"):
         jobs.delete(run)
     # A pack is a bundle: it goes to another home as it is.
-    taken = bundle.take(made.file, (tmp_path / "other",)) if (tmp_path / "other").mkdir() is None else None
-    assert taken is not None and len(taken.runs) == len(before)
+    (tmp_path / "other").mkdir()
+    assert len(bundle.take(made.file, (tmp_path / "other",)).runs) == len(before)
     exported = io.BytesIO()
     assert bundle.write(exported, [run], (home.journals(),)).runs == [run]
     assert [json.loads(line) for line in told(capsys, "unpack", file)] == [{"runs": len(before)}]
     assert {name: data for name, data in held().items() if "~" not in name} == before
     assert not packs.packs(home.journals())
+
+
+def test_a_damaged_pack_stands_in_nobody_s_way(file: str) -> None:
+    made = packing.pack(plan.read(Path(file), entry.labs()), home.journals())
+    data = bytearray(made.file.read_bytes())
+    data[100:200] = bytes(100)
+    made.file.write_bytes(data)
+    first, *others = packs.journals(made.file)
+    with pytest.raises(OSError, match="is damaged"):
+        journal.read(first)
+    with Store(home.home() / "again.duckdb", entry.labs()) as store:
+        assert rebuild(store, home.journals()) == sorted(one.stem for one in others)
+    made.file.write_bytes(data[:1000])
+    assert journal.found(first.stem, home.journals()) is None and journal.listed(home.journals()) == []
 
 
 @pytest.mark.parametrize("moment", ["replace", "unlink"])
