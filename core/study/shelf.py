@@ -61,9 +61,8 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 
 def free(home: Path, name: str, content: bytes) -> str:
     """`name`, or where another study bears it, that with a number behind."""
-    known = files(home)
-    for number in range(1, len(known) + 2):
-        found = name if number == 1 else f"{name[:55]}-{number}"
-        if found not in known or known[found].read_bytes() == content:
-            return found
-    raise AssertionError("one of more names than there are studies is free")
+    known, found, number = files(home), name, 1
+    while found in known and known[found].read_bytes() != content:
+        number += 1
+        found = f"{name[:55]}-{number}"
+    return found
