@@ -20,6 +20,7 @@ from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
+from core.text.glossary import on_hover
 from pages.parts.models import short
 from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
@@ -109,7 +110,7 @@ def draw(study: Study, found: Found) -> None:
         if title == tables.CONTROLS:
             _controls(found, places)
         elif title != "Power" and not title.startswith(MULTIVERSE):
-            st.subheader(plain(title), anchor=False)
+            st.subheader(plain(title), anchor=False, help=on_hover(title.rpartition(": ")[2]))
             _table([found.cells[place] for place in places], [found.links[place] for place in places], title)
     if "Power" in titles:
         st.subheader("What is measured against what is so", anchor=False)
@@ -118,7 +119,7 @@ def draw(study: Study, found: Found) -> None:
         figure = dial.draw(found.cells)
         st.plotly_chart(
             figure, key="study-dial", config=PLAIN,
-            alt="Left: the measured share over the true one, with intervals. Right: the chance of telling a robot from "
+            alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot from "
             "one that keeps to half of its explanations, over the number of items.",
         )  # fmt: skip
     for title in titles:

@@ -98,7 +98,7 @@ def finding(cells: Sequence[Mapping[str, Any]]) -> str:
     apart = ""
     if None not in (low["high"], high["low"]):
         apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
-    return f"{first[0]['table']}: from {_figure(low)} to {_figure(high)}.{apart}".replace("control/", "")
+    return f"{first[0]['table']} goes from {_figure(low)} to {_figure(high)}.{apart}".replace("control/", "")
 
 
 def _figure(cell: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     cells = {row[0]: row[-1] for table in app.table[:2] for row in table.value.itertuples(index=False)}
     assert cells["steadfast"].startswith("[**1.00**](browse?") and " items" in cells["steadfast"]
     assert "The controls read what they must" in words(app)
-    first = "Ask: Precision: from "
+    first = "Ask: Precision goes from "
     assert first in alerts(app) and "to 1.00 (steadfast" in alerts(app)
     listed = page("study")
     assert "4 of 4 runs completed" in words(listed)
