@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Two panels of `rows`, one above the other, as a study's tables have them: the cells whose truth is known, those of its controls apart,
-    value and 95 % interval over truth, with the line on which both are the same; and the table "Power" over its items.
+    """Two panels of `rows`, as a study's tables have them. Above are the cells whose truth is known, those of its
+    controls apart: value and 95 % interval over truth, with the line on which both are the same. Below is the table
+    "Power" over its items.
     """
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots

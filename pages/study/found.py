@@ -21,6 +21,7 @@ from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
 from core.text.glossary import on_hover
+from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
@@ -102,6 +103,11 @@ def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str,
     return f"browse?{urlencode(wanted.query(), doseq=True)}"
 
 
+def called(label: str) -> str:
+    """A row, a column or a cell as the screens call it."""
+    return " · ".join(rooms.words().get(part) or short(part) for part in label.split(" · "))
+
+
 def draw(study: Study, found: Found) -> None:
     """The tables, those of the controls first; the dial where the truth is known; and what can be taken along."""
     titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
@@ -119,8 +125,8 @@ def draw(study: Study, found: Found) -> None:
         figure = dial.draw(found.cells)
         st.plotly_chart(
             figure, key="study-dial", config=PLAIN,
-            alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot from "
-            "one that keeps to half of its explanations, over the number of items.",
+            alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot "
+            "from one that keeps to half of its explanations, over the number of items.",
         )  # fmt: skip
     for title in titles:
         if title.startswith(MULTIVERSE):
@@ -145,7 +151,7 @@ def _controls(found: Found, places: Sequence[int]) -> None:
                    "could be relied on, and the study would stop there.")  # fmt: skip
         rows = [
             {
-                "Robot": plain(short(found.cells[place]["row"])),
+                "Robot": plain(called(found.cells[place]["row"])),
                 "What is measured": plain(found.cells[place]["column"]),
                 "Must read": f"{found.cells[place]['truth']:.2f}",
                 "Reads": _value(found.cells[place], found.links[place]),
@@ -162,12 +168,12 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
         return
     rows: dict[str, dict[str, str]] = {}
     for cell, link in zip(cells, links, strict=True):
-        named = plain(short(cell["row"]))
-        rows.setdefault(named, {" ": named})[plain(cell["column"])] = _cell(cell, link)
-    blank = dict.fromkeys([" ", *map(plain, columns)], "–")
+        named = plain(called(cell["row"]))
+        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell, link)
+    blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
     st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
-        st.caption("\\* Fewer than 70 % of the items count: the others were set aside, each with its reason.")
+        st.caption("\\* Less than 70 % of what was tried counts here; the rest was set aside, each with its reason.")
 
 
 def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
