@@ -28,14 +28,6 @@ def files(home: Path) -> dict[str, Path]:
     return dict(sorted(kept.items(), key=lambda one: (one[1].parent == SHIPPED, one[0])))
 
 
-def file(home: Path, name: str) -> Path:
-    """The file of the study of that name. Raises BadStudy."""
-    found = files(home).get(name)
-    if found is None:
-        raise BadStudy(f"There is no study named {name[:80]!r}.")
-    return found
-
-
 def name_for(text: str) -> str:
     """A name for a study that is called so: the words of its title, as an address can hold them."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")

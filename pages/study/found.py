@@ -35,9 +35,6 @@ LARGEST = 12
 PATIENCE = 10.0
 """While a study goes on, reading its journals anew takes no more than one part in so many of the time."""
 
-FEWEST = 0.7
-"""The share of items that have to count."""
-
 
 @dataclass(frozen=True)
 class Found:
