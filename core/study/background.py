@@ -56,7 +56,7 @@ class Studies:
 
     def start(self, study: Study, resolve: Resolve, whose: str = "") -> Going:
         """Let the study go on, from what its journals hold. Raises AlreadyGoing, CallFailed for a model that cannot be
-        asked, and BadStudy where a budget of money cannot be kept.
+        asked, BadStudy where a budget of money cannot be kept, and OSError where nothing can be written.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
@@ -65,8 +65,8 @@ class Studies:
             for one in self._going.values():
                 if not one.over.is_set() and (one.whose == whose or one.study.name == study.name):
                     raise AlreadyGoing(f"{one.study.title} is going on. Wait until it is over, or pause it.")
+            control.want(self._home, study.name, paused=False)
             going = self._going[study.name] = Going(study, whose)
-        control.want(self._home, study.name, paused=False)
         self._beside(self._make(going, making)).add_done_callback(lambda future: self._end(going, future))
         return going
 

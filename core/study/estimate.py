@@ -197,7 +197,9 @@ def _price(
         price = price_of(model)
         if known is None:
             found.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
-            prompt = completion = money = float("nan")
+            prompt = completion = float("nan")
+            # What runs here costs nothing, however long it is.
+            money = money if price and not (price.prompt or price.completion) else float("nan")
             continue
         tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
         prompt, completion = prompt + tokens[0], completion + tokens[1]

@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 
 from core.lab import Lab
@@ -27,14 +26,6 @@ def files(home: Path) -> dict[str, Path]:
     found = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
     kept = {path.stem: path for path in found if _NAME.fullmatch(path.stem)}
     return dict(sorted(kept.items(), key=lambda one: (one[1].parent == SHIPPED, one[0])))
-
-
-def file(home: Path, name: str) -> Path:
-    """The file of the study of that name. Raises BadStudy."""
-    found = files(home).get(name)
-    if found is None:
-        raise BadStudy(f"There is no study named {name[:80]!r}.")
-    return found
 
 
 def name_for(text: str) -> str:
@@ -62,6 +53,8 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 
 def free(home: Path, name: str, content: bytes) -> str:
     """`name`, or where another study bears it, that with a number behind."""
-    known = files(home)
-    names = (name if number == 1 else f"{name[:55]}-{number}" for number in count(1))
-    return next(one for one in names if one not in known or known[one].read_bytes() == content)
+    known, found, number = files(home), name, 1
+    while found in known and known[found].read_bytes() != content:
+        number += 1
+        found = f"{name[:55]}-{number}"
+    return found

@@ -11,7 +11,7 @@ from core.events import CallFailed
 from core.lab import Lab
 from core.study import shelf
 from core.study.compose import Composed, compose
-from core.study.plan import LARGEST, BadStudy, parse
+from core.study.plan import LARGEST, BadStudy, Study, parse
 from pages.parts import session
 from pages.parts.pace import waits
 from pages.parts.run import problems
@@ -151,16 +151,23 @@ def _told(composed: Composed) -> None:
         st.caption(f"{runs} combinations, a run for each.")
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def parsed(name: str, content: bytes) -> Study:
+    """The study of a file of that name and content. Raises BadStudy."""
+    return parse(name, content, entry.labs())
+
+
 def _offer(content: str | bytes, name: str = "") -> None:
     """The buttons under a file that was written: it is looked at, and kept."""
     content = content if isinstance(content, bytes) else content.encode()
     try:
-        study = parse(f"{name or 'study'}.toml", content, entry.labs())
+        with waits("Reading the file …"):
+            study = parsed(f"{name or 'study'}.toml", content)
     except (BadStudy, CallFailed) as error:
         problems(error)
         return
-    name = name if study.name in ("", "study", name) and name else study.name
-    name = shelf.name_for(study.title) if name == "study" else name
+    is_named = study.name != (name or "study")
+    name = study.name if is_named else name or shelf.name_for(study.title) or "study"
     with st.container(horizontal=True, vertical_alignment="center"):
         keeps = session.runs().sees_all
         runs = len(study.all)
@@ -168,7 +175,7 @@ def _offer(content: str | bytes, name: str = "") -> None:
             f"Plan it · {runs} runs", type="primary", icon=":material/checklist:", key="study-plan",
             help="The runs that you chose, and those of the controls. Nothing is asked yet.",
         ):  # fmt: skip
-            _keep(name, content)
+            _keep(name if is_named else shelf.free(home.home(), name, content), content)
         st.download_button(
             "Download the file", content, file_name=f"{name}.toml", mime="application/toml", icon=":material/download:",
             on_click="ignore", type="tertiary", key="study-download",
@@ -181,10 +188,9 @@ def _offer(content: str | bytes, name: str = "") -> None:
 def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
-            free = shelf.free(home.home(), name, content)
-            shelf.keep(home.home(), free, content, entry.labs())
+            shelf.keep(home.home(), name, content, entry.labs())
     except (BadStudy, OSError) as error:
         problems(ValueError(str(error)))
         return
-    st.query_params.from_dict({"study": free})
+    st.query_params.from_dict({"study": name})
     st.rerun()

@@ -20,6 +20,8 @@ from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
+from core.text.glossary import on_hover
+from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
@@ -32,9 +34,6 @@ LARGEST = 12
 
 PATIENCE = 10.0
 """While a study goes on, reading its journals anew takes no more than one part in so many of the time."""
-
-FEWEST = 0.7
-"""The share of items that have to count."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,11 @@ def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str,
     return f"browse?{urlencode(wanted.query(), doseq=True)}"
 
 
+def called(label: str) -> str:
+    """A row, a column or a cell as the screens call it."""
+    return " · ".join(rooms.words().get(part) or short(part) for part in label.split(" · "))
+
+
 def draw(study: Study, found: Found) -> None:
     """The tables, those of the controls first; the dial where the truth is known; and what can be taken along."""
     titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
@@ -109,7 +113,7 @@ def draw(study: Study, found: Found) -> None:
         if title == tables.CONTROLS:
             _controls(found, places)
         elif title != "Power" and not title.startswith(MULTIVERSE):
-            st.subheader(plain(title), anchor=False)
+            st.subheader(plain(title), anchor=False, help=on_hover(title.rpartition(": ")[2]))
             _table([found.cells[place] for place in places], [found.links[place] for place in places], title)
     if "Power" in titles:
         st.subheader("What is measured against what is so", anchor=False)
@@ -118,8 +122,8 @@ def draw(study: Study, found: Found) -> None:
         figure = dial.draw(found.cells)
         st.plotly_chart(
             figure, key="study-dial", config=PLAIN,
-            alt="Left: the measured share over the true one, with intervals. Right: the chance of telling a robot from "
-            "one that keeps to half of its explanations, over the number of items.",
+            alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot "
+            "from one that keeps to half of its explanations, over the number of items.",
         )  # fmt: skip
     for title in titles:
         if title.startswith(MULTIVERSE):
@@ -144,7 +148,7 @@ def _controls(found: Found, places: Sequence[int]) -> None:
                    "could be relied on, and the study would stop there.")  # fmt: skip
         rows = [
             {
-                "Robot": plain(short(found.cells[place]["row"])),
+                "Robot": plain(called(found.cells[place]["row"])),
                 "What is measured": plain(found.cells[place]["column"]),
                 "Must read": f"{found.cells[place]['truth']:.2f}",
                 "Reads": _value(found.cells[place], found.links[place]),
@@ -161,12 +165,12 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
         return
     rows: dict[str, dict[str, str]] = {}
     for cell, link in zip(cells, links, strict=True):
-        named = plain(short(cell["row"]))
-        rows.setdefault(named, {" ": named})[plain(cell["column"])] = _cell(cell, link)
-    blank = dict.fromkeys([" ", *map(plain, columns)], "–")
+        named = plain(called(cell["row"]))
+        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell, link)
+    blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
     st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
-        st.caption("\\* Fewer than 70 % of the items count: the others were set aside, each with its reason.")
+        st.caption("\\* Less than 70 % of what was tried counts here; the rest was set aside, each with its reason.")
 
 
 def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:

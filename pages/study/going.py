@@ -15,7 +15,7 @@ from pages.parts import session
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.results.facets import words as of_facet
-from pages.study.found import Found
+from pages.study.found import Found, called
 from pages.study.words import Said, State, count, finding
 
 GO_ON = {
@@ -39,7 +39,7 @@ def verdict(said: Said, state: State, found: Found) -> None:
     icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
              "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
     text = plain(said.words)
-    if state != "off" and (told := finding(found.cells)):
+    if state != "off" and (told := finding(found.cells, called)):
         text += f"\n\n**{plain(told)}**"
     if state == "new":
         st.markdown(f":gray-badge[{said.badge}] {text}")
@@ -143,4 +143,4 @@ def _cells(now: Progress) -> None:
 
 
 def _named(cell: str) -> str:
-    return "robots of known truth, asked first" if cell == CONTROLS else cell.replace("control/", "")
+    return "robots of known truth, asked first" if cell == CONTROLS else called(cell)

@@ -32,7 +32,7 @@ def draw(study: Study, found: Estimate) -> None:
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
         st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")
-        st.metric("Questions to models, at most", f"{calls - found.free:,}",
+        st.metric("Questions to models, at most", "unknown" if found.missing else f"{calls - found.free:,}",
                   help="Calls of language models; robots are not counted.")  # fmt: skip
         st.metric("Price", "unknown" if found.price is None else f"${found.price:,.2f}")
         if found.width is not None:
@@ -52,7 +52,8 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
     said = [f"{count(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
     if by_role:
-        said.append(f"Calls by who is asked: {by_role}.")
+        known = ", of the runs whose data are here" if found.missing else ""
+        said.append(f"Calls by who is asked{known}: {by_role}.")
     if found.free:
         said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
     if found.cached:
@@ -65,6 +66,6 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"By prices of {found.priced:%d %B %Y}.")
     said += [plain(why) for why in found.unknown]
     if found.wanted_items:
-        said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} in each run; "
-                    f"here there are {found.items or 'none'}.")  # fmt: skip
+        here = f"; here there are {found.items}" if found.items else ""
+        said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")
     return said

@@ -25,8 +25,11 @@ def leads(name: str, field: FieldInfo) -> bool:
 
 def is_model(name: str, field: FieldInfo) -> bool:
     """Whether the field names models."""
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    return name in ("model", "evaluator", "module") or extra.get("widget") == "model"
+    return name == "model" or _extra(field).get("widget") == "model"
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
 def values(lab: Lab, name: str, field: FieldInfo) -> list[Any]:
@@ -39,7 +42,7 @@ def values(lab: Lab, name: str, field: FieldInfo) -> list[Any]:
     if is_model(name, field):
         known = models.offered(lab)
         first = [lab.newcomer] if name == "model" and lab.newcomer in known else []
-        nobody = "the model itself" if several or name != "model" else "Choose one or several"
+        nobody = "Choose one or several" if name == "model" else str(_extra(field).get("nobody", "the model itself"))
         found = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(found, several)
     if get_origin(kind) is Literal:

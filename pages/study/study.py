@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, home, journal
-from core.study import plan, shelf
+from core.study import shelf
 from core.study.background import Going
 from core.study.look import look
-from core.study.plan import BadStudy, Study
+from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
 from core.study.standing import FREE, is_completed
 from pages.parts import session
@@ -46,14 +47,15 @@ def listed() -> None:
         if paths:
             st.subheader(title, anchor=False)
             with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
-                for entry_of in sorted((_entry(path, sees_all) for path in paths), key=lambda one: one[0]):
-                    _line(*entry_of[1:])
+                # Those that anybody can run come first.
+                for _, *line in sorted((_entry(path, sees_all) for path in paths), key=lambda one: one[0]):
+                    _line(*line)
 
 
 def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
     """Whether it takes a key, its name, its title, and what else to know of it."""
     try:
-        study = _read(str(path), path.stat().st_mtime_ns)
+        study = _read(path)
     except (BadStudy, OSError) as error:
         return True, path.stem, path.stem, str(error)
     models = {model for run in study.runs for model in run.spec.models}
@@ -80,12 +82,10 @@ def _open(name: str, value: str) -> None:
     st.query_params.from_dict({name: value})
 
 
-def _read(path: str, changed: int) -> Study:
-    """The study of that file; it is read once for each of its versions."""
-    kept: dict[str, tuple[int, Study]] = st.session_state.setdefault("studies", {})
-    if path not in kept or kept[path][0] != changed:
-        kept[path] = (changed, plan.read(Path(path), entry.labs()))
-    return kept[path][1]
+def _read(path: Path) -> Study:
+    """The study of that file. Raises BadStudy, and OSError."""
+    with path.open("rb") as file:
+        return form.parsed(path.name, file.read(LARGEST + 1))
 
 
 def one(name: str) -> None:
@@ -97,7 +97,7 @@ def one(name: str) -> None:
         if path is None or not (sees_all or path.parent == shelf.SHIPPED):
             raise BadStudy(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
-            study = _read(str(path), path.stat().st_mtime_ns)
+            study = _read(path)
     except (BadStudy, OSError) as error:
         st.title("Study", anchor=False)
         st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
@@ -156,14 +156,14 @@ def _live(study: Study, file: int) -> _Seen:
 
 def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     """What does not change by itself: the plan, the file."""
+    slot: DeltaGenerator | None = None
     if is_new:
         st.subheader("What it will take", anchor=False)
         slot = st.container()
     elif completed < len(study.all):
-        slot = st.expander("What it will still take", icon=":material/checklist:", key="study-planned",
+        more = st.expander("What it will still take", icon=":material/checklist:", key="study-planned",
                            on_change="rerun")  # fmt: skip
-    else:
-        slot = None
+        slot = more if more.open else None
     text = path.read_text(encoding="utf-8")
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
         st.code(text, language="toml")
@@ -178,7 +178,7 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
             )  # fmt: skip
     st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
               on_click=st.query_params.clear)  # fmt: skip
-    if slot is not None and (is_new or slot.open):
+    if slot is not None:
         # Last, for it may take a while.
         with slot:
             planned.draw(study, planned.taken(study, path.stat().st_mtime_ns, completed))

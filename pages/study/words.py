@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.study.background import Going
@@ -86,8 +86,10 @@ def _of(going: Going | None) -> list[str]:
     return [going.fault, *going.outcome.failed.values()] if going is not None else []
 
 
-def finding(cells: Sequence[Mapping[str, Any]]) -> str:
-    """The highest and the lowest figure of the first table, in words; empty where there are no two to compare."""
+def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
+    """The highest and the lowest figure of the first table, in words; empty where there are no two to compare. `called`
+    is what rows and columns are called.
+    """
     own = [cell for cell in cells if cell["table"] not in ("Controls", "Power")]
     first = [cell for cell in own if cell["table"] == own[0]["table"] and cell["value"] is not None] if own else []
     if len(first) < 2:
@@ -98,11 +100,13 @@ def finding(cells: Sequence[Mapping[str, Any]]) -> str:
     apart = ""
     if None not in (low["high"], high["low"]):
         apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
-    return f"{first[0]['table']}: from {_figure(low)} to {_figure(high)}.{apart}".replace("control/", "")
+    return f"{first[0]['table']} goes from {_figure(low, called)} to {_figure(high, called)}.{apart}"
 
 
-def _figure(cell: Mapping[str, Any]) -> str:
-    names = " · ".join(name for name in (cell["row"], cell["column"]) if name != cell["table"].rpartition(": ")[2])
+def _figure(cell: Mapping[str, Any], called: Callable[[str], str]) -> str:
+    names = " · ".join(
+        called(name) for name in (cell["row"], cell["column"]) if name != cell["table"].rpartition(": ")[2]
+    )
     return f"{cell['value']:.2f} ({names}, {count(cell['n'], 'item')})"
 
 

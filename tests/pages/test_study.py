@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, policy
 from core.study import control, plan, shelf
 from core.study.background import Going
+from core.study.progress import progress
+from core.study.standing import Standing
+from pages.study.words import said, state_of
 from tests.core.study.killing import steady
 from tests.pages.conftest import in_address, until, words
 from tests.stub_server import Fault, StubServer
@@ -71,7 +75,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     cells = {row[0]: row[-1] for table in app.table[:2] for row in table.value.itertuples(index=False)}
     assert cells["steadfast"].startswith("[**1.00**](browse?") and " items" in cells["steadfast"]
     assert "The controls read what they must" in words(app)
-    first = "Ask: Precision: from "
+    first = "Ask: Precision goes from "
     assert first in alerts(app) and "to 1.00 (steadfast" in alerts(app)
     listed = page("study")
     assert "4 of 4 runs completed" in words(listed)
@@ -152,11 +156,28 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
     assert app.button(key="study-go").label == "Try again" and "Failed" in words(app)
 
 
-def test_an_interrupted_study_and_one_whose_instrument_is_off(
-    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "standings, off, state, told",
+    [
+        ([], [], "new", "Nothing was asked yet."),
+        ([Standing("completed")] * 6, [], "done", "All 6 runs completed."),
+        ([Standing("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
+        ([Standing("completed")] * 6, ["It reads 0.2."], "off", "can be relied on. It reads 0.2."),
+        ([Standing("completed")] * 5 + [Standing("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
+        ([Standing("completed", paid=9)] * 2, [], "spent", "The budget of 10 calls is used up; 2 of 6 runs completed."),
+        ([Standing("running")], [], "running", "0 of 6 runs completed."),
+    ],
+)  # fmt: skip
+def test_every_state_has_its_sentence(standings: list[Standing], off: list[str], state: str, told: str) -> None:
+    study = kept(f"budget_calls = 10\n{REAL}")
+    stand = dict(zip((run.id for run in study.all), standings + [Standing()] * 6, strict=False))
+    now = progress(study, home.journals(), stand)
+    assert state_of(now, None, off) == state
+    assert told in said(state_of(now, None, off), study, now, None, off).words
+
+
+def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
     study = kept(ROBOTS)
-    control.want(home.home(), study.name, paused=False)
     entry.studies().start(study, entry.catalog().get)
     over()
     entry.studies.cache_clear()
