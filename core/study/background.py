@@ -84,9 +84,9 @@ class Studies:
                 await self._all(making, study.runs, going)
 
     async def _all(self, making: Making, runs: Sequence[Planned], going: Going) -> bool:
-        """Make the runs. Whether all of them completed."""
+        """Make the runs. Whether all of them completed, or stopped early."""
         going.outcome = await making.make(runs)
-        return len(going.outcome.completed) == len(runs)
+        return len(going.outcome.completed) + len(going.outcome.early) == len(runs)
 
     def _off(self, study: Study) -> list[str]:
         return tables.off(self._labs, tables.measured(study, self._labs, self._folder))

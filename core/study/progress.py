@@ -68,6 +68,11 @@ class Progress:
     limits: dict[str, list[int]]
     cells: list[Cell]
 
+    @property
+    def ended(self) -> int:
+        """Runs that are not gone on with: they completed, or it was enough."""
+        return self.status.get("completed", 0) + self.status.get("stopped early", 0)
+
 
 def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
     """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""

@@ -91,9 +91,7 @@ def _start(study: Study) -> None:
 def bars(now: Progress, state: State) -> None:
     """How far it is as a whole, how fast, what it cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
-    st.progress(
-        min(1.0, shares / max(1, now.runs)), text=f"{now.status.get('completed', 0)} of {count(now.runs, 'run')}"
-    )
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {count(now.runs, 'run')}")
     with st.container(horizontal=True, key="study-now"):
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):

@@ -13,7 +13,7 @@ from core.study.plan import Study
 from pages.parts import session
 from pages.parts.pace import waits
 from pages.parts.text import plain
-from pages.study.words import budget, count
+from pages.study.words import budget, count, minutes
 
 
 def taken(study: Study, file: int, completed: int) -> Estimate:
@@ -63,9 +63,17 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     if found.tokens and any(found.tokens.values()):
         said.append(f"About {found.tokens['prompt']:,} tokens are sent and {found.tokens['completion']:,} written.")
     if found.priced:
-        said.append(f"By prices of {found.priced:%d %B %Y}.")
+        said.append(f"By prices of {found.priced:%d %B %Y}{', which nobody verified' if found.unverified else ''}.")
+    if found.minutes:
+        said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
     said += [plain(why) for why in found.unknown]
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")
+    for what, items in found.power_items.items():
+        takes = f"{items:,} shared items" if items else "more shared items than anybody makes"
+        said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")
+    if found.stop_width is not None:
+        width = f"{found.stop_width:.2f} wide"
+        said.append(f"A run stops early once its interval, which holds however often one looks, is {width}.")
     return said

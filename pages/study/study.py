@@ -109,7 +109,7 @@ def one(name: str) -> None:
         _rest(study, path, 0, is_new=True)
         return
     seen = _live(study, file)
-    _rest(study, path, seen.now.status.get("completed", 0), is_new=seen.state == "new")
+    _rest(study, path, seen.now.ended, is_new=seen.state == "new")
 
 
 class _Seen(NamedTuple):

@@ -27,7 +27,7 @@ def state_of(now: Progress, going: Going | None, off: Sequence[str]) -> State:
         return "pausing" if now.paused else "running"
     if off:
         return "off"
-    if now.status.get("completed") == now.runs:
+    if now.ended == now.runs:
         return "done"
     begun = any(cell.answered or cell.completed for cell in now.cells if cell.cell != CONTROLS)
     if is_spent(now) or (going is not None and going.outcome.spent):
@@ -48,7 +48,7 @@ def is_spent(now: Progress) -> bool:
 def said(state: State, study: Study, now: Progress, going: Going | None, off: Sequence[str]) -> Said:
     """The sentence under the title."""
     completed, kept = (
-        f"{now.status.get('completed', 0)} of {count(now.runs, 'run')} completed",
+        f"{now.ended} of {count(now.runs, 'run')} completed",
         "What was answered is kept",
     )
     match state:
@@ -77,7 +77,9 @@ def said(state: State, study: Study, now: Progress, going: Going | None, off: Se
         case "done":
             lost = sum(now.failures.values())
             but = f" {count(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
-            return Said("green", "done", f"All {count(now.runs, 'run')} completed.{but}")
+            early = len(now.stopped_early)
+            enough = f", {early} of them early: their intervals were narrow enough" if early else ""
+            return Said("green", "done", f"All {count(now.runs, 'run')} completed{enough}.{but}")
     there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
     return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
