@@ -438,6 +438,8 @@ QUESTIONS = [
     "- Can eagles fly?",
     "* Can eagles fly?",
     "1. Can eagles fly?\n2. Can ducks fly?",
+    "Follow-up 1: Can eagles fly?\nFollow-up 2: Can ducks fly?",
+    '"Can eagles fly? Yes.',
     "1) Can eagles fly?",
     "**1.** Can eagles fly?",
     "> Can eagles fly?",
