@@ -75,7 +75,8 @@ def test_a_second_process_lists_all_runs_and_says_what_it_cannot_do(page: Page) 
 def test_the_end_of_a_run_wakes_the_keeper() -> None:
     keeper = entry.keeper()
     keeper._every = 600
-    keeper.wake()  # from a look of its own accord
+    keeper.wake()  # out of a look of its own accord
+    assert keeper.looked.wait(120)
     a_run(counterfactuals=1)
     until(lambda: list(queries.runs(keeper.store)["status"]) == ["completed"], 60)
 
