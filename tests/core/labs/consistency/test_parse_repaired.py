@@ -47,6 +47,7 @@ STORY = "John went to the garden. Then, Mary took the apple to the kitchen."
         ("Let me look: “awful” is a harsh word.\n\nFinal answer: negative", "negative"),
         ("positive, negative, neutral, or unknown", None),
         ("Either positive or negative", None),
+        ("Answer: positive, as negative words are rare.\nAnswer: see above.", "positive"),
         ("Neutral/unknown", "unknown"),
         ("not positive", None),
         ("The paragraph has a negative tone. It does not say anything good.", "negative"),
