@@ -253,6 +253,7 @@ def test_repaired_word_list_edges(text, words):
         "```\n{}\n```",
         "Here it is:\n\n```text\n{}\n```\n\nI changed one word.",
         '"{}"',
+        "'{}'",
         "“{}”",
         "**{}**",
         '{{"paragraph": "{}"}}',
