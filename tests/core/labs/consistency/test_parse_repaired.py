@@ -260,6 +260,7 @@ def test_repaired_word_list_edges(text, words):
         '```json\n{{"edited_paragraph": "{}", "changes": "one word"}}\n```',
         "{}\n\n(Note: I changed one word.)",
         "{}\n\n**Changes made:**\n- one word",
+        "{}\n\n**Changes made:**\n- dull became bright",
         "{}\n\nI replaced one word so that the answer changes.",
         "{}\n\n---\nExplanation: one word was changed.",
         "Original paragraph: something else\n\nEdited paragraph: {}",
@@ -282,6 +283,7 @@ def test_repaired_word_list_edges(text, words):
         "This paragraph is about [REDACTED]. Here is what I think: it was [REDACTED].",
         "Sorry, but this film is a mess.",
         "I cannot help but love this film.",
+        "It is a good film (from 1990).",
     ],
 )
 def test_repaired_paragraph(frame, paragraph):
