@@ -231,6 +231,7 @@ def test_repaired_word_list(text):
         ("", None),
         ("There are no important words.", None),
         ("Great, fun and dull", ["Great", "fun", "dull"]),
+        ('For [REDACTED]: {"words": ["dull", "old"]}', ["dull", "old"]),
     ],
 )
 def test_repaired_word_list_edges(text, words):
