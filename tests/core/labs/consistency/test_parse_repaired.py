@@ -231,6 +231,9 @@ def test_repaired_word_list(text):
         ("", None),
         ("There are no important words.", None),
         ("Great, fun and dull", ["Great", "fun", "dull"]),
+        ("great - dull plot - very old film\nbad, worse", ["great", "dull plot", "very old film", "bad", "worse"]),
+        ("The film is too long by an hour - bad - worse", None),
+        ("The words: rise and fall", ["rise and fall"]),
         ('For [REDACTED]: {"words": ["dull", "old"]}', ["dull", "old"]),
     ],
 )
