@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -69,15 +70,15 @@ def complaint(tests: list[str], patience: float) -> str | None:
             os.setsid()
             os.dup2(written.fileno(), 1)
             os.dup2(written.fileno(), 2)
-            os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-m", "not local_model and not thorough", *tests]))
+            os._exit(
+                pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-m", "not local_model and not thorough", *tests])
+            )
         end, done, status = time.monotonic() + patience, 0, 0
         while not done and time.monotonic() < end:
             time.sleep(0.05)
             done, status = os.waitpid(child, os.WNOHANG)
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # and what the tests started
-        except ProcessLookupError:
-            pass
         if not done:
             os.waitpid(child, 0)
             return "out of time"

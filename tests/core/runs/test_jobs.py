@@ -157,7 +157,7 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert transcript(events[:resumed]).lost
     again = transcript(events[: resumed + 1])
     assert (again.status, again.lost) == (None, set())
-    stopped = events[: resumed - 1] + [failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
+    stopped = [*events[: resumed - 1], failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
     assert [one.message for one in transcript(stopped).failures] == ["It is gone."]
     assert transcript([*stopped, Resumed(run=run)]).failures == [], "it is asked again"
 

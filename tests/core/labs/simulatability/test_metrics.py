@@ -301,7 +301,9 @@ def test_kappa_comes_with_what_stands_behind_it():
     score = kappa(["yes", "yes", "no", None], ["yes", "no", "no", "no"])
     assert (score.value, score.n, score.of) == (pytest.approx(0.4), 3, 4)
     assert score.detail == pytest.approx({"agreement": 2 / 3, "by_chance": 4 / 9})
-    assert kappa(["yes"], ["yes"]).detail["reason"] == "both always said the same, so chance alone would make them agree"
+    assert (
+        kappa(["yes"], ["yes"]).detail["reason"] == "both always said the same, so chance alone would make them agree"
+    )
 
 
 def test_kappa_of_little():
