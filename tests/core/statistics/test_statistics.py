@@ -13,6 +13,7 @@ from core.statistics import (
     compare,
     correlation_per_input,
     difference_of_paired_shares,
+    difference_of_pairs,
     jackknife_of_pairs,
     kappa,
     wilson,
@@ -142,6 +143,15 @@ def test_a_difference_of_paired_shares_where_one_side_is_all_alike_and_of_nothin
     for first, second in (([], []), ([1.0], [1.0, 0.0])):
         with pytest.raises(ValueError, match="are no pairs"):
             difference_of_paired_shares(first, second, 1)
+
+
+def test_a_difference_of_pairs_is_bonett_and_prices():
+    """One more of each outcome than was seen: 10 and 3 of 22."""
+    reach = 1.959964 * math.sqrt((13 / 22 - (7 / 22) ** 2) / 22)
+    assert difference_of_pairs(9, 2, 20) == pytest.approx((7 / 20, 7 / 22 - reach, 7 / 22 + reach))
+    value, low, high = difference_of_pairs(20, 0, 20)
+    assert (value, high) == (1, 1) and 0.7 < low < 0.9
+    assert difference_of_pairs(0, 20, 20) == (-1, -1, -low)
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=8), st.sampled_from([1.0, 2.0]))
