@@ -176,6 +176,8 @@ def test_cosine_is_the_mean_off_the_diagonal_and_names_its_encoder():
     score = generality(TEXTS, similarity="cosine")
     assert score.value == pytest.approx(float(expected), abs=1e-6)
     assert score.detail["encoder"] == encoder().name
+    unlike = ["Would a tax cut help banks?", "Do penguins have knees?"]
+    assert generality(unlike, similarity="cosine").value > 1, "vectors may point apart"
 
 
 def test_without_an_encoder_cosine_is_undefined_with_the_reason(monkeypatch):
@@ -294,7 +296,7 @@ def test_a_comparison_without_a_test_says_why():
     one = compare({"q": 1.0}, {"q": 0.5})
     assert (one.p, one.difference, one.detail["reason"]) == (None, 0.5, "a paired test needs two items")
     same = compare({"q": 1.0, "r": 0.5}, {"q": 1.0, "r": 0.5})
-    assert (same.p, same.difference) == (None, 0.0)
+    assert (same.p, same.difference, same.detail["reason"]) == (None, 0.0, "the difference is the same on every item")
 
 
 def test_kappa_comes_with_what_stands_behind_it():
