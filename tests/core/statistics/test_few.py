@@ -31,7 +31,7 @@ def test_beta_intervals_have_closed_forms_at_the_ends():
     mirrored = beta_interval(10, 10)
     assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((got.low, got.high))
     assert beta_interval(3, 10, prior=(0.5, 0.5)).value == pytest.approx(3.5 / 11)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="3 of 2 is no share"):
         beta_interval(3, 2)
 
 
@@ -71,8 +71,9 @@ def test_pairs_are_draws_from_their_dirichlet(first, second, n):
 
 
 def test_more_pairs_than_there_are_cannot_part():
-    with pytest.raises(ValueError):
-        beta_pairs(3, 1, 3)
+    for counts in ((3, 1, 3), (-1, 1, 3), (1, -1, 3)):
+        with pytest.raises(ValueError, match="cannot part"):
+            beta_pairs(*counts)
 
 
 watched = cache(anytime)
@@ -107,8 +108,8 @@ def test_a_watched_interval_has_a_closed_form_at_the_ends_and_is_wider():
     low, high = wilson(0.3, 100)
     assert anytime(30, 100).low < low < high < anytime(30, 100).high < anytime(30, 100, 0.99).high
     assert anytime(0, 0)[:4] == (None, 0, 1, 0)
-    for total, n, level in ((2, 1, 0.95), (1, 2, 1.0)):
-        with pytest.raises(ValueError):
+    for total, n, level in ((2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 1.5), (1, 2, 0.0)):
+        with pytest.raises(ValueError, match="no share to be bounded"):
             anytime(total, n, level)
 
 
