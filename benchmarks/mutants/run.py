@@ -4,35 +4,27 @@ python benchmarks/mutants/run.py [WORD ...] [--sample N] [--seed N] [--seconds N
 
 A WORD keeps the files that have it in their path. Cosmic Ray makes the changes, in a copy of the tracked files; which
 files, and which tests have to notice, mutants.toml says. A mutant that takes three times as long as the tests did, and
-ten seconds, counts as noticed. Each test run is a fork of this process, which has imported the libraries once for all.
+ten seconds, counts as noticed.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import importlib
 import os
 import random
+import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from contextlib import suppress
-from importlib.util import cache_from_source
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-
-import cosmic_ray.plugins
-import pytest
 from cosmic_ray.commands.init import init
-from cosmic_ray.mutating import use_mutation
+from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.work_db import WorkDB
-from cosmic_ray.work_item import MutationSpec
+from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -62,55 +54,29 @@ def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[
     return random.Random(f"{seed} {file}").sample(every, min(sample, len(every))), len(every)
 
 
-def complaint(tests: list[str], patience: float) -> str | None:
-    """The end of what pytest writes where a test fails or `patience` (seconds) runs out; None where all pass."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as written:
-        child = os.fork()
-        if not child:
-            os.setsid()
-            os.dup2(written.fileno(), 1)
-            os.dup2(written.fileno(), 2)
-            os._exit(
-                pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-m", "not local_model and not thorough", *tests])
-            )
-        end, done, status = time.monotonic() + patience, 0, 0
-        while not done and time.monotonic() < end:
-            time.sleep(0.05)
-            done, status = os.waitpid(child, os.WNOHANG)
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # and what the tests started
-        if not done:
-            os.waitpid(child, 0)
-            return "out of time"
-        written.seek(0)
-        return written.read()[-2000:] if status else None
-
-
 def share_of(file: str, tests: list[str], settings: argparse.Namespace, without: list[str]) -> tuple[int, int]:
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not local_model and not thorough"]
+    command = shlex.join([sys.executable, "-m", "pytest", *options, *tests])
     began = time.monotonic()
-    if failed := complaint(tests, 600):
-        print(f"{file}: its tests fail without any change\n{failed}")
+    baseline = subprocess.run(shlex.split(command), capture_output=True, text=True)
+    if baseline.returncode:
+        print(f"{file}: its tests fail without any change\n{baseline.stdout[-2000:]}")
         return 0, 0
-    took = time.monotonic() - began
-    # A change within the same second that leaves the size would be taken for the compiled file's own source.
-    Path(cache_from_source(file)).unlink(missing_ok=True)
+    patience = 3 * (time.monotonic() - began) + 10
     chosen, of = drawn(Path(file), settings.sample, settings.seed, without)
     noticed, tried, survived = 0, 0, []
     end = time.monotonic() + settings.seconds
     for mutation in chosen:
         if time.monotonic() > end:
             break
-        operator = cosmic_ray.plugins.get_operator(mutation.operator_name)(**mutation.operator_args)
-        with use_mutation(Path(file), operator, mutation.occurrence) as (before, after):
-            unnoticed = complaint(tests, 3 * took + 10) is None
+        result = mutate_and_test([mutation], command, patience)
         tried += 1
-        if unnoticed:
-            changed = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
-            survived.append(f"  line {mutation.start_pos[0]}\n" + "\n".join(list(changed)[3:]))
+        if result.test_outcome == TestOutcome.SURVIVED:
+            survived.append(f"  line {mutation.start_pos[0]}\n{result.diff}")
         else:
             noticed += 1
     share = f"{noticed / tried:.0%}" if tried else "nothing tried"
-    print(f"{file}: {share}, {noticed} of {tried} noticed ({of} possible), {took:.1f} s a time", flush=True)
+    print(f"{file}: {share}, {noticed} of {tried} noticed ({of} possible)", flush=True)
     print("\n".join(survived), flush=True)
     return noticed, tried
 
@@ -131,11 +97,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copied(Path(folder))
         os.chdir(folder)
-        sys.path[0] = folder
-        sys.dont_write_bytecode = True
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        for library in config["libraries"]:
-            importlib.import_module(library)
         for file, tests in files.items():
             shares[file] = share_of(file, tests, settings, config["without"])
         os.chdir(ROOT)

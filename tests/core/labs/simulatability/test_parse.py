@@ -381,6 +381,7 @@ SIMULATIONS = [
     ("Unknown", "unknown"),
     ("Answer: unknown", "unknown"),
     ("No, one can hardly guess from this.", "unknown"),
+    ("Unknown\nAnswer: yes", "neither"),
     ("The robot might answer yes.\nGuess: unknown\nIt is hard.", "unknown"),
     ("Perhaps the robot will answer yes. I cannot guess what it will answer.", "unknown"),
     ("The robot may answer yes.\nUnknown", "unknown"),
