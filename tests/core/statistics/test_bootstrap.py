@@ -114,6 +114,7 @@ def test_signs_of_darwins_maize_as_fisher_counted_them():
     assert drawn.p == pytest.approx(exact.p, abs=0.008) and drawn.name == "sign flips, 9,999 drawn"
     # Of few draws that no toss reaches, what was seen is the one.
     assert sign_flips([1.0] * 30 + [0.5], draws=9).p == 0.1
+    assert sign_flips([0.5, -0.5] * 100).p == 1, "drawn in two goes, each toss once"
     student = compare({str(k): gap for k, gap in enumerate(DARWIN)}, {str(k): 0.0 for k in range(15)})
     assert (student.t, student.p) == (pytest.approx(2.148, abs=5e-4), pytest.approx(0.0497, abs=5e-5))  # R's t.test
 

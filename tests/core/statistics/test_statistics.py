@@ -193,6 +193,7 @@ def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
     assert compare(a, b, "greater").p == pytest.approx(test.pvalue / 2)
     assert compare({}, b).detail == {"reason": "no item is in both settings"} and compare({}, b).difference is None
     assert compare({"p": 1.0}, {"p": 0.0}).detail == {"reason": "a paired test needs two items"}
+    assert compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.5}).p == pytest.approx(0.5), "t = 1 of two items"
     alike = compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.25})
     assert (alike.difference, alike.t) == (0.25, None) and "same on every item" in alike.detail["reason"]
 
