@@ -234,6 +234,9 @@ def test_repaired_word_list(text):
         ("great - dull plot - very old film\nbad, worse", ["great", "dull plot", "very old film", "bad", "worse"]),
         ("The film is too long by an hour - bad - worse", None),
         ("The words: rise and fall", ["rise and fall"]),
+        ("great. dull plot. bad", ["great", "dull plot", "bad"]),
+        ("Great. A very dull plot. Bad.", None),
+        ("It was a long evening with old friends, and then we all went home at last", None),
         ('For [REDACTED]: {"words": ["dull", "old"]}', ["dull", "old"]),
     ],
 )
