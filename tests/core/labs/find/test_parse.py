@@ -306,6 +306,7 @@ def test_the_end_of_a_run():
         ("<think>1? 2?</think>Answer: 2.", 2),
         ("10", None),
         ("", None),
+        ("The answer is 1? No, the answer is 3.", 3),
     ],
 )
 def test_what_an_evaluator_picks(reply, picked):
