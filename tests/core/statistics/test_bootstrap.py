@@ -82,7 +82,7 @@ def test_too_little_has_no_interval_and_says_why():
     alike = cluster_bootstrap([1.0] * 20, range(20))  # a constant guess that is always right
     assert alike[:4] == (1.0, None, None, 20) and "no spread" in alike.how
     for values, names in (([1.0], []), ([float("nan")], ["a"]), ([1.0], [None])):
-        with pytest.raises(ValueError, match="1 values of 0 clusters|needs a finite value and a cluster"):
+        with pytest.raises(ValueError, match=r"1 values of 0 clusters|needs a finite value and a cluster"):
             cluster_bootstrap(values, names)
     with pytest.raises(ValueError, match="median"):
         cluster_bootstrap([1.0, 0.0], "ab", "median", "bca")

@@ -25,6 +25,7 @@ STORY = "John went to the garden. Then, Mary took the apple to the kitchen."
         ("The sentiment of the paragraph is **negative**.", "negative"),
         ('The sentiment is "positive"', "positive"),
         ('{"answer": "positive"}', "positive"),
+        ('{"answer": ["positive"], "not": ["negative"]}', "positive"),
         ('```json\n{"sentiment": "Negative", "reason": "it says positive things ironically"}\n```', "negative"),
         ("```\nneutral\n```", "neutral"),
         ("<think>It could be negative.</think>\n\npositive", "positive"),
