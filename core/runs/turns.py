@@ -58,7 +58,8 @@ class Turns:
         """Wait for a turn in this thread, and have it for as long as the context lasts."""
         mine = threading.Event()
         place = self._queue(mine.set)
-        mine.wait()
+        if not place.granted:
+            mine.wait()
         try:
             yield
         finally:
@@ -93,7 +94,7 @@ class Turns:
         with self._lock:
             if self._free:
                 self._free -= 1
-                self._grant(place)
+                place.granted = True
             else:
                 self._waiting.setdefault(place.whose, deque()).append(place)
         return place

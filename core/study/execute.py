@@ -222,6 +222,7 @@ class Making:
             history=history,
             settle=written.settled,
             study=self.study.name,
+            live=False,
             stand_on=None if first is None else lambda: self._stand_on(first, resolve),
         )
         return state
