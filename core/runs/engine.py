@@ -249,6 +249,7 @@ async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
         run.score(figure.metric, figure.score, figure.rules, figure.item)
 
 
+@cache
 def app_version() -> str:
     """This program's version."""
     import tomllib
