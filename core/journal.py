@@ -15,6 +15,7 @@ import re
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 from io import FileIO
 from itertools import islice
@@ -24,6 +25,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from core import packs
 from core.events import SCHEMA, Event, Started, from_json, to_json
 from core.lease import Held, Lease, is_held
 
@@ -65,16 +67,32 @@ class Contents(NamedTuple):
 
 
 def found(run_id: str, *folders: Path | None) -> Path | None:
-    """The journal of that run in the first of the folders that has it; None where none has, or where the name leads
-    out of it.
+    """The journal of that run in the first of the folders that has it, in a pack of it too; None where none has, or
+    where the name leads out of it.
     """
     for folder in folders:
         path = folder / f"{run_id}.jsonl" if folder else None
         # Some names no file system takes.
         with contextlib.suppress(OSError, ValueError):
-            if path is not None and path.parent == folder and path.is_file():
-                return path
+            if path is not None and folder is not None and path.parent == folder:
+                if path.is_file():
+                    return path
+                if (packed := packs.find(run_id, folder)) is not None:
+                    return packed
     return None
+
+
+def at(folder: Path, run_id: str) -> Path:
+    """Where the run's journal lies in the folder, or would: in a pack, where it was packed."""
+    return found(run_id, folder) or folder / f"{run_id}.jsonl"
+
+
+def listed(folder: Path, pattern: str = "*") -> list[Path]:
+    """The journals of the folder and its packs whose names, without their ending, fit `pattern`; in their order."""
+    here = {path.name: path for path in folder.glob(f"{pattern}.jsonl")}
+    packed = {one.name: one for pack in packs.packs(folder) for one in packs.journals(pack)}
+    fitting = {name: one for name, one in packed.items() if fnmatchcase(name, f"{pattern}.jsonl")}
+    return [path for _, path in sorted({**fitting, **here}.items())]
 
 
 def read(path: Path) -> Contents:
@@ -253,6 +271,47 @@ def _lease(path: Path) -> Path:
     return path.parent / ".leases" / f"{path.stem}.json"
 
 
+def _taken(path: Path) -> Lease:
+    """The right to write this journal. Raises JournalInUse."""
+    try:
+        return Lease(_lease(path))
+    except Held as held:
+        raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Nobody writes this journal meanwhile. Raises JournalInUse."""
+    lease = _taken(path)
+    try:
+        yield
+    finally:
+        lease.release()
+
+
+def put(path: Path, data: bytes) -> None:
+    """Place a whole journal that was written elsewhere: at once or, whatever happens, not at all. Raises JournalInUse
+    and JournalFull.
+    """
+    beside = path.with_name(f".{path.name}.new")
+    with held(path):
+        try:
+            with beside.open("wb") as file:
+                file.write(data)
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise _full(path, error) from None
+
+
+def _full(path: Path, error: OSError) -> JournalFull:
+    return JournalFull(
+        f"{path.name} could not be written ({error.strerror or error}). What was answered before is kept. Free some "
+        "room, then go on with the run."
+    )
+
+
 def is_written(path: Path) -> bool:
     """Whether someone, in this process or another, here or on another machine, is writing this journal now."""
     return is_held(_lease(path))
@@ -267,10 +326,12 @@ class Journal:
     def __init__(self, path: Path, new: bool = False) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        try:
-            self._lease = Lease(_lease(path))
-        except Held as held:
-            raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+        if not path.exists() and packs.find(path.stem, path.parent) is not None:
+            raise JournalInUse(
+                f"{path.name} lies in a pack with its study, and packs are only read: unpack the study to go on with "
+                "the run or to delete it"
+            )
+        self._lease = _taken(path)
         try:
             # Without a buffer, which would try a line that found no room again and again.
             self._file = path.open("xb" if new else "ab+", buffering=0)
@@ -301,10 +362,7 @@ class Journal:
                 with contextlib.suppress(OSError):
                     on_disk = self._file.seek(0, os.SEEK_END)
                     os.ftruncate(self._file.fileno(), on_disk - (len(line) - len(left)))
-                raise JournalFull(
-                    f"{self.path.name} could not be written ({error.strerror or error}). What was answered before is "
-                    "kept. Free some room, then go on with the run."
-                ) from None
+                raise _full(self.path, error) from None
             self._lines += 1
         if event.kind in _PAID_FOR:
             _syncer().due(self)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
-from core.published import Published
+from core.published import Published, published
 from core.runs.transcript import CaseLog, Transcript
 from core.score import Figure
 
@@ -130,7 +130,8 @@ class View(Protocol):
 
 class Metric(NamedTuple):
     """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
-    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows.
+    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows. `is_share`: whether it
+    lies between 0 and 1 by what it is.
     """
 
     name: str
@@ -140,6 +141,8 @@ class Metric(NamedTuple):
     format: str = ".2f"
     better: Literal["higher", "lower", ""] = "higher"
     leads: bool = False
+    is_mean: bool = False
+    is_share: bool = True
 
 
 class Picture(NamedTuple):
@@ -173,6 +176,46 @@ class Picture(NamedTuple):
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
     is_box: bool = False
+
+
+class Table(NamedTuple):
+    """A table that a study's file asks for by its `kind`, such as one that the lab's paper prints.
+
+    - `rows`, `columns`: one for each combination of the values of these fields: settings, FACETS, and what `cases`
+      adds. Several `metrics` (of `metrics` or `for_tables`) have a column each. Each value of `apart` has a table.
+    - `cases(frame)` keeps what of `core.study.tables.measured` the table is about, and may add columns.
+    - `is_shared`: only items count that have a value in every cell. `differences`: whether rows and columns are then
+      compared two by two over the items that both have.
+    - `their_rows`, `their_columns`: the keys that name row and column of a figure that the paper printed. It must have
+      these and those of `apart`, may have those `besides`, and no other. `renamed`: what the paper's values are called
+      here. `published(lab, metric)` gives those figures; those of a comparison have `_gain` after the metric's name.
+    - `figures(frame)` makes the cells of a table of another make: `row`, `column`, `value`, `n`, `of`, `low`, `high`,
+      `note`, `behind`.
+    """
+
+    kind: str
+    title: str
+    metrics: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    cases: Callable[[Any], Any] = lambda frame: frame
+    is_shared: bool = False
+    differences: tuple[Literal["rows", "columns"], ...] = ()
+    their_rows: tuple[str, ...] = ()
+    their_columns: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
+    published: Callable[[str, str], Sequence[Published]] = published
+    figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
+
+
+class Otherwise(NamedTuple):
+    """What a case's figure would have been under other choices (`made`, by name), from the answers that there are."""
+
+    metric: str
+    made: Mapping[str, str]
+    value: float | None
 
 
 class Judged(NamedTuple):
@@ -313,6 +356,10 @@ class Lab:
     - `records` are the types that it records, those of a trial in the order in which it is told, what was expected
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
+    - `tables` are what studies can ask for by name. `more(view, rules)` are figures of a case for them alone, which
+      no run publishes, and `for_tables` says how these are shown; `traits(view)` are what else tells cases apart there.
+      `otherwise(view)` is what a case's figure would have
+      been under other choices; without it by either rules. `choices` are settings and facets that are such choices too.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `dials()` more of them, too many for a list: each is faithful on a
       known share of what it is asked. `truth(view)` is what the headline figure of a case must read by construction,
@@ -332,6 +379,7 @@ class Lab:
       `calls(spec, cases)` is their sum.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
     - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
+    - `loaded(spec)` is the record of what the run's data set held and what of it was left out; None without one.
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
     - `parameters` are options of its command that are no field of the spec (click.Parameter), and `from_options` makes
@@ -357,6 +405,12 @@ class Lab:
     metrics: tuple[Metric, ...]
     asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
+    tables: tuple[Table, ...] = ()
+    for_tables: tuple[Metric, ...] = ()
+    more: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
+    traits: Callable[[Any], Mapping[str, str]] = _nothing
+    otherwise: Callable[[Any], Iterable[Otherwise]] | None = None
+    choices: tuple[str, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = _nothing
     controls: Callable[[], Mapping[str, Model]] = _no_controls
     dials: Callable[[], Mapping[str, Model]] = _no_controls
@@ -366,6 +420,7 @@ class Lab:
     sides: Callable[[], Sides] | None = None
     summary: Callable[[Transcript], str] | None = None
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
+    loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
@@ -410,7 +465,10 @@ class Lab:
 
     def metric(self, name: str) -> Metric:
         """How the figure `name` is shown; by its own name where it is not declared."""
-        return next((one for one in self.metrics if one.name == name), Metric(name, name.replace("_", " "), ""))
+        return next(
+            (one for one in (*self.metrics, *self.for_tables) if one.name == name),
+            Metric(name, name.replace("_", " "), ""),
+        )
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def _pages() -> Iterator[st.Page]:
     yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
     yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")
+    yield st.Page(PAGES / "study/study.py", title="Study", icon=":material/grid_view:", url_path="study")
     yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")
     yield st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods")
 

@@ -58,14 +58,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Side by side, a file keeps to one process, for what its module fixtures start; all files with the browser share
-    one, which leaves the other cores to the rest.
+    """Side by side, a file keeps to one process, for what its module fixtures start. The files with the browser share
+    two, dealt out in turn: each needs an app and a Chromium of its own, and takes half of the longest time there is.
     """
     from xdist.scheduler import LoadFileScheduling
 
+    files = sorted(path.name for path in (Path(__file__).parent / "browser").glob("test_*.py"))
+
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
+            file = str(super()._split_scope(nodeid))
+            folder, _, name = file.rpartition("/")
+            return f"{folder} {files.index(name) % 2}" if folder == "tests/browser" else file
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 

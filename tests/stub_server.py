@@ -122,6 +122,7 @@ class StubServer:
     before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. An
     answer waits for as long as `held` says so of its request. With `honour_stop=False` stop sequences are passed over;
     `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was asked.
+    `port` 0 is a free one.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class StubServer:
         honour_stop: bool = True,
         refused: Sequence[str] = (),
         streams: bool = True,
+        port: int = 0,
     ) -> None:
         self.reply = reply
         self.models = list(models)
@@ -157,7 +159,9 @@ class StubServer:
         self.most_at_once = 0
         self._ending = threading.Event()
         self._socket = socket.socket()
-        self._socket.bind(("127.0.0.1", 0))
+        # A server that was stopped can be started again where it was.
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         app = Starlette(
             routes=[

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS: list[set[str]] = [
-    {"core", "core.events", "core.home", "core.policy", "core.published", "core.statistics"},
+    {"core", "core.events", "core.home", "core.packs", "core.policy", "core.published", "core.statistics"},
     {"core.text", "core.files", "core.lease", "core.score", "core.runs.transcript"},
     {"core.charts", "core.datasets", "core.journal", "core.lab"},
     {"core.runs"},

@@ -69,11 +69,18 @@ def undeclared(modules: dict[str, str], declared: set[str]) -> list[str]:
 def test_what_the_application_imports_is_declared():
     modules = imports(RUNTIME)
     assert len(modules) > 15
-    assert undeclared(modules, set(pins("requirements.txt"))) == []
+    assert undeclared(modules, {*pins("requirements.txt"), *pins("requirements-cluster.txt")}) == []
 
 
 def test_what_tests_and_benchmarks_import_is_declared():
-    assert undeclared(imports(BESIDE), {*pins("requirements.txt"), *pins("requirements-dev.txt")}) == []
+    declared = {name for file in ("", "-dev", "-cluster") for name in pins(f"requirements{file}.txt")}
+    assert undeclared(imports(BESIDE), declared) == []
+
+
+def test_the_application_starts_without_what_clusters_need():
+    code = "import sys; import app, core.commands.studying; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not {"dask", "distributed", "dask_jobqueue", "cryptography"} & set(loaded.split())
 
 
 def test_an_import_that_nobody_declared_is_seen():

@@ -10,14 +10,17 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Two panels of `rows`, as a study's tables have them: the cells whose truth is known, those of its controls apart,
-    value and 95 % interval over truth, with the line on which both are the same; and the table "Power" over its items.
+    """Two panels of `rows`, as a study's tables have them. Above are the cells whose truth is known, those of its
+    controls apart: value and 95 % interval over truth, with the line on which both are the same. Below is the table
+    "Power" over its items.
     """
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots
 
     figure: Figure = make_subplots(
-        cols=2, subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5")
+        rows=2,
+        vertical_spacing=0.16,
+        subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5"),
     )
     figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
     known = [row for row in rows if None not in (row["truth"], row["value"]) and row["table"] != "Controls"]
@@ -38,11 +41,11 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
     for name in dict.fromkeys(row["row"] for row in powers):
         cells = [row for row in powers if row["row"] == name]
         x, y = [row["n"] for row in cells], [row["value"] for row in cells]
-        figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 1, 2)
-    figure.update_xaxes(title="share of items that are faithful by construction", col=1)
-    figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), col=2)
-    figure.update_yaxes(title="measured, with its 95 % interval", col=1)
-    figure.update_yaxes(title="chance of finding a difference (5 % level)", col=2)
+        figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 2, 1)
+    figure.update_xaxes(title="share of items that are faithful by construction", row=1)
+    figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), row=2)
+    figure.update_yaxes(title="measured, with its 95 % interval", row=1)
+    figure.update_yaxes(title="chance of finding a difference (5 % level)", row=2)
     figure.update_yaxes(range=[-0.05, 1.05])
-    figure.update_layout(template="plotly_white", height=520)
+    figure.update_layout(template="plotly_white", height=900, legend={"orientation": "h", "y": -0.1}, margin={"t": 40})
     return figure

@@ -40,7 +40,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_js
         names = [one.name for one in found.asked.subjects]
         told = telling.told(found, shared.judged_of(store, found.asked.lab), names)
     if as_json:
-        figures = {name: value for name, value in asdict(found).items() if name != "asked"}
+        figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(
             json.dumps({"of": names, "lab": found.asked.lab, "match": found.asked.match, **told._asdict(), **figures})
         )

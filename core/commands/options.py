@@ -64,6 +64,9 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     elif kind is float and (wide := bounds(field, float)) != (None, None):
         type_ = click.FloatRange(*wide)
     choice = type_
+    if isinstance(extra := field.json_schema_extra, dict) and "pairs" in extra:
+        pairs = str(extra["pairs"])
+        return click.Option([flag, name], multiple=True, callback=_pairs, metavar=pairs, help=help)
     if several and isinstance(choice, click.Choice):
         # "--arms none,swapped" is as good as giving the option twice.
         def parts(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,6 +78,15 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     if isinstance(default, int | float | str) and default != "":
         help += f" (default: {default})"
     return click.Option([flag, name], type=type_, multiple=several, help=help)
+
+
+def _pairs(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """WHAT=COLUMN, given any number of times."""
+    pairs = [one.partition("=") for one in given]
+    for what, equals, column in pairs:
+        if not (what.strip() and equals and column.strip()):
+            raise click.BadParameter(f"{what}{equals}{column} is not of the form {option.metavar}.", context, option)
+    return {what.strip(): column.strip() for what, _, column in pairs} or None
 
 
 def _is_model(name: str, field: FieldInfo) -> bool:

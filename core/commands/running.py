@@ -16,6 +16,7 @@ from typing import NamedTuple
 import click
 
 from core import entry, home
+from core.datasets.items import Loaded
 from core.events import Event, Failed, Fork, Frozen, Recorded, Token
 from core.journal import Journal, JournalFull, JournalInUse, read
 from core.lab import Lab, Prior, Spec, counted, narrated
@@ -29,6 +30,9 @@ from core.store.store import Store, StoreBusy, StoreError
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
+
+TOLD = 10
+"""Broken rows of a data set that are printed; the journal has more."""
 
 
 class Output(NamedTuple):
@@ -212,6 +216,9 @@ class _Printer:
                 if event.message != self._complaint:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
+            elif isinstance(event, Recorded) and event.record == "loaded":
+                held = Loaded.of(event.data)
+                self._print((line, line) for line in ([held.told(), *held.broken[:TOLD]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._narrate(event.case, ended=isinstance(event, Recorded) and event.record == "result")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
@@ -14,13 +13,17 @@ from pathlib import Path
 import click
 
 from core import entry, home
+from core.commands import study_cluster, study_control, study_pack, study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
-from core.study import estimate, plan, tables
+from core.study import estimate, multiverse, plan, tables
+from core.study.cells import Row
+from core.study.cluster import Cluster
+from core.study.control import MOST_AT_ONCE, want
+from core.study.early import Early
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
-from core.study.standing import standings
 
 OFF = 5
 """The exit code where a control does not read what it must."""
@@ -28,22 +31,33 @@ OFF = 5
 
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
-    group = click.Group("study", help="Many runs from one file: plan, run, status, table.")
+    group = click.Group("study", help="Many runs from one file: plan, run, pause, status, table, report, pack.")
     for name, does, help in (
         ("plan", _plan, "What a study will take, before anything is asked."),
         ("run", _run, "Make the runs of a study that have not completed, those of the controls first."),
-        ("status", _status, "How the runs of a study stand."),
+        ("pause", study_control.pause, "Stop a study that runs, here or in another process, to go on with later."),
+        ("at-once", study_control.at_once, "How many runs of a study go on at a time, while it runs."),
+        ("status", study_control.status, "How the runs of a study stand."),
         ("table", _table, "What a study found so far."),
+        ("pack", study_pack.pack, "Put the journals of completed runs into one file, from which they are still read."),
+        ("unpack", study_pack.unpack, "Put the journals of a packed study back, one file a run."),
     ):
         group.add_command(click.Command(name, callback=does, help=help, params=_options(name)))
+    study_report.add(group)
     commands.add_command(group)
 
 
 def _options(name: str) -> list[click.Parameter]:
     path = click.Path(path_type=Path, dir_okay=False)
+    file: list[click.Parameter] = [click.Argument(["file"], type=path, metavar="STUDY.toml")]
+    if name == "pause":
+        return file
+    if name == "at-once":
+        most = click.IntRange(0, MOST_AT_ONCE)
+        return [*file, click.Argument(["number"], type=most, metavar="N (0: as in the file)")]
     rows = {"table": "one row a line, as a JSON object", "run": "one line a run, as a JSON object"}
     options: list[click.Parameter] = [
-        click.Argument(["file"], type=path, metavar="STUDY.toml"),
+        *file,
         click.Option(["--journals"], type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
                      help="default: $EXPLAIN_HOME/journals"),
         click.Option(["--json", "as_json"], is_flag=True, help=f"print {rows.get(name, 'a JSON object')}"),
@@ -51,6 +65,8 @@ def _options(name: str) -> list[click.Parameter]:
     if name == "table":
         help = "also draw what was measured against what is so, where that is known"
         options.append(click.Option(["--picture"], type=path, metavar="FILE.html", help=help))
+    if name == "run":
+        options += study_cluster.OPTIONS
     return options
 
 
@@ -67,14 +83,19 @@ def _plan(file: Path, journals: Path | None, as_json: bool) -> int:
     return DONE
 
 
-def _run(file: Path, journals: Path | None, as_json: bool) -> int:
+def _run(file: Path, journals: Path | None, as_json: bool, engine: str, scheduler: str | None) -> int:
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     folder = Output(journals).folder
-    for model in sorted({model for run in study.all for model in run.spec.models}):
-        catalog.get(model)
+    want(home.home(), study.name, paused=False)
     printed = _Progress(study, as_json)
-    making = Making(study, labs, catalog.get, folder, printed.tell)
+    making: Making | Cluster
+    if engine == "local":
+        for model in sorted({model for run in study.all for model in run.spec.models}):
+            catalog.get(model)
+        making = Making(study, labs, catalog.get, folder, printed.tell)
+    else:
+        making = study_cluster.making(engine, scheduler, study, folder, printed.tell)
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
@@ -92,7 +113,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
                 break
     except (asyncio.CancelledError, KeyboardInterrupt):
         code = INTERRUPTED
-    except JournalFull as error:
+    except (JournalFull, ConnectionError) as error:
         print(error, file=sys.stderr)
         code = INTERRUPTED
     into_the_store(folder)
@@ -101,7 +122,7 @@ def _run(file: Path, journals: Path | None, as_json: bool) -> int:
     return code
 
 
-def _made(making: Making, runs: Iterable[Planned]) -> Outcome:
+def _made(making: Making | Cluster, runs: Iterable[Planned]) -> Outcome:
     async def go() -> Outcome:
         heed_ctrl_c()
         return await making.make(list(runs))
@@ -115,20 +136,23 @@ class _Progress:
     def __init__(self, study: Study, as_json: bool) -> None:
         self._study = study
         self._json = as_json
-        self._ended = 0
 
     def tell(self, run: Planned, state: Transcript) -> None:
         score = state.score(run.lab.headline, self._study.rules)
-        value = score.value if score else None
+        value, items = (score.value, f"{score.n} of {score.of}") if score else (None, "")
+        status = state.status
+        if status == "cancelled" and (width := self._study.stop_width_of(run)):
+            early = Early(run.lab, self._study.rules, width)
+            early(state)
+            status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
         if self._json:
-            told = {"run": run.id, "status": state.status, "metric": run.lab.headline, "value": value}
+            told = {"run": run.id, "status": status, "metric": run.lab.headline, "value": value}
             print(json.dumps(told), flush=True)
             return
-        self._ended += 1
         title = run.lab.metric(run.lab.headline).title.lower()
-        figure = f"{title} {value:.2f} ({score.n} of {score.of})" if score and value is not None else f"no {title}"
+        figure = f"no {title}" if value is None else f"{title} {value:.2f} ({items})"
         model = getattr(run.spec, "model", "")
-        print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {state.status}, {figure}", flush=True)
+        print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {status}, {figure}", flush=True)
 
     def end(self, outcome: Outcome, of: int) -> int:
         """What came of the runs, in a sentence for each kind; the exit code."""
@@ -136,42 +160,23 @@ class _Progress:
             print(f"{run} failed: {why}", file=sys.stderr)
         if outcome.elsewhere:
             print(f"{_runs(len(outcome.elsewhere))} of this study are being made by another process.", file=sys.stderr)
-        if outcome.spent:
-            print(
-                f"The budget of {self._study.budget_calls:,} calls is spent: {len(outcome.completed)} of {_runs(of)} "
-                "have completed, and what was answered is kept. Raise budget_calls to go on.",
-                file=sys.stderr,
-            )
+        if outcome.spent or outcome.paused:
+            why = "Paused" if outcome.paused else f"The budget of {self._budget()}"
+            done = f"{len(outcome.completed) + len(outcome.early)} of {_runs(of)} have completed"
+            raising = "" if outcome.paused else " Raise the budget to go on."
+            print(f"{why}: {done}, and what was answered is kept.{raising}", file=sys.stderr)
             return INTERRUPTED
         if outcome.failed:
             return BAD_INPUT if outcome.bad_input else UNREACHABLE
         return INTERRUPTED if outcome.elsewhere else DONE
 
-
-def _status(file: Path, journals: Path | None, as_json: bool) -> int:
-    study = plan.read(file, entry.labs())
-    stand = standings(study.all, Output(journals).folder)
-    counts = Counter(one.status for one in stand.values())
-    failures = sum((one.failures for one in stand.values()), Counter[str]())
-    found = {
-        **{"study": study.name, "runs": len(stand), "status": dict(counts)},
-        **{"answered": sum(one.answered.total() for one in stand.values())},
-        **{"paid": sum(one.paid for one in stand.values()), "budget_calls": study.budget_calls},
-        **{"failures": dict(failures)},
-        **{"stopped": {run: one.message for run, one in stand.items() if one.status == "failed"}},
-    }
-    if as_json:
-        print(json.dumps(found, ensure_ascii=False))
-        return DONE
-    print(f"{study.title}\n{_runs(len(stand))}: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
-    budget = f" of {study.budget_calls:,}" if study.budget_calls else ""
-    print(f"{found['answered']:,} calls answered; {found['paid']:,}{budget} asked of models that are no robots")
-    for error, n in failures.most_common():
-        print(f"  {n:,} {error}")
-    for run, one in stand.items():
-        if one.status == "failed":
-            print(f"  {run}: {one.message}")
-    return DONE
+    def _budget(self) -> str:
+        """The budgets, and that they are over: of money so much stays as a call may cost at most."""
+        calls, money = self._study.budget_calls, self._study.budget_money
+        if money is None:
+            return f"{calls:,} calls is spent"
+        both = f"{money:.2f} US dollars" + (f" and {calls:,} calls" if calls else "")
+        return f"{both} leaves no room for one more call"
 
 
 def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | None) -> int:
@@ -190,14 +195,20 @@ def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | Non
     return DONE
 
 
-def _as_text(rows: list[tables.Row]) -> Iterable[str]:
+def _as_text(rows: list[Row]) -> Iterable[str]:
     for title, cells in groupby(rows, lambda row: row["table"]):
-        of_table = list(cells)
+        of_table, still = multiverse.moved(list(cells))
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = {}
         for cell in of_table:
-            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell)
+            # What hangs on choices has lists of items, which would make a table too wide.
+            is_wide = title.startswith(multiverse.TITLE)
+            by_row.setdefault(cell["row"], {})[cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
         yield f"\n{title}"
+        if still:
+            yield f"  {still}"
+        if not of_table:
+            continue
         width = max(map(len, by_row))
         widths = [max(len(name), *(len(row.get(name, "")) for row in by_row.values())) for name in columns]
         names = (name.ljust(w) for name, w in zip(columns, widths, strict=True))
@@ -205,15 +216,32 @@ def _as_text(rows: list[tables.Row]) -> Iterable[str]:
         for name, row in by_row.items():
             shown = (row.get(column, "").ljust(w) for column, w in zip(columns, widths, strict=True))
             yield f"  {name:{width}}  {'  '.join(shown)}".rstrip()
+        if title.startswith(multiverse.TITLE):
+            yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
 
 
-def _cell(cell: tables.Row) -> str:
+def _cell(cell: Row) -> str:
+    if cell["source"] and not cell["of"]:
+        return _printed(cell)
     value = "undefined" if cell["value"] is None else f"{cell['value']:.2f}"
     interval = "" if cell["low"] is None else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    items = f", {cell['n']} of {cell['of']}" if cell["low"] is not None or cell["value"] is None else ""
+    # The power of so many items rests on no item: its column says how many.
+    items = f", {cell['n']} of {cell['of']}" if cell["table"] != "Power" else ""
     truth = "" if cell["truth"] is None else f", must read {cell['truth']:.2f}"
-    marks = ("" if cell["complete"] else ", not complete") + (", too few count" if cell["thin"] else "")
-    return f"{value}{interval}{items}{truth}{marks}"
+    marks = (
+        ("" if cell["complete"] else ", not complete")
+        + (", stopped early" if cell["stopped_early"] else "")
+        + (", too few count" if cell["thin"] else "")
+    )
+    test = "" if cell["p"] is None else f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"
+    note = f"; {cell['note']}" if cell["note"] else ""
+    return f"{value}{interval}{items}{truth}{test}{marks}{note}{f' [{_printed(cell)}]' if cell['source'] else ''}"
+
+
+def _printed(cell: Row) -> str:
+    """What a paper printed there, which is none of ours."""
+    n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
+    return f"printed {cell['published']:.3g}{n}"
 
 
 def _runs(number: int) -> str:

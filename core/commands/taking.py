@@ -94,7 +94,7 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
         found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
         chosen += [str(row["run"]) for row in found]
     elif not runs:
-        chosen = sorted(path.stem for path in home.journals().glob("*.jsonl") if "~" not in path.stem)
+        chosen = [path.stem for path in journal.listed(home.journals()) if "~" not in path.stem]
     if file.exists():
         raise BundleRefused(f"{file} is there already: name another file.")
     aside = file.with_name(f".{file.name}.part")

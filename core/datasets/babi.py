@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from core.datasets.files import file_for, lines_of, part_of_train
-from core.datasets.items import DatasetError, Item, Split, broken
+from core.datasets.items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
 # Tabs in the official files; copies are about that have bars instead.
 _CELL_ENDS = re.compile(r"[\t|]")
 _FOLDERS = ("", "en-10k/", "tasks_1-20_v1-2/en-10k/", "en/", "tasks_1-20_v1-2/en/")
 
 
-def read(path: Path, split: Split | None, number: int) -> list[Item]:
+def read(path: Path, split: Split | None, number: int) -> Read:
     """A file as it is, or a folder that holds qa<number>_*_test.txt and _train.txt. Raises DatasetError."""
     if path.is_file():
         return _stories(path)
@@ -31,43 +32,50 @@ def read(path: Path, split: Split | None, number: int) -> list[Item]:
     return items if split == "test" else part_of_train(items, split)
 
 
-def _stories(path: Path) -> list[Item]:
-    items: list[Item] = []
-    sentences: list[str] = []
-    asked: list[Item] = []
-    story, expected = 0, 1
+def _stories(path: Path) -> Read:
+    """Every question. One that is broken costs itself; any other broken line costs the questions of its story that
+    come after it, for nobody knows what they rest on.
+    """
+    stories: list[list[tuple[int, str]]] = [[]]
     for line_number, line in enumerate(lines_of(path), start=1):
-        number, _, rest = line.strip().partition(" ")
-        if number == "1":
-            items += _with_choices(asked)
-            sentences, asked, story, expected = [], [], story + 1, 1
-        if not number.isdecimal() or int(number) != expected:
-            raise broken(path, line_number, f"the line should begin with {expected} or, for a new story, with 1")
-        expected += 1
-        cells = [cell.strip() for cell in _CELL_ENDS.split(rest)]
-        if not cells[0]:
-            raise broken(path, line_number, "nothing stands after the line's number")
-        if len(cells) == 1:
-            sentences.append(cells[0])
-            continue
-        if not cells[1]:
-            raise broken(path, line_number, "a question without an answer")
-        if not sentences:
-            raise broken(path, line_number, "a question before the first sentence of its story")
-        asked.append(
-            Item(
-                id=f"{path.stem}-{story}-{len(asked)}",
-                task="multi_choice",
-                paragraph=" Then, ".join(sentences),
-                question=cells[0],
-                label=cells[1],
-            )
-        )
-    if not asked and not items:
+        if line.strip().partition(" ")[0] == "1" and stories[-1]:
+            stories.append([])
+        stories[-1].append((line_number, line))
+    items = [item for number, story in enumerate(stories, start=1) for item in _story(path, number, story)]
+    if not items:
         raise DatasetError(f"{path} holds no question")
-    return items + _with_choices(asked)
+    return items
 
 
-def _with_choices(asked: list[Item]) -> list[Item]:
-    choices = tuple(sorted({item.label for item in asked if item.label}))
-    return [item.model_copy(update={"choices": choices}) for item in asked]
+def _story(path: Path, story: int, lines: list[tuple[int, str]]) -> Read:
+    sentences: list[str] = []
+    rows: list[tuple[int, dict[str, Any] | BrokenRow]] = []
+    fault: BrokenRow | None = None
+    for expected, (line_number, line) in enumerate(lines, start=1):
+        number, _, rest = line.strip().partition(" ")
+        cells = [cell.strip() for cell in _CELL_ENDS.split(rest)]
+        is_question = len(cells) > 1
+        if fault is None:
+            fault = _fault(path, line_number, number, expected, cells[0])
+            if fault is not None and not is_question:
+                rows.append((line_number, fault))
+        if not is_question:
+            sentences.append(cells[0])
+        elif fault is not None:
+            rows.append((line_number, fault))
+        elif not cells[1]:
+            rows.append((line_number, broken(path, line_number, "a question without an answer")))
+        elif not sentences:
+            rows.append((line_number, broken(path, line_number, "a question before the first sentence of its story")))
+        else:
+            id = f"{path.stem}-{story}-{len(rows)}"
+            about = " Then, ".join(sentences)
+            rows.append((line_number, {"id": id, "paragraph": about, "question": cells[0], "label": cells[1]}))
+    choices = tuple(sorted({row["label"] for _, row in rows if isinstance(row, dict)}))
+    return each(path, rows, lambda line, fields: Item(task="multi_choice", choices=choices, **fields))
+
+
+def _fault(path: Path, line: int, number: str, expected: int, text: str) -> BrokenRow | None:
+    if number != str(expected):
+        return broken(path, line, f"the line should begin with {expected} or, for a new story, with 1")
+    return None if text else broken(path, line, "nothing stands after the line's number")

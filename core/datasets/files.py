@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core import files
-from core.datasets.items import DatasetError, Item, Split, broken
+from core.datasets.items import BrokenRow, DatasetError, Read, Split, broken
 
 csv.field_size_limit(10_000_000)
 
@@ -25,16 +25,14 @@ class Row(NamedTuple):
 
 
 def text_of(path: Path) -> str:
-    """The file as text. Raises DatasetError where it is missing or not UTF-8."""
+    """The file as text; bytes that are no UTF-8 become half characters, which no item takes. Raises DatasetError where
+    it is missing or too large.
+    """
     try:
         content = files.read_bytes(path, LARGEST)
     except files.BadFile as error:
         raise DatasetError(str(error).rstrip(".")) from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise broken(path, line, "this is not UTF-8 text") from None
+    return content.decode("utf-8-sig", "surrogateescape")
 
 
 def lines_of(path: Path) -> list[str]:
@@ -57,18 +55,26 @@ def quoted_rows(path: Path) -> list[Row]:
     try:
         return [Row(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
-        raise broken(path, reader.line_num, f"not a row of tab-separated cells ({error})") from None
+        problem = f"not a row of tab-separated cells ({error})"
+        raise DatasetError(f"{path}, line {reader.line_num}: {problem}") from None
 
 
-def table(rows: list[Row], path: Path) -> tuple[Row, list[Row]]:
-    """The header and the rest, each row with as many cells as the header. Raises DatasetError."""
+def table(rows: list[Row], path: Path) -> tuple[Row, list[tuple[int, list[str] | BrokenRow]]]:
+    """The header and the rest; a row with more or fewer cells than the header is broken. Raises DatasetError."""
     if not rows:
         raise DatasetError(f"{path} is empty")
     header, *rest = rows
-    for row in rest:
-        if len(row.cells) != len(header.cells):
-            raise broken(path, row.line, f"{len(row.cells)} cells where the header has {len(header.cells)}")
-    return header, rest
+    wanted = len(header.cells)
+
+    def checked(row: Row) -> tuple[int, list[str] | BrokenRow]:
+        cells = len(row.cells)
+        return (
+            row
+            if cells == wanted
+            else (row.line, broken(path, row.line, f"{cells} cells where the header has {wanted}"))
+        )
+
+    return header, [checked(row) for row in rest]
 
 
 def columns(path: Path, header: Row, *names: str) -> list[int]:
@@ -76,35 +82,54 @@ def columns(path: Path, header: Row, *names: str) -> list[int]:
     header_names = [cell.strip().lower() for cell in header.cells]
     for name in names:
         if name not in header_names:
-            raise broken(path, 1, f"the header has no column “{name}”")
+            raise DatasetError(f"{path}, line 1: the header has no column “{name}”")
     return [header_names.index(name) for name in names]
 
 
 def json_rows(path: Path) -> list[tuple[int, Any]]:
-    """The entries of a JSON array, or of a file with one JSON value per line, each with the line it begins on.
+    """The entries of a JSON array, or of a file with one JSON value a line, each with the line it begins on; a line
+    that is not JSON is a BrokenRow.
 
-    Raises DatasetError, with the line, for what is not JSON.
+    Raises DatasetError, with the line, for an array that is not JSON: nobody can tell where its next entry begins.
     """
     text = text_of(path)
-    decoder = json.JSONDecoder()
     at = _skip(text, 0)
-    in_array = text[at : at + 1] == "["
-    at = _skip(text, at + 1) if in_array else at
+    if text[at : at + 1] == "[":
+        return _of_array(path, text, at)
+    lines = enumerate(text.split("\n"), start=1)
+    return [(number, _of_line(path, number, line)) for number, line in lines if line.strip()]
+
+
+def _of_line(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        return broken(path, number, f"not valid JSON ({error.msg})")
+    except RecursionError:
+        return broken(path, number, "this JSON is nested too deeply")
+
+
+def _of_array(path: Path, text: str, at: int) -> list[tuple[int, Any]]:
+    decoder = json.JSONDecoder()
     rows: list[tuple[int, Any]] = []
-    while at < len(text) and not (in_array and text[at] == "]"):
-        line = text.count("\n", 0, at) + 1
+    line = text.count("\n", 0, at) + 1
+    begin, at = at, _skip(text, at + 1)
+    while at < len(text) and text[at] != "]":
+        line += text.count("\n", begin, at)
+        begin = at
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            raise broken(path, error.lineno, f"not valid JSON ({error.msg})") from None
+            raise DatasetError(f"{path}, line {error.lineno}: not valid JSON ({error.msg})") from None
         except RecursionError:
-            raise broken(path, line, "this JSON is nested too deeply") from None
+            raise DatasetError(f"{path}, line {line}: this JSON is nested too deeply") from None
         rows.append((line, value))
         at = _skip(text, at)
-        if in_array and text[at : at + 1] == ",":
+        if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
-        elif in_array and text[at : at + 1] != "]":
-            raise broken(path, text.count("\n", 0, at) + 1, "the array ends before its closing bracket")
+        elif text[at : at + 1] != "]":
+            end = line + text.count("\n", begin, at)
+            raise DatasetError(f"{path}, line {end}: the array ends before its closing bracket")
     return rows
 
 
@@ -114,23 +139,30 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, Path]:
-    """The file in folder `path` for `split`; without a split the first there is of test, valid, train.
+def files_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, list[Path]]:
+    """The files in folder `path` for `split`; without a split those of the first there is of test, valid, train.
 
-    `names` gives, for each split, the file names to look for, as glob patterns. Raises DatasetError.
+    `names` gives, for each split, the file names to look for, as glob patterns, of which the first that finds any
+    counts. Raises DatasetError.
     """
     order: tuple[Split, ...] = (split,) if split else ("test", "valid", "train")
     for wanted in order:
         for pattern in names.get(wanted, ()):
             matching = sorted(path.glob(pattern))
             if matching:
-                return wanted, matching[0]
+                return wanted, matching
     looked = ", ".join(dict.fromkeys(names[wanted][0] for wanted in order if names.get(wanted)))
     of = f" for the split “{split}”" if split else ""
     raise DatasetError(f"{path} has no file{of}. Looked for: {looked}")
 
 
-def part_of_train(rows: Sequence[Item], split: Split) -> list[Item]:
+def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, Path]:
+    """The first of `files_for`. Raises DatasetError."""
+    found, matching = files_for(path, split, names)
+    return found, matching[0]
+
+
+def part_of_train(rows: Read, split: Split) -> Read:
     """The first 80 % for train, the last 20 % for valid (llm-introspection, dataset/*.py)."""
     cut = round(len(rows) * 0.8)
-    return list(rows[:cut] if split == "train" else rows[cut:])
+    return rows[:cut] if split == "train" else rows[cut:]

@@ -5,9 +5,10 @@ split, and valid is the last 20 % of train.tsv (llm-introspection, dataset/{sst2
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
-from core.datasets.files import Row, columns, file_for, part_of_train, plain_rows, quoted_rows, table
-from core.datasets.items import Item, Split, broken
+from core.datasets.files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
+from core.datasets.items import BrokenRow, Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.tsv", "validation.tsv"),
@@ -18,61 +19,72 @@ _SENTIMENT = {"0": "negative", "1": "positive"}
 _ENTAILMENT = {"entailment": "yes", "not_entailment": "no", "0": "yes", "1": "no"}
 
 
-def read_sst2(path: Path, split: Split | None) -> list[Item]:
+def read_sst2(path: Path, split: Split | None) -> Read:
     """Columns sentence, label (0 negative, 1 positive). Raises DatasetError."""
     split, file = _file(path, split)
     rows, (sentence, label) = _rows(file, "sentence", "label")
-    items = [
-        Item(
-            id=f"sst2-{file.stem}-{number}",
+
+    def item(line: int, row: _Numbered) -> Item:
+        return Item(
+            id=f"sst2-{file.stem}-{row.number}",
             task="sentiment",
-            paragraph=_filled(file, row, sentence, "sentence"),
-            label=_label(file, row, label, _SENTIMENT),
+            paragraph=_filled(file, line, row.cells[sentence], "sentence"),
+            label=_label(file, line, row.cells[label], _SENTIMENT),
         )
-        for number, row in enumerate(rows)
-    ]
+
+    items = each(file, rows, item)
     return items if split == "test" or path.is_file() else part_of_train(items, split)
 
 
-def read_rte(path: Path, split: Split | None) -> list[Item]:
+def read_rte(path: Path, split: Split | None) -> Read:
     """Columns sentence1 (premise), sentence2 (hypothesis), label: a word, or 0 for entailment. Raises DatasetError."""
     split, file = _file(path, split)
     rows, (premise, hypothesis, label) = _rows(file, "sentence1", "sentence2", "label")
-    items = [
-        Item(
-            id=f"rte-{file.stem}-{number}",
+
+    def item(line: int, row: _Numbered) -> Item:
+        return Item(
+            id=f"rte-{file.stem}-{row.number}",
             task="entailment",
-            paragraph=_filled(file, row, premise, "sentence1"),
-            hypothesis=_filled(file, row, hypothesis, "sentence2"),
-            label=_label(file, row, label, _ENTAILMENT),
+            paragraph=_filled(file, line, row.cells[premise], "sentence1"),
+            hypothesis=_filled(file, line, row.cells[hypothesis], "sentence2"),
+            label=_label(file, line, row.cells[label], _ENTAILMENT),
         )
-        for number, row in enumerate(rows)
-    ]
+
+    items = each(file, rows, item)
     return items if split == "test" or path.is_file() else part_of_train(items, split)
+
+
+class _Numbered(NamedTuple):
+    """A row's cells, and its place among the rows, from 0."""
+
+    number: int
+    cells: list[str]
 
 
 def _file(path: Path, split: Split | None) -> tuple[Split, Path]:
     return (split or "test", path) if path.is_file() else file_for(path, split, _FILES)
 
 
-def _rows(file: Path, *names: str) -> tuple[list[Row], list[int]]:
+def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRow]], list[int]]:
     """GLUE's own files quote nothing; those written again with an “idx” column quote what holds quotes."""
     rows = plain_rows(file)
     if rows and "idx" in rows[0].cells:
         rows = quoted_rows(file)
     header, rest = table(rows, file)
-    return rest, columns(file, header, *names)
+    numbered = [
+        (line, cells if isinstance(cells, BrokenRow) else _Numbered(number, cells))
+        for number, (line, cells) in enumerate(rest)
+    ]
+    return numbered, columns(file, header, *names)
 
 
-def _filled(file: Path, row: Row, place: int, name: str) -> str:
-    text = row.cells[place].strip()
-    if not text:
-        raise broken(file, row.line, f"the cell “{name}” is empty")
+def _filled(file: Path, line: int, cell: str, name: str) -> str:
+    if not (text := cell.strip()):
+        raise broken(file, line, f"the cell “{name}” is empty")
     return text
 
 
-def _label(file: Path, row: Row, place: int, labels: dict[str, str]) -> str:
-    label = row.cells[place].strip()
-    if label not in labels:
-        raise broken(file, row.line, f"the label “{label}” is none of {', '.join(labels)}")
+def _label(file: Path, line: int, cell: str, labels: dict[str, str]) -> str:
+    if (label := cell.strip()) not in labels:
+        raise broken(file, line, f"the label “{label}” is none of {', '.join(labels)}")
     return labels[label]

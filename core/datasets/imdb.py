@@ -6,10 +6,11 @@ As in the authors' data, "<br />" becomes a line break (llm-introspection, datas
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 from core.datasets.files import columns, file_for, part_of_train, quoted_rows, table, text_of
-from core.datasets.items import DatasetError, Item, Split, broken
+from core.datasets.items import DatasetError, Item, LeftOut, Read, Split, broken, each, whole
 
 _LABELS = {"neg": "negative", "pos": "positive"}
 _TABLES: dict[Split, tuple[str, ...]] = {
@@ -19,7 +20,7 @@ _TABLES: dict[Split, tuple[str, ...]] = {
 }
 
 
-def read(path: Path, split: Split | None) -> list[Item]:
+def read(path: Path, split: Split | None) -> Read:
     """A table, or a folder with a table or with train/ and test/, each holding pos/ and neg/. Raises DatasetError."""
     if path.is_file():
         return _table(path)
@@ -30,20 +31,25 @@ def read(path: Path, split: Split | None) -> list[Item]:
     return _table(table)
 
 
-def _folders(path: Path, split: Split) -> list[Item]:
+def _folders(path: Path, split: Split) -> Read:
     """Negative reviews come first, as in the authors' data: the last 20 % of train are all positive."""
     part = "test" if split == "test" else "train"
-    items = []
+    items: Read = []
     for folder, label in _LABELS.items():
         files = sorted((path / part / folder).glob("*.txt"), key=lambda file: (_number(file.stem), file.stem))
         if not files:
             raise DatasetError(f"{path / part / folder} holds no reviews (*.txt)")
         for file in files:
-            text = _paragraph(text_of(file))
-            if not text:
-                raise broken(file, 1, "the review is empty")
-            items.append(Item(id=f"imdb-{part}-{folder}-{file.stem}", task="sentiment", paragraph=text, label=label))
+            items += each(
+                file, [(1, text_of(file))], partial(_review, file, f"imdb-{part}-{folder}-{file.stem}", label)
+            )
     return items if split == "test" else part_of_train(items, split)
+
+
+def _review(file: Path, id: str, label: str, line: int, text: str) -> Item:
+    if not (paragraph := _paragraph(text)):
+        raise broken(file, line, "the review is empty")
+    return Item(id=id, task="sentiment", paragraph=paragraph, label=label)
 
 
 def _number(stem: str) -> int:
@@ -51,30 +57,31 @@ def _number(stem: str) -> int:
     return int(digits[0]) if digits else -1
 
 
-def _table(path: Path) -> list[Item]:
+def _table(path: Path) -> Read:
     """Columns Sentiment, Text and, where reviews are paired, batch_id: the original first, then its human edit."""
     header, rows = table(quoted_rows(path), path)
     label_at, text_at = columns(path, header, "sentiment", "text")
     batch_at = header.cells.index("batch_id") if "batch_id" in header.cells else None
-    items: list[Item] = []
-    originals: dict[str, int] = {}
-    for row in rows:
-        label = row.cells[label_at].strip().lower()
+    pairs: dict[str, list[Item]] = {}
+
+    def review(line: int, cells: list[str]) -> Item:
+        label = cells[label_at].strip().lower()
         if label not in _LABELS.values():
-            raise broken(path, row.line, f"“{row.cells[label_at]}” is neither Negative nor Positive")
-        text = _paragraph(row.cells[text_at])
-        if not text:
-            raise broken(path, row.line, "the review is empty")
-        batch = row.cells[batch_at].strip() if batch_at is not None else str(len(items))
-        if batch not in originals:
-            originals[batch] = len(items)
-            items.append(Item(id=f"imdb-{path.stem}-{batch}", task="sentiment", paragraph=text, label=label))
-            continue
-        original = items[originals[batch]]
-        if original.reference_edit is not None:
-            raise broken(path, row.line, f"a third review with batch_id {batch}: pairs are expected")
-        items[originals[batch]] = original.model_copy(update={"reference_edit": text})
-    return items
+            raise broken(path, line, f"“{cells[label_at]}” is neither Negative nor Positive")
+        batch = cells[batch_at].strip() if batch_at is not None else str(len(pairs))
+        item = whole(path, line, _review(path, f"imdb-{path.stem}-{batch}", label, line, cells[text_at]))
+        pair = pairs.setdefault(batch, [])
+        if len(pair) == 2:
+            raise broken(path, line, f"a third review with batch_id {batch}: pairs are expected")
+        pair.append(item)
+        return item
+
+    left_out = [one for one in each(path, rows, review) if isinstance(one, LeftOut)]
+    edited = (
+        original.model_copy(update={"reference_edit": edits[0].paragraph}) if edits else original
+        for original, *edits in pairs.values()
+    )
+    return [*edited, *left_out]
 
 
 def _paragraph(text: str) -> str:

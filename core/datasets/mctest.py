@@ -7,10 +7,12 @@ dataset/mctest.py). "one:" and "multiple:" before a question say how many senten
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from core.datasets.files import file_for, plain_rows
-from core.datasets.items import DatasetError, Item, Split, broken
+from core.datasets.files import Row, file_for, plain_rows
+from core.datasets.items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("mc500.test.tsv", "mc160.test.tsv"),
@@ -21,7 +23,7 @@ _QUESTIONS, _CHOICES = 4, 4
 _CELLS = 3 + _QUESTIONS * (1 + _CHOICES)
 
 
-def read(path: Path, split: Split | None) -> list[Item]:
+def read(path: Path, split: Split | None) -> Read:
     """Four questions per story. Of a folder with both collections, mc500. Raises DatasetError."""
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
     stories = plain_rows(file)
@@ -31,26 +33,39 @@ def read(path: Path, split: Split | None) -> list[Item]:
     answers = plain_rows(answers_file)
     if len(answers) != len(stories):
         raise DatasetError(f"{answers_file} has {len(answers)} lines where {file.name} has {len(stories)} stories")
-    items: list[Item] = []
+    items: Read = []
     for story, answer in zip(stories, answers, strict=True):
-        if len(story.cells) != _CELLS:
-            raise broken(file, story.line, f"{len(story.cells)} cells where a story has {_CELLS}")
-        letters = [cell.strip() for cell in answer.cells]
-        if len(letters) != _QUESTIONS or any(letter not in ("A", "B", "C", "D") for letter in letters):
-            raise broken(answers_file, answer.line, f"four letters from A to D are expected, not “{' '.join(letters)}”")
-        identity, _, paragraph, *questions = story.cells
-        for number, letter in enumerate(letters):
-            asked, *choices = (cell.strip() for cell in questions[5 * number : 5 * number + 5])
-            if not asked or not all(choices):
-                raise broken(file, story.line, f"question {number + 1} has an empty cell")
-            items.append(
-                Item(
-                    id=f"{identity}-{number}",
-                    task="multi_choice",
-                    paragraph=paragraph.replace(r"\newline", "\n").strip(),
-                    question=re.sub(r"^(?:one|multiple)\s*:\s*", "", asked),
-                    choices=tuple(sorted(choices)),
-                    label=choices["ABCD".index(letter)],
-                )
-            )
+        questions = _questions(file, answers_file, story, answer)
+        items += each(file, questions, lambda line, fields: Item(task="multi_choice", **fields))
     return items
+
+
+def _questions(
+    file: Path, answers_file: Path, story: Row, answer: Row
+) -> Iterator[tuple[int, dict[str, Any] | BrokenRow]]:
+    """The questions of one story; one that is broken costs itself, a broken story or line of answers all four."""
+    letters = [cell.strip() for cell in answer.cells]
+    fault = None
+    if len(story.cells) != _CELLS:
+        fault = broken(file, story.line, f"{len(story.cells)} cells where a story has {_CELLS}")
+    elif len(letters) != _QUESTIONS or any(letter not in ("A", "B", "C", "D") for letter in letters):
+        fault = broken(answers_file, answer.line, f"four letters from A to D are expected, not “{' '.join(letters)}”")
+    if fault is not None:
+        yield from [(story.line, fault)] * _QUESTIONS
+        return
+    identity, _, paragraph, *questions = story.cells
+    for number, letter in enumerate(letters):
+        asked, *choices = (cell.strip() for cell in questions[5 * number : 5 * number + 5])
+        if not asked or not all(choices):
+            yield story.line, broken(file, story.line, f"question {number + 1} has an empty cell")
+            continue
+        yield (
+            story.line,
+            {
+                "id": f"{identity}-{number}",
+                "paragraph": paragraph.replace(r"\newline", "\n").strip(),
+                "question": re.sub(r"^(?:one|multiple)\s*:\s*", "", asked),
+                "choices": tuple(sorted(choices)),
+                "label": choices["ABCD".index(letter)],
+            },
+        )

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from core import files
-from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
-from core.datasets.items import DatasetError, Item, Split, Task
+from core.datasets import babi, glue, imdb, mctest, own, shp, strategyqa
+from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
 from core.home import home
 from core.policy import NotAllowed
 
@@ -24,7 +24,7 @@ class Dataset(NamedTuple):
     source: str
     licence: str
     layout: str
-    read: Callable[[Path, Split | None], list[Item]]
+    read: Callable[[Path, Split | None], Read]
 
 
 _BABI_SOURCE = "https://research.facebook.com/downloads/babi/ (tasks_1-20_v1-2.tar.gz)"
@@ -94,7 +94,8 @@ DATASETS: tuple[Dataset, ...] = (
         "shp",
         "https://huggingface.co/datasets/stanfordnlp/SHP",
         "the words are their writers'; see the data set's card",
-        "{train,validation,test}.json in a folder a domain, one JSON object a line",
+        "{train,validation,test}.json in a folder a domain, one JSON object a line; all domains are read, and what is "
+        "left out is what the paper left out",
         shp.read,
     ),
     Dataset(
@@ -111,6 +112,11 @@ DATASETS: tuple[Dataset, ...] = (
 _SHIPPED = Path(__file__).resolve().parents[2] / "data" / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
+
+
+def ships(name: str) -> bool:
+    """Whether the data set comes with the app."""
+    return (_SHIPPED / f"{name}.json").is_file()
 
 
 def describe() -> list[dict[str, str]]:
@@ -130,6 +136,49 @@ def find(name: str) -> Dataset:
     raise DatasetError(f"there is no dataset called “{name}”. {hint}Available: {', '.join(names)}")
 
 
+class _Chosen(Protocol):
+    """What of a specification says which items a run is about. `columns` are of a file of a person's own
+    (`core.datasets.own`), and its `path` and `split` say nothing.
+    """
+
+    @property
+    def task(self) -> Task: ...
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def split(self) -> Split | None: ...
+    @property
+    def limit(self) -> int | None: ...
+    @property
+    def columns(self) -> dict[str, str]: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def check(chosen: _Chosen) -> None:
+    """Raises ValueError where the data set has no items for the task, or cannot have such columns."""
+    if own.is_own(chosen.dataset):
+        own.check(chosen.task, chosen.columns)
+        if chosen.path or chosen.split:
+            raise ValueError("A file of one's own is named by its data set: it has no path and no parts besides.")
+        return
+    if chosen.columns:
+        raise ValueError("Columns are named of files only: a data set called file:NAME or hf://OWNER/NAME/FILE.")
+    if find(chosen.dataset).task != chosen.task:
+        fit = [dataset.name for dataset in DATASETS if dataset.task == chosen.task]
+        raise ValueError(f"{chosen.dataset} is no data set for {chosen.task}. These are: {', '.join(fit)}.")
+
+
+def chosen_items(chosen: _Chosen) -> tuple[list[Item], Loaded]:
+    """The items of a run, and what its data set held. Raises DatasetError as `load` does."""
+    if not own.is_own(chosen.dataset):
+        return _loaded(chosen.dataset, chosen.path, chosen.split, chosen.limit, chosen.seed)
+    rows, there = own.read(chosen.dataset, chosen.task, chosen.columns, chosen.limit, chosen.seed)
+    return _some(rows, chosen.dataset), loaded(chosen.dataset, there, rows)
+
+
 def load(
     name: str,
     path: str | Path | None = None,
@@ -140,8 +189,14 @@ def load(
     """The items of a dataset in an order that depends on `seed` alone (file order for None), at most `limit` of them.
 
     `path` is a file, taken whole, or a folder; without it $EXPLAIN_HOME/datasets/<name>. Without `split`: test, else
-    valid, else train, whichever is there. Raises DatasetError, naming file and line for a broken row.
+    valid, else train, whichever is there. A broken row costs its own item. Raises DatasetError.
     """
+    return _loaded(name, path, split, limit, seed)[0]
+
+
+def _loaded(
+    name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
+) -> tuple[list[Item], Loaded]:
     dataset = find(name)
     if split not in (None, "train", "valid", "test"):
         raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
@@ -156,10 +211,18 @@ def load(
             f"{dataset.title}: there is nothing at {path or place}. It can be had from {dataset.source}; "
             f"expected there: {dataset.layout}"
         )
-    items = dataset.read(place, split)
+    rows = dataset.read(place, split)
+    items = _some(rows, f"{dataset.title}: {place}")
+    return (items if seed is None else _shuffled(items, seed))[:limit], loaded(dataset.name, len(items), rows)
+
+
+def _some(rows: Read, where: str) -> list[Item]:
+    """The items among the rows. Raises DatasetError where there are none."""
+    items = [row for row in rows if isinstance(row, Item)]
     if not items:
-        raise DatasetError(f"{dataset.title}: {place} holds no items")
-    return (items if seed is None else _shuffled(items, seed))[:limit]
+        first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
+        raise DatasetError(f"{where} holds no items{f'. {first}' if first else ''}")
+    return items
 
 
 def _folded(name: str) -> str:

@@ -1,39 +1,115 @@
-"""Stanford Human Preferences (Ethayarajh et al. 2022): a post and two responses, one JSON object per line."""
+"""Stanford Human Preferences (Ethayarajh et al. 2022): a post and two responses, one JSON object per line.
+
+Where the rows have scores, as the official ones do, what is kept is what Chen et al. kept (shp/preprocess.py): of each
+post the pairs whose better response is the post's best; of those the ones whose other response scores below the median
+of the other responses; one of them; and that one only where it is not too long. The paper draws that one pair at
+random, unseeded, and counts GPT-2's tokens; here the pair is drawn by its content, the same each time, and four
+characters are counted as a token.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
+from functools import partial
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from core.datasets.files import file_for, json_rows
-from core.datasets.items import Item, Split, broken
+from core.datasets.files import files_for, json_rows
+from core.datasets.items import BROKEN, BrokenRow, Item, LeftOut, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("test.json*", "*/test.json*", "*.jsonl", "*.json"),
     "valid": ("validation.json*", "*/validation.json*"),
     "train": ("train.json*", "*/train.json*"),
 }
+MOST_TOKENS = 1024
+"""Of a post with both responses."""
+TOKEN = 4
+"""Characters."""
+
+NOT_BEST = "without the post's best response"
+NOT_BELOW = "the other response is not below the median of those"
+NOT_DRAWN = "the post has another pair"
+TOO_LONG = f"longer than about {MOST_TOKENS:,} tokens"
 
 
-def read(path: Path, split: Split | None) -> list[Item]:
-    """Fields history, human_ref_A, human_ref_B; labels (1: A preferred) where people voted. Raises DatasetError."""
-    file = path if path.is_file() else file_for(path, split, _FILES)[1]
-    items = []
-    for number, (line, entry) in enumerate(json_rows(file)):
-        if not isinstance(entry, dict):
-            raise broken(file, line, "an object with history, human_ref_A and human_ref_B is expected")
-        for name in ("history", "human_ref_A", "human_ref_B"):
-            if not isinstance(entry.get(name), str) or not entry[name].strip():
-                raise broken(file, line, f"“{name}” is missing or empty")
-        vote = entry.get("labels")
-        if vote not in (None, 0, 1):
-            raise broken(file, line, f"“labels” must be 0 or 1, not {vote!r}")
-        items.append(
-            Item(
-                id=f"shp-{file.stem}-{number}",
-                task="shp",
-                paragraph=entry["history"].strip(),
-                choices=(entry["human_ref_A"].strip(), entry["human_ref_B"].strip()),
-                label=None if vote is None else ("1" if vote else "2"),
-            )
-        )
-    return items
+def read(path: Path, split: Split | None) -> Read:
+    """Fields history, human_ref_A, human_ref_B; labels (1: A preferred) where people voted. Of a folder every domain's
+    file. Raises DatasetError.
+    """
+    paths = [path] if path.is_file() else files_for(path, split, _FILES)[1]
+    entries: list[tuple[Path, int, Any]] = [(file, *row) for file in paths for row in json_rows(file)]
+    whole = [(file, line, entry) for file, line, entry in entries if not isinstance(entry, BrokenRow)]
+    kept, left_out = _filtered(whole)
+    read: Read = [LeftOut(BROKEN, str(entry)) for *_, entry in entries if isinstance(entry, BrokenRow)]
+    for file, line, entry in kept:
+        read += each(file, [(line, entry)], partial(_item, file))
+    return [*read, *(LeftOut(reason, rows=n) for reason, n in left_out.items())]
+
+
+def _item(file: Path, line: int, entry: Any) -> Item:
+    if not isinstance(entry, dict):
+        raise broken(file, line, "an object with history, human_ref_A and human_ref_B is expected")
+    for name in ("history", "human_ref_A", "human_ref_B"):
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise broken(file, line, f"“{name}” is missing or empty")
+    vote = entry.get("labels")
+    if vote not in (None, 0, 1):
+        raise broken(file, line, f"“labels” must be 0 or 1, not {vote!r}")
+    return Item(
+        id=f"shp-{_identity(entry)}",
+        task="shp",
+        paragraph=entry["history"].strip(),
+        choices=(entry["human_ref_A"].strip(), entry["human_ref_B"].strip()),
+        label=None if vote is None else ("1" if vote else "2"),
+    )
+
+
+def _identity(entry: dict[str, Any]) -> str:
+    """The pair's own name, the same wherever it stands in a file: the ids of its three comments, else its content."""
+    ids = [entry.get(name) for name in ("post_id", "c_root_id_A", "c_root_id_B")]
+    if all(isinstance(id, str) and id for id in ids):
+        return "-".join(map(str, ids))
+    texts = "\x1f".join(str(entry.get(name)) for name in ("history", "human_ref_A", "human_ref_B"))
+    return hashlib.sha256(texts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+Row = tuple[Path, int, Any]
+
+
+def _filtered(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
+    """The rows that the paper's filters keep, and those without scores or text to go by; how many others there are, by
+    reason.
+    """
+    kept: list[Row] = []
+    posts: dict[str, list[tuple[float, float, Row]]] = defaultdict(list)
+    for row in rows:
+        entry = row[2]
+        scores = [entry.get(name) for name in ("score_A", "score_B")] if isinstance(entry, dict) else []
+        numbers = [float(score) for score in scores if isinstance(score, int | float)]
+        if len(numbers) < 2 or not isinstance(entry.get("history"), str):
+            kept.append(row)
+        else:
+            posts[entry["history"]].append((max(numbers), min(numbers), row))
+    left_out = dict.fromkeys((NOT_BEST, NOT_BELOW, NOT_DRAWN, TOO_LONG), 0)
+    for pairs in posts.values():
+        top = max(better for better, *_ in pairs)
+        best = [(worse, row) for better, worse, row in pairs if better == top]
+        middle = median(worse for worse, _ in best)
+        below = [row for worse, row in best if worse < middle]
+        left_out[NOT_BEST] += len(pairs) - len(best)
+        left_out[NOT_BELOW] += len(best) - len(below)
+        if not below:
+            continue
+        left_out[NOT_DRAWN] += len(below) - 1
+        chosen = min(below, key=lambda row: hashlib.sha256(_identity(row[2]).encode()).digest())
+        if (
+            sum(len(str(chosen[2].get(name))) for name in ("history", "human_ref_A", "human_ref_B"))
+            > MOST_TOKENS * TOKEN
+        ):
+            left_out[TOO_LONG] += 1
+        else:
+            kept.append(chosen)
+    return kept, {reason: n for reason, n in left_out.items() if n}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from core.datasets.files import file_for, json_rows
-from core.datasets.items import Item, Split, broken
+from core.datasets.items import Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.json", "strategyqa_test.json", "test.json"),
@@ -14,29 +16,28 @@ _FILES: dict[Split, tuple[str, ...]] = {
 }
 
 
-def read(path: Path, split: Split | None) -> list[Item]:
+def read(path: Path, split: Split | None) -> Read:
     """The official test file has no answers, so dev.json is the test split. Raises DatasetError."""
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
-    items = []
-    for line, entry in json_rows(file):
-        if not isinstance(entry, dict):
-            raise broken(file, line, "an object with qid, question and answer is expected")
-        for name in ("qid", "question"):
-            if not isinstance(entry.get(name), str) or not entry[name].strip():
-                raise broken(file, line, f"“{name}” is missing or empty")
-        answer = entry.get("answer")
-        if answer is not None and not isinstance(answer, bool):
-            raise broken(file, line, "“answer” must be true or false")
-        facts = entry.get("facts") or []
-        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-            raise broken(file, line, "“facts” must be a list of texts")
-        items.append(
-            Item(
-                id=entry["qid"],
-                task="strategyqa",
-                question=entry["question"].strip(),
-                label=None if answer is None else ("yes" if answer else "no"),
-                facts=tuple(facts),
-            )
-        )
-    return items
+    return each(file, json_rows(file), partial(_item, file))
+
+
+def _item(file: Path, line: int, entry: Any) -> Item:
+    if not isinstance(entry, dict):
+        raise broken(file, line, "an object with qid, question and answer is expected")
+    for name in ("qid", "question"):
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise broken(file, line, f"“{name}” is missing or empty")
+    answer = entry.get("answer")
+    if answer is not None and not isinstance(answer, bool):
+        raise broken(file, line, "“answer” must be true or false")
+    facts = entry.get("facts") or []
+    if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+        raise broken(file, line, "“facts” must be a list of texts")
+    return Item(
+        id=entry["qid"],
+        task="strategyqa",
+        question=entry["question"].strip(),
+        label=None if answer is None else ("yes" if answer else "no"),
+        facts=tuple(facts),
+    )

@@ -168,7 +168,7 @@ class Cached:
         kept = await self.kept(request)
         if kept is not None:
             on_text(kept.text)
-            news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None}
+            news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None, "at_once": None}
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A cancelled run still keeps what was answered and paid for.

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from pydantic import SecretStr
 
 from core.events import Event, Frozen, Model
-from core.journal import found
+from core.journal import found, listed
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
@@ -242,7 +242,7 @@ class Catalog:
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
             for folder in (self._journals, self._recordings)
-            for path in (sorted(folder.glob("*.jsonl"), reverse=True) if folder else ())
+            for path in (reversed(listed(folder)) if folder else ())
             if self._replays_run(path.stem)
         ]
 

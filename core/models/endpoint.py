@@ -18,7 +18,8 @@ from core.models import faults, guard
 from core.models.errors import NoSuchModel, RateLimited
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
-from core.runs.turns import Turns
+from core.models.throttle import Throttle
+from core.runs.turns import rest
 from core.text.reply import storable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Connection:
     def __init__(self, config: EndpointConfig) -> None:
         self.config = config
         self.not_taken: dict[str, set[str]] = {}
-        self.turns = Turns(config.concurrency)
+        self.throttle = Throttle(*config.calls_at_once)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
@@ -146,7 +147,11 @@ class Endpoint:
         client = self.connection.client()
         config = self.connection.config
         passed_on = _PassedOn(on_text)
-        async with self.connection.turns.turn():
+        async with self.connection.throttle.turns.turn():
+            # What the server wants to be waited for is no part of the call; nobody waits for hours.
+            if (wait := self.connection.throttle.wait) > config.timeout:
+                raise faults.still_refused(config, wait)
+            await self.connection.throttle.open()
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
@@ -163,20 +168,25 @@ class Endpoint:
         tries = 0
         while True:
             parameters = self._parameters(request)
+            sent = await self.connection.throttle.open()
             outcome = await self._try(client, request, parameters, passed_on)
             if isinstance(outcome, Answer):
-                return outcome
+                self.connection.throttle.answered(sent)
+                return outcome.model_copy(update={"at_once": self.connection.throttle.at_once})
             if isinstance(outcome, str):
                 self.connection.not_taken.setdefault(self.model, set()).add(outcome)
                 log.warning("%s does not take %s; going on without it", self.id, outcome)
                 continue
+            if isinstance(outcome.failure, RateLimited) and outcome.may_pass:
+                self.connection.throttle.refused(sent, outcome.failure.wait)
+            outcome.failure.may_pass = outcome.may_pass
             wait = _wait(outcome.failure, tries, config.backoff)
             hopeless = not outcome.may_pass or passed_on.anything or tries >= config.retries
             if hopeless or time.monotonic() + wait > deadline:
                 raise await self._completed(client, outcome.failure)
             tries += 1
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome.failure).__name__, tries + 1, wait)
-            await asyncio.sleep(wait)
+            await rest(wait)
 
     async def _try(
         self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], passed_on: _PassedOn

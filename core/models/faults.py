@@ -103,6 +103,17 @@ def timed_out(config: EndpointConfig, began: bool) -> TimedOut:
     )
 
 
+def still_refused(config: EndpointConfig, wait: float) -> RateLimited:
+    """The failure of a call that was not sent, for the server said to wait so many more seconds."""
+    failure = RateLimited(
+        f"{config.name} takes no more calls for now: it wants to be left alone for {wait:.0f} more seconds.",
+        "Go on after that.",
+        wait,
+    )
+    failure.may_pass = True
+    return failure
+
+
 def filtered(config: EndpointConfig, words: str = "") -> ContentFiltered:
     """The failure for an answer that a content filter withheld; `words` are the server's own."""
     return ContentFiltered(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from datetime import date
 from functools import cache
 from pathlib import Path
 
-from core.events import Frozen
+from core.events import Frozen, Usage
 
 LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
 
 class Price(Frozen):
-    """US dollars for a million tokens, as they were on that day."""
+    """US dollars for a million tokens, as they were on that day; `verified`: somebody compared it
+    with the provider's list."""
 
     model: str
     prompt: float
     completion: float
     date: date
+    source: str = ""
+    verified: bool = False
 
     def of(self, prompt: float, completion: float) -> float:
         """What so many tokens cost, in US dollars."""
@@ -32,8 +36,27 @@ def prices() -> dict[str, Price]:
     return {entry["model"]: Price.model_validate(entry) for entry in entries}
 
 
+@cache
 def price_of(model: str) -> Price | None:
     """What the model's tokens cost: nothing where it runs here; None where that is not known."""
     if model.startswith(("control/", "local/", "replay/")):
         return Price(model=model, prompt=0, completion=0, date=date.today())
     return prices().get(model)
+
+
+def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None:
+    """What calls of these models with so many tokens cost in US dollars, and the day of the oldest price, None where
+    all of it runs here. None where a price, or how many tokens, is not known.
+    """
+    dollars, days = 0.0, []
+    for model, usage in calls:
+        price = price_of(model)
+        if price is None:
+            return None
+        if not price.prompt and not price.completion:
+            continue
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        dollars += price.of(usage.prompt_tokens, usage.completion_tokens)
+        days.append(price.date)
+    return dollars, min(days, default=None)

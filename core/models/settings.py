@@ -49,11 +49,12 @@ PRESETS = {
 class EndpointConfig(BaseModel):
     """One server that speaks the OpenAI API. Raises BadSetting for a name, address or key that cannot be used.
 
-    `concurrency` calls go on at once, over all models of the endpoint. `timeout`, in seconds, is for one whole call
-    with its retries; `retries` further tries follow a failure that may pass, the first after about `backoff` seconds.
-    `models` are the names the server listed when it was last asked. `of_visitor`: somebody whom a host serves named it,
-    so that only public addresses are asked, and what the server says of an error is not passed on. The key is never
-    printed.
+    `concurrency` calls go on at once, over all models of the endpoint; where none is set 8 to begin with, and of a
+    server elsewhere as many as it takes, up to 64; `most_at_once` sets another end to growing. `timeout`, in seconds,
+    is for one whole call with its retries; `retries` further tries follow a failure that may pass, the first after
+    about `backoff` seconds. `models` are the names the server listed when it was last asked. `of_visitor`: somebody
+    whom a host serves named it, so that only public addresses are asked, and what the server says of an error is not
+    passed on. The key is never printed.
     """
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -61,7 +62,8 @@ class EndpointConfig(BaseModel):
     name: str
     base_url: str
     key: SecretStr = SecretStr("")
-    concurrency: int = Field(default=8, ge=1)
+    concurrency: int | None = Field(default=None, ge=1)
+    most_at_once: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=120.0, gt=0)
     retries: int = Field(default=2, ge=0)
     backoff: float = Field(default=0.5, ge=0)
@@ -120,6 +122,15 @@ class EndpointConfig(BaseModel):
     def at_openai(self) -> bool:
         """Whether the address is OpenAI's."""
         return urlsplit(self.base_url).hostname == "api.openai.com"
+
+    @property
+    def calls_at_once(self) -> tuple[int, int]:
+        """How many calls go on at once to begin with, and at most. A server on this machine takes whatever it is sent
+        and only keeps it waiting, and a visitor's is asked moderately, so there these are the same.
+        """
+        begin = self.concurrency or 8
+        grows = self.concurrency is None and not self.on_this_machine and not self.of_visitor
+        return begin, max(begin, self.most_at_once or (64 if grows else begin))
 
     def known_server(self) -> Preset | None:
         """The preset whose port this endpoint has, or the one it was made from."""

@@ -97,9 +97,12 @@ class Taken(NamedTuple):
     passed_over: dict[str, str]
 
 
-def write(target: IO[bytes], runs: Iterable[str], folders: Sequence[Path], sender: str = "") -> Written:
-    """Write a bundle of `runs`, with what people said of them, into `target`. `folders`: where journals lie, the first
-    of them that in which people's words are kept. A run that goes on now is left out.
+def write(
+    target: IO[bytes], runs: Iterable[str], folders: Sequence[Path], sender: str = "", with_words: bool = True
+) -> Written:
+    """Write a bundle of `runs`, with what people said of them unless only the runs are wanted, into `target`.
+    `folders`: where journals lie, the first of them that in which people's words are kept. A run that goes on now is
+    left out.
     """
     entries: list[Entry] = []
     written, left_out = [], {}
@@ -113,7 +116,8 @@ def write(target: IO[bytes], runs: Iterable[str], folders: Sequence[Path], sende
                 left_out[run] = why
                 continue
             written.append(run)
-            for one in (path, *sorted(folders[0].glob(f"{run}~*{_ENDING}"))):
+            said = sorted(folders[0].glob(f"{run}~*{_ENDING}")) if with_words else []
+            for one in (path, *said):
                 if _NAME.fullmatch(one.stem) and not (one != path and _unfit(one)):
                     data = one.read_bytes()
                     bundle.writestr(f"{_FOLDER}{one.name}", data)

@@ -49,14 +49,14 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     """
     shown, of = chosen[:MOST], of if of is not None else len(chosen)
     steps = count()
-    style, script = (_part(name) for name in ("page.css", "page.js"))
-    page = _template().render(
+    style, script = (part(name) for name in ("page.css", "page.js"))
+    page = template("page.html").render(
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
-        cases=[_case(one, steps) for one in shown],
+        cases=[told(one, steps) for one in shown],
         style=style,
         script=script,
-        hashes={"style": _hash(style), "script": _hash(script)},
+        hashes={"style": digest(style), "script": digest(script)},
     )
     # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
     return page.encode("utf-8", "xmlcharrefreplace")
@@ -73,13 +73,13 @@ def turn(message: Message) -> str:
     return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
 
 
-def _case(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
+def told(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
     """What the template needs of a case; `steps` numbers what a replay shows one after the other."""
     lab, run = one.lab, one.transcript
     log = run.case(one.case)
     view = lab.view(log)
     begun = run.cases.get(one.case)
-    told = list(lab.told(view))
+    said = list(lab.told(view))
     started = run.started
     in_trials = {name for trial in view.trials.values() for name in trial.calls}
     return {
@@ -92,12 +92,12 @@ def _case(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
         "when": f"{started.at:%d %B %Y, %H:%M} UTC" if started else "",
         "status": run.status or "not finished",
         "step": next(steps),
-        "told": [_said(lab, label, text) for label, text, late in told if not late],
+        "told": [_said(lab, label, text) for label, text, late in said if not late],
         "explanation": view.explanation,
         "explained": next(steps),
         "calls": [_call(call) for name, call in log.calls.items() if name not in in_trials],
         "trials": [_trial(lab, log, name, trial, steps) for name, trial in view.trials.items()],
-        "late": [_said(lab, label, text) for label, text, late in told if late],
+        "late": [_said(lab, label, text) for label, text, late in said if late],
         "verdict": list(lab.verdict(view)),
         "last": next(steps),
         "figures": list(_figures(lab, log)),
@@ -168,16 +168,19 @@ def interval(score: Scored, format: str) -> str:
     return f"{score.low:{format}} to {score.high:{format}}" if score.low is not None and score.high is not None else ""
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """The text of one of the files that pages are made of (`data/page`)."""
     return (_PARTS / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
+    """By which a policy knows a style or a script that stands in the page."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """One of the templates of `data/page`; all that is put into it is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -189,4 +192,4 @@ def _template() -> Template:
     )
     # A lab's sentence, cut so that every other part stood *between asterisks*.
     made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
-    return made.get_template("page.html")
+    return made.get_template(name)

@@ -18,12 +18,13 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, Recorded, Started
+from core.datasets.items import BROKEN, Loaded
+from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
 from core.policy import child_environment
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
-from core.runs.transcript import name_of
+from core.runs.transcript import Transcript, name_of
 from core.score import Figure
 
 log = logging.getLogger(__name__)
@@ -77,11 +78,13 @@ async def execute(
     study: str = "",
     live: bool = True,
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
+    enough: Callable[[Transcript], bool] | None = None,
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
     `study` what it is made for. `live`: with a `token` event for each piece of an answer as it comes. `forked_from` is the edit that it goes on from (`core.runs.fork`).
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
+    Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
@@ -115,7 +118,7 @@ async def execute(
     try:
         if stand_on is not None and (known := await stand_on()) is not None:
             Run(session).record(known, PRIOR)
-        await _Cases(lab, spec, session).measure()
+        is_whole = await _Cases(lab, spec, session, enough).measure()
     except asyncio.CancelledError:
         session.publish(Finished(run=run_id, status="cancelled"))
         raise
@@ -130,35 +133,47 @@ async def execute(
         if isinstance(cause, JournalFull | JournalInUse):
             # There is nowhere left to write it down.
             raise cause from None
-        log.error("run %s", run_id, exc_info=fault)
-        session.publish(
-            Failed(run=run_id, error=type(cause).__name__, message=f"The run stopped on a fault of this app: {cause}")
-        )
+        if isinstance(cause, OutOfReach):
+            session.publish(failed(run_id, cause.failure))
+        else:
+            log.error("run %s", run_id, exc_info=fault)
+            words = f"The run stopped on a fault of this app: {cause}"
+            session.publish(Failed(run=run_id, error=type(cause).__name__, message=words))
         session.publish(Finished(run=run_id, status="failed"))
     else:
         if not session.is_complete:
-            session.publish(Finished(run=run_id, status="completed"))
+            session.publish(Finished(run=run_id, status="completed" if is_whole else "cancelled"))
 
 
 class _Cases:
     """The cases of one run."""
 
-    def __init__(self, lab: Lab, spec: Spec, session: Session) -> None:
+    def __init__(
+        self, lab: Lab, spec: Spec, session: Session, enough: Callable[[Transcript], bool] | None = None
+    ) -> None:
+        self.enough = enough
         self.lab = lab
         self.spec = spec
         self.session = session
         self.views: dict[str, View] = {}
         self.failures: list[CallFailed] = []
 
-    async def measure(self) -> None:
-        """All cases, then the figures of the run. Raises BadInput, and CallFailed where every case failed."""
-        cases = await asyncio.to_thread(self._planned)
+    async def measure(self) -> bool:
+        """All cases, then the figures of the run; False where there was enough before the last one.
+
+        Raises BadInput, and CallFailed where every case failed.
+        """
+        cases, held = await asyncio.to_thread(self._planned)
+        if isinstance(held, Loaded):
+            self._tell(held)
         if self.lab.warm is not None:
             asyncio.get_running_loop().run_in_executor(None, self.lab.warm, self.spec)
         many = len(cases) > 1
 
         async def one(numbered: tuple[int, Case]) -> None:
             number, case = numbered
+            if self.enough is not None and self.enough(self.session.state):
+                return
             run = Run(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
             run.record(_as_told(began, run.recorded(Begun).get("case"), "title"), "case")
@@ -170,6 +185,8 @@ class _Cases:
                 await publish_figures(run, self.lab.scores([view]))
 
         await bounded(enumerate(cases, start=1), one)
+        if len(self.views) < len(cases):
+            return False
         if self.failures and len(self.failures) == len(cases):
             raise self.failures[0]
         # In the order planned, not in that of their ends: the same answers always make the same run.
@@ -181,17 +198,26 @@ class _Cases:
                 f"Nothing could be measured: each of the {len(drops)} questions failed. {drops[0].detail}",
                 "What was answered is kept. Mend what it complains of, then go on from here.",
             )
+        return True
 
-    def _planned(self) -> list[Case]:
+    def _tell(self, held: Loaded) -> None:
+        """Write down what the data set held; a broken row is a case that never came to be."""
+        run = Run(self.session)
+        run.record(held, "data")
+        for detail in held.broken:
+            run.at(detail.partition(": ")[0].rpartition("/")[2]).drop("", BROKEN, detail)
+
+    def _planned(self) -> tuple[list[Case], Frozen | None]:
         try:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
+            held = self.lab.loaded(self.spec)
         except ValueError as error:
             raise BadInput(str(error)) from error
         if not cases:
             raise BadInput("There is nothing to measure: no case came of these settings.")
         if len(cases) > MOST_CASES:
             raise BadInput(f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make several runs.")
-        return cases
+        return cases, held
 
     async def _measure(self, case: Case, run: Run) -> CallFailed | None:
         try:

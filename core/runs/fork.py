@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started
+from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
 from core.lab import Lab, Spec
 from core.runs.engine import Addition, execute, given
 from core.runs.run import Resolve
@@ -81,14 +81,20 @@ def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
 
 @dataclass
 class Plan:
-    """What a fork will ask: how many calls of each model at `least`, and how many at `most` in all, None where the lab
-    cannot tell. `applies`: whether the edited answer is still asked for; it is not where prompts have changed since.
+    """What a fork will ask: at least the calls `again`, each of a model, with the tokens that it took before at the
+    same place, and how many at `most` in all, None where the lab cannot tell. `applies`: whether the edited answer is
+    still asked for; it is not where prompts have changed since.
     """
 
-    least: Counter[str] = field(default_factory=Counter)
+    again: list[tuple[str, Usage]] = field(default_factory=list)
     most: int | None = None
     kept: int = 0
     applies: bool = False
+
+    @property
+    def least(self) -> Counter[str]:
+        """How many calls of each model are asked again at least."""
+        return Counter(model for model, _ in self.again)
 
 
 async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> Plan:
@@ -112,8 +118,8 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             if known is not None:
                 plan.kept += 1
                 return known
-            plan.least[self.id] += 1
             before = kept.by_place.get(_place(asked))
+            plan.again.append((self.id, before.usage if before else Usage()))
             if before is None:
                 raise CallFailed("not asked yet")
             return again(before)

@@ -7,10 +7,12 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -205,6 +207,10 @@ class Jobs:
             self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
             job.over.wait(timeout=5)
 
+    def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
+        """Let something else go on on the loop of the runs."""
+        return asyncio.run_coroutine_threadsafe(going, self._loop)
+
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False where the time ran out first."""
         with self._registry:
@@ -298,12 +304,12 @@ class Jobs:
         """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun."""
         if self.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
-        path = shared_path(self._path(run_id))
+        path = shared_path(self._beside(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""
-        return self.is_recording(run_id) or is_shared(self._path(run_id))
+        return self.is_recording(run_id) or is_shared(self._beside(run_id))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """What people say of the run's cases and trials (`core.runs.labels`), by the name each says it under. Raises
@@ -320,12 +326,12 @@ class Jobs:
         """Keep the run so from now on. Raises NoSuchRun."""
         if self.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: it stays as it is.")
-        path = kept_path(self._path(run_id))
+        path = kept_path(self._beside(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def kept(self, run_id: str) -> Kept:
         """How its owner keeps the run. Raises NoSuchRun."""
-        path = kept_path(self._path(run_id))
+        path = kept_path(self._beside(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
@@ -336,8 +342,8 @@ class Jobs:
         path = self._path(run_id)
         if self.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
-        # Nobody goes on with it meanwhile.
-        with Journal(path):
+        # Nobody goes on with it meanwhile; what lies in a pack is refused.
+        with Journal(self._beside(run_id)):
             for one in [path, *self._folder.glob(f"{run_id}~*.jsonl")]:
                 one.rename(Path(self._bin.name) / one.name)
             self._away[run_id] = who
@@ -358,7 +364,7 @@ class Jobs:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        return self._path(run_id).parent != self._folder
+        return self._path(run_id).parent == self._recordings
 
     def owner(self, run_id: str) -> str:
         """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
@@ -418,7 +424,11 @@ class Jobs:
         return dict(job.partial) if job else {}
 
     def _said(self, run_id: str, who: str) -> Path:
-        return said_path(self._folder / self._path(run_id).name, who)
+        return said_path(self._beside(run_id), who)
+
+    def _beside(self, run_id: str) -> Path:
+        """Where the run's journal would lie if it were no recording and in no pack: what is said of it lies there."""
+        return self._folder / self._path(run_id).name
 
     def _path(self, run_id: str) -> Path:
         path = journal.found(run_id, self._folder, self._recordings)

@@ -19,7 +19,7 @@ Sees = Callable[[str], bool]
 def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
     """The runs of that very specification with prompts as they are now, the newest first: id and transcript."""
     prompts = lab.prompts(spec)
-    for path in sorted(folder.glob(f"*-{lab.name}-*.jsonl"), reverse=True):
+    for path in reversed(journal.listed(folder, f"*-{lab.name}-*")):
         try:
             begun = journal.begun(path)
             same = (

@@ -194,6 +194,7 @@ class Run:
             return known
         call = self._publish_asked(request, fingerprint, item, trial)
         here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": now()}
+        here["at_once"] = None
         own = answered.model_copy(update=here)
         self.session.publish(own)
         self.session.answers[fingerprint][self.case] = own

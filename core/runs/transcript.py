@@ -178,6 +178,8 @@ class Transcript:
     lost: set[tuple[str, str]] = field(default_factory=set)
     """Cases and items dropped for an error."""
     seconds: float = 0.0
+    loaded: dict[str, Any] | None = None
+    """What the run's data set held, as data; None where there is none."""
     _specs: dict[type, object] = field(default_factory=dict)
 
     def apply(self, event: Event) -> None:
@@ -217,6 +219,8 @@ class Transcript:
                 self.cases.setdefault(event.case, Progress(str(event.data.get("title", "")), number, of))
             case Recorded(record="result") if event.case in self.cases:
                 self.cases[event.case].result = event.data
+            case Recorded(record="loaded") if not event.case:
+                self.loaded = event.data
             case Dropped(reason="error"):
                 self.lost.add((event.case, event.item))
             case _:

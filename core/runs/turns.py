@@ -47,7 +47,9 @@ class Turns:
     """
 
     def __init__(self, places: int) -> None:
+        self._places = places
         self._free = places
+        """Negative while more have a turn than there are places now."""
         self._lock = threading.Lock()
         self._waiting: OrderedDict[str, deque[_Place]] = OrderedDict()
         with _registry:
@@ -58,8 +60,7 @@ class Turns:
         """Wait for a turn in this thread, and have it for as long as the context lasts."""
         mine = threading.Event()
         place = self._queue(mine.set)
-        if not place.granted:
-            mine.wait()
+        mine.wait()
         try:
             yield
         finally:
@@ -84,6 +85,18 @@ class Turns:
         finally:
             self._leave(place)
 
+    @property
+    def all_taken(self) -> bool:
+        """Whether whoever asks now has to wait."""
+        return self._free <= 0
+
+    def resize(self, places: int) -> None:
+        """Let so many have a turn from now on. Nobody loses the turn that they have."""
+        with self._lock:
+            self._free += places - self._places
+            self._places = places
+            self._hand_out()
+
     def before(self, whose: str) -> int | None:
         """How many others have their next turn before `whose` has; None where that person waits for none."""
         with self._lock:
@@ -92,11 +105,8 @@ class Turns:
     def _queue(self, wake: Callable[[], object]) -> _Place:
         place = _Place(wake)
         with self._lock:
-            if self._free:
-                self._free -= 1
-                place.granted = True
-            else:
-                self._waiting.setdefault(place.whose, deque()).append(place)
+            self._waiting.setdefault(place.whose, deque()).append(place)
+            self._hand_out()
         return place
 
     def _leave(self, place: _Place) -> None:
@@ -106,18 +116,20 @@ class Turns:
                 mine.remove(place)
                 if not mine:
                     del self._waiting[place.whose]
-            elif not self._waiting:
-                self._free += 1
             else:
-                whose, waiting = self._waiting.popitem(last=False)
-                self._grant(waiting.popleft())
-                if waiting:
-                    self._waiting[whose] = waiting
+                self._free += 1
+                self._hand_out()
 
-    @staticmethod
-    def _grant(place: _Place) -> None:
-        place.granted = True
-        place.wake()
+    def _hand_out(self) -> None:
+        """Give the free places to who waits: one of each owner in turn."""
+        while self._free > 0 and self._waiting:
+            self._free -= 1
+            whose, waiting = self._waiting.popitem(last=False)
+            place = waiting.popleft()
+            place.granted = True
+            place.wake()
+            if waiting:
+                self._waiting[whose] = waiting
 
 
 _every: WeakSet[Turns] = WeakSet()
@@ -129,3 +141,45 @@ def before(whose: str) -> int | None:
     with _registry:
         every = list(_every)
     return max((n for turns in every if (n := turns.before(whose)) is not None), default=None)
+
+
+class Withheld(Exception):
+    """The call was not made: those who make calls together want no further one to leave."""
+
+
+class Leave:
+    """Whether calls may still leave, of all who make them together, such as the runs of a study. For one event loop."""
+
+    def __init__(self) -> None:
+        self._closed = asyncio.Event()
+
+    def close(self) -> None:
+        """Let none leave any more; who rests between two tries is woken."""
+        self._closed.set()
+
+    def check(self) -> None:
+        """Raises Withheld where none may leave."""
+        if self._closed.is_set():
+            raise Withheld
+
+    async def rest(self, seconds: float) -> None:
+        """Wait so long, unless no call may leave before that."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+
+
+LEAVE: ContextVar[Leave | None] = ContextVar("leave", default=None)
+"""What has to be asked before a call leaves."""
+
+
+def check_leave() -> None:
+    """To be called just before each try of a call. Raises Withheld."""
+    if (leave := LEAVE.get()) is not None:
+        leave.check()
+
+
+async def rest(seconds: float) -> None:
+    """Wait between two tries; not longer than until it is known that there will be no further one."""
+    leave = LEAVE.get()
+    await (asyncio.sleep(seconds) if leave is None else leave.rest(seconds))

@@ -22,6 +22,7 @@ from core.statistics.paired import Comparison as Comparison
 from core.statistics.paired import compare as compare
 from core.statistics.paired import holm as holm
 from core.statistics.paired import sign_flips as sign_flips
+from core.statistics.planning import items_for_difference as items_for_difference
 from core.statistics.planning import items_for_power as items_for_power
 from core.statistics.planning import items_for_width as items_for_width
 from core.statistics.planning import power_of_differences as power_of_differences

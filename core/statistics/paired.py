@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from core.statistics.bootstrap import ROOM
+from core.statistics.bootstrap import ROOM, is_alike
 from core.statistics.shares import mcnemar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Test(NamedTuple):
     name: str
 
 
-def sign_flips(differences: Sequence[float], draws: int = 9999, seed: int = 0) -> Test:
+def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 9999, seed: int = 0) -> Test:
     """How often differences at least so far from 0 on average come up when each one's sign is tossed: Fisher's
     randomisation test for pairs (1935, The Design of Experiments, section 21).
 
@@ -86,18 +90,21 @@ def sign_flips(differences: Sequence[float], draws: int = 9999, seed: int = 0) -
     what was seen counts as one of them (Phipson and Smyth 2010, Statistical Applications in Genetics 9, 39). Nothing,
     or identical settings: p = 1. Two that both guess: a p at most 0.05 one time in twenty or less.
     """
-    if all(gap in (-1, 0, 1) for gap in differences):
-        return Test(
-            mcnemar(sum(gap == 1 for gap in differences), sum(gap == -1 for gap in differences)), "exact McNemar"
-        )
     import numpy as np
 
     gaps, n = np.asarray(differences, dtype=float), len(differences)
+    if np.isin(gaps, (-1, 0, 1)).all():
+        return Test(mcnemar(int((gaps == 1).sum()), int((gaps == -1).sum())), "exact McNemar")
     far = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()  # sums of the same numbers in another order differ a little
     if 2**n <= draws + 1:
         signs = 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return Test(float((np.abs(signs @ gaps) >= far).mean()), f"sign flips, all {2**n:,}")
     random, at_once, reached = np.random.default_rng(seed), max(1, ROOM // n), 0
+    sizes, times = np.unique(np.abs(gaps).round(12), return_counts=True)
+    if is_alike(len(sizes), n):
+        # Of c differences of one size, those that keep their sign are a binomial number.
+        sums = (2.0 * random.binomial(times, 0.5, size=(draws, len(sizes))) - times) @ sizes
+        return Test((int((np.abs(sums) >= far).sum()) + 1) / (draws + 1), f"sign flips, {draws:,} drawn")
     for start in range(0, draws, at_once):
         signs = 2.0 * random.integers(2, size=(min(at_once, draws - start), n), dtype=np.int8) - 1
         reached += int((np.abs(signs @ gaps) >= far).sum())

@@ -89,6 +89,19 @@ def power_of_differences(
     return found / draws
 
 
+def items_for_difference(
+    differences: Sequence[float], power: float = 0.8, level: float = 0.05, seed: int = 0, most: int = 10_000
+) -> int | None:
+    """About how many items like those that were measured a paired t test needs to find their difference with
+    probability `power` (`power_of_differences`). None where `most` do not do. Raises ValueError for no differences.
+    """
+
+    def is_enough(n: int) -> bool:
+        return power_of_differences(differences, n, level, draws=500, seed=seed) >= power
+
+    return _fewest(is_enough) if is_enough(most) else None
+
+
 def _fewest(enough: Callable[[int], Any]) -> int:
     """The smallest number from 1 that is enough, where all beyond it are."""
     high = 1

@@ -63,9 +63,13 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """The exact two-sided p of McNemar's test (1947): so many pairs in which only one of two came true, under a fair
     coin. 1 without such pairs, so for identical sides and for nothing.
 
-    Written out for the same reason as `wilson`; it is scipy's binomtest(only_first, n, 0.5).
+    Written out for the same reason as `wilson`, where they are few; it is scipy's binomtest(only_first, n, 0.5).
     """
     n = only_first + only_second
+    if n > 1_000:
+        from scipy.special import bdtr
+
+        return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5)))
     tail = ways = 1
     for hits in range(min(only_first, only_second)):
         ways = ways * (n - hits) // (hits + 1)

@@ -107,13 +107,19 @@ def compare_subjects(
         if (frame.groupby(item)[cluster].nunique() != 1).any():
             raise ValueError("an item belongs to two clusters, or to none")
         home = frame.groupby(item)[cluster].first()
-    pairs = [_pair(table, has, home, a, b, draws, seed) for a, b in combinations(names, 2)]
+    pairs = compare_pairs(table, has, home, draws, seed)
+    return Subjects(_matrix(table), int(table.notna().all(axis=1).sum()), pairs)
+
+
+def compare_pairs(
+    table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], draws: int = 2000, seed: int = 0
+) -> tuple[Pair, ...]:
+    """Each two of the columns of `table`, item × subject; see `compare_subjects`. `has` tells which subject has an item
+    at all, `home` to which cluster it belongs.
+    """
+    pairs = [_pair(table, has, home, a, b, draws, seed) for a, b in combinations(table.columns, 2)]
     corrected = holm([pair.test.p if pair.test else None for pair in pairs])
-    return Subjects(
-        _matrix(table),
-        int(table.notna().all(axis=1).sum()),
-        tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)),
-    )
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
 
 
 def items_of_all(frame: pd.DataFrame, subject: str, item: str = "item", value: str = "value") -> pd.DataFrame:
@@ -149,7 +155,7 @@ def _pair(
         )
     gaps, homes = both[a] - both[b], home.loc[both.index]
     by_home = gaps.groupby(homes, sort=True).mean()
-    difference = cluster_bootstrap(list(gaps), list(homes), draws=draws, seed=seed)
+    difference = cluster_bootstrap(gaps.to_numpy(), homes.to_numpy(), draws=draws, seed=seed)
     if both.isin([0.0, 1.0]).all(axis=None):
         first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
         pair = replace(pair, first_alone=first_alone, second_alone=second_alone)
@@ -164,6 +170,6 @@ def _pair(
         mean_first=float(both[a].groupby(homes).mean().mean()),
         mean_second=float(both[b].groupby(homes).mean().mean()),
         difference=difference,
-        test=sign_flips(list(by_home), seed=seed),
+        test=sign_flips(by_home.to_numpy(), seed=seed),
         faint=len(by_home) < FEW,
     )

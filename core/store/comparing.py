@@ -5,17 +5,21 @@ what came of them, and by how much the subjects differ. `core.store.telling` say
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
 from core.events import Rules
-from core.statistics import Pair, compare_subjects
-from core.statistics.subjects import MOST
+from core.statistics import Pair
+from core.statistics.subjects import MOST, compare_pairs
 from core.store.filters import Filter, condition, from_query
-from core.store.shared import ORDER, Asked, NotComparable, Subject, fixed_guess, items, judged_of
+from core.store.shared import ORDER, Asked, NotComparable, Subject, judged_of, rows, wide
 from core.store.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
 
@@ -31,7 +35,8 @@ class Compared:
       title names no one thing.
     - `items`: how many are "parted", "same" or "not shared". `shared`: those with a value for every subject; `true`:
       the sum of these values, `fixed`: what it would be at best for one fixed guess, None where nothing is guessed or
-      shared. `averaged`: how often a subject has more than one result on an item.
+      shared. `averaged`: how often a subject has more than one result on an item. `keys` name the items for `matrix`,
+      those on which subjects part first.
     """
 
     asked: Asked
@@ -43,6 +48,7 @@ class Compared:
     true: tuple[float, ...]
     fixed: tuple[float, ...] | None
     averaged: int
+    keys: NDArray[np.uint64] = field(compare=False, repr=False)
 
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
@@ -97,10 +103,14 @@ def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line
 
 
 def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = ()) -> dict[str, int]:
-    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first."""
+    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first.
+    The same rows, read by several rules, count once.
+    """
     held: dict[str, list[int]] = {}
     with store.cursor() as cursor:
-        for one in subjects:
+        for place, one in enumerate(subjects):
+            if one.filter in [before.filter for before in subjects[:place]]:
+                continue
             sql, values = condition(one.filter, viewer, stopped)
             found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
             for lab, count in found.fetchall():
@@ -134,42 +144,47 @@ def compare(store: Store, asked: Asked) -> Compared:
     """The subjects on the items that they share. Raises NotComparable for another number of subjects than two to five,
     and where the lab's rows cannot be compared.
     """
-    import pandas as pd
-
     places = range(len(asked.subjects))
     if not 2 <= len(places) <= MOST:
         raise NotComparable(f"Choose two to {MOST} to compare.")
-    sql, values = items(store, asked)
+    judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
-    wide = store.query(
-        f"{sql} select dense_rank() over (order by home) as home, agree, {columns} from wide order by {ORDER}",  # noqa: S608  our own names
-        values,
-        rows=None,
-    )
-    long = pd.concat(
-        [
-            wide.loc[wide[f"rows_{i}"] > 0, ["home"]]
-            .assign(subject=i, value=wide[f"value_{i}"])
-            .reset_index(names="item")
-            for i in places
-        ],
-        ignore_index=True,
-    )
-    found = compare_subjects(long, "subject", cluster="home").pairs if long["subject"].nunique() > 1 else ()
-    pairs = tuple(replace(pair, first=int(str(pair.first)), second=int(str(pair.second))) for pair in found)
-    of_all = wide[[f"value_{i}" for i in places]].dropna()
-    with store.cursor() as cursor:
-        asking = f"{sql} select subject, count(*), count(*) filter (not placed) from rows group by 1"  # noqa: S608  our own names
-        tally = cursor.execute(asking, values)
-        counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally.fetchall()}
+    of_all = " and ".join(f"value_{i} is not null" for i in places)
+    with store.limited() as cursor:
+        cursor.execute(
+            f"""
+            create temp table placed as with rows as ({sql}), homes as (
+                select home, row_number() over (order by home) as place from (select distinct home from rows)
+            )
+            select subject, key, place as home, value, observed from rows join homes using (home)
+            """,  # noqa: S608  our own names
+            values,
+        )
+        cursor.execute(f"create temp table wide as {wide(asked, 'placed')}")
+        items = cursor.execute(f"select key, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
+        tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
+        guessed = cursor.execute(
+            f"""
+            select subject, max(got) from (
+                select subject, sum(1.0 / [{", ".join(f"times_{i}" for i in places)}][subject + 1]) as got
+                from placed join wide using (key) where value is not null and {of_all} group by subject, observed
+            ) group by subject order by subject
+            """  # noqa: S608  our own names
+        ).fetchall()
+    counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally}
+    some = [i for i in places if i in counted]
+    has = items[[f"rows_{i}" for i in some]].set_axis(some, axis=1) > 0
+    table = items[[f"value_{i}" for i in some]].set_axis(some, axis=1)
+    there = items[[f"value_{i}" for i in places]].dropna()
     return Compared(
         asked,
-        pairs,
+        compare_pairs(table, has, items["home"]),
         tuple(counted.get(i, (0, 0))[0] for i in places),
         tuple(counted.get(i, (0, 0))[1] for i in places),
-        {name: int((wide["agree"] == name).sum()) for name in ("parted", "same", "not shared")},
-        len(of_all),
-        tuple(float(of_all[f"value_{i}"].sum()) for i in places),
-        fixed_guess(store, asked, sql, values) if len(of_all) else None,
-        int((wide[[f"times_{i}" for i in places]] > 1).sum().sum()),
+        {name: int((items["agree"] == name).sum()) for name in ("parted", "same", "not shared")},
+        len(there),
+        tuple(float(there[f"value_{i}"].sum()) for i in places),
+        tuple(float(got) for _, got in guessed) if judged.guessed and guessed else None,
+        int((items[[f"times_{i}" for i in places]] > 1).sum().sum()),
+        items["key"].to_numpy(),
     )

@@ -59,8 +59,9 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
         f"""
         select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
                items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
-               expected_{rules} as expected, observed_{rules} as observed,
-               nullif({outcome}, '') as outcome, counts_{rules} as counts, nullif(reason_{rules}, '') as reason,
+               trials.expected_{rules} as expected, trials.observed_{rules} as observed,
+               nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
+               nullif(trials.reason_{rules}, '') as reason,
                declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,
                coalesce(own.high, whole.high) as high, coalesce(own.n, whole.n) as n,
                coalesce(own."of", whole."of") as "of",

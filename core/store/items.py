@@ -33,7 +33,8 @@ with failing as (
     where cases.run = any($runs)
 ), own as (
     select begun.*, trial, about, trials.outcome_repaired as outcome, trials.outcome_paper as paper,
-           expected_repaired as expected, observed_repaired as observed,
+           expected_repaired as expected, observed_repaired as observed, observed_paper,
+           coalesce(counts_repaired, false) as counts, coalesce(counts_paper, false) as counts_paper,
            if(counts_repaired, '', coalesce(reason_repaired, '')) as reason
     from begun join trials on trials.run = begun.run and trials."case" = begun."case" and item = 'trial'
 )
@@ -49,7 +50,8 @@ union all by name
 select begun.* exclude (outcome_repaired, outcome_paper, status, item, principal), '' as trial,
        coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
        begun.outcome_repaired is distinct from begun.outcome_paper as differ, principals.about,
-       expected_repaired as expected, observed_repaired as observed,
+       expected_repaired as expected, observed_repaired as observed, observed_paper,
+       true as counts, true as counts_paper,
        coalesce((select arg_min(reason, trial) from aside
                  where (aside.run, aside."case") = (begun.run, begun."case")), '') as reason,
        coalesce((select min(error) from failing

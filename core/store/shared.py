@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from core.events import Rules
 from core.lab import Judged
 from core.store.filters import Filter, condition
-from core.store.listing import PAGE, Place
+from core.store.listing import Place
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Asked:
         """Whether all subjects have the same rows, read otherwise."""
         return all(one.filter == self.subjects[0].filter for one in self.subjects)
 
+    @property
+    def by_whole(self) -> bool:
+        """Whether an item is what rows belong to."""
+        return self.match == "whole" and not self.same_rows
+
 
 def judged_of(store: Store, lab: str) -> Judged:
     """How the rows of the lab are compared. Raises NotComparable where they are not."""
@@ -61,27 +66,34 @@ def judged_of(store: Store, lab: str) -> Judged:
     return judged
 
 
-def matrix(store: Store, asked: Asked, page: int = 1, limit: int | None = PAGE) -> DataFrame:
-    """A page of the items, from 1, those on which subjects part first: `title`, `about` and `agree`; of each subject i
-    `value_i` (the mean of its results), `times_i` (how many have a value), `said_i` (the outcomes of all of them), and
-    `place_i`, the newest. With no limit every item.
+def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> DataFrame:
+    """What came of items, named by `keys` (`Compared.keys`) and in their order: `title`, `about` and `agree`; of each
+    subject i `value_i` (the mean of its results), `times_i` (how many have a value), `said_i` (the outcomes of all of
+    them), and `place_i`, the newest. Without `keys` all, those on which subjects part first. What is gone is left out.
     """
-    sql, values = items(store, asked)
+    sql, values = rows(store, asked)
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
-    paged = f"limit {limit:d} offset {(page - 1) * limit:d}" if limit is not None else ""
-    asking = f"{sql} select title, about, agree, {columns} from wide order by {ORDER} {paged}"  # noqa: S608  our own names
-    found = store.query(asking, values, rows=None)
+    named = "" if keys is None else "where key in (select unnest(?::ubigint[]))"
+    asking = f"""
+        with rows as ({sql}), wide as ({wide(asked, f"(select * from rows {named})", _told(store, asked))})
+        select key, title, about, agree, {columns} from wide order by {ORDER}
+    """  # noqa: S608  our own names
+    found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])], rows=None)
     for i in range(len(asked.subjects)):
         found[f"place_{i}"] = [Place(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
-    return found
+    if keys is None:
+        return found
+    there = found.set_index("key")
+    return there.loc[[key for key in map(int, keys) if key in there.index]]
 
 
-_KEY = "title, about, at_run, at_case, at_trial"
-ORDER = f"case agree when 'parted' then 0 when 'same' then 1 else 2 end, valued desc, {_KEY}"
+ORDER = "case agree when 'parted' then 0 when 'same' then 1 else 2 end, valued desc, home, key"
 
 
-def items(store: Store, asked: Asked) -> tuple[str, list[object]]:
-    """SQL that begins a query: `rows`, those of all subjects, and `wide`, one for each item; and its values."""
+def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
+    """SQL of the rows of all subjects, and its values: `subject`, `key` of the item (null where the row is none), the
+    `home` that it belongs to, its `value`, and what the table `items` says of it.
+    """
     judged = judged_of(store, asked.lab)
     parts, values = [], list[object]()
     for i, one in enumerate(asked.subjects):
@@ -89,80 +101,69 @@ def items(store: Store, asked: Asked) -> tuple[str, list[object]]:
         paper = "_paper" if one.rules == "paper" else ""
         parts.append(
             f"""
-            select {i} as subject, items.run, items."case", items.trial, items."at", items.title, items.about,
-                   items.outcome{paper} as outcome, trials.observed_{one.rules} as observed,
-                   items.trial = '' or trials.counts_{one.rules} as counts
-            from items left join trials on (trials.run, trials."case", trials.trial)
-                 = (items.run, items."case", items.trial) and items.trial <> ''
-            where items.lab = ? and {where}
+            select {i} as subject, run, "case", trial, "at", title, about, outcome{paper} as outcome,
+                   observed{paper} as observed, counts{paper} as counts
+            from items where lab = ? and {where}
             """  # noqa: S608  our own names
         )
         values += [asked.lab, *given]
-    places = range(len(asked.subjects))
-    each = ", ".join(
-        f"""
-        avg(value) filter (subject = {i}) as value_{i}, count(*) filter (subject = {i}) as rows_{i},
-        count(value) filter (subject = {i}) as times_{i},
-        coalesce(list_sort(list(distinct outcome) filter (subject = {i})), []) as said_{i},
-        arg_max({{'run': run, 'case': "case", 'trial': trial}}, "at") filter (subject = {i}) as place_{i}
-        """
-        for i in places
-    )
-    valued = " + ".join(f"(value_{i} is not null)::int" for i in places)
-    all_values = ", ".join(f"value_{i}" for i in places)
     home, placed = "title", f"title <> '' and title not in ({_texts('', *judged.nameless)})"
     if judged.tail:
         tail = _texts(judged.tail)
         home = f"if(contains(title, {tail}), array_to_string(string_split(title, {tail})[:-2], {tail}), title)"
-    whole, is_trial = asked.match == "whole" and not asked.same_rows, store.labs[asked.lab].item == "trial"
-    row = ("run", '"case"', "trial") if asked.same_rows else ("''", "''", "''")
+    item = "title, about"
     if asked.same_rows:
-        placed = "\"case\" <> ''"
-    elif is_trial and not whole:
+        item, placed = 'run, "case", trial', "\"case\" <> ''"
+    elif asked.by_whole:
+        item = home
+    elif store.labs[asked.lab].item == "trial":
         placed += " and about <> ''"
+    else:
+        item = "title"
+    # Of a million items two have one hash by a chance of 1 in 40 million; texts as keys take ten times as long.
     sql = f"""
-        with rows as (
-            select *, {home} as home, {placed} as placed,
-                   case when not coalesce(counts, false) then null when outcome in ({_texts(*judged.good)}) then 1.0
-                        when outcome in ({_texts(*judged.bad)}) then 0.0 end as value
-            from ({" union all ".join(parts)})
-        ),
-        keyed as (
-            select * replace ({"home" if whole else "title"} as title,
-                              {"about" if is_trial and not whole else "''"} as about),
-                   {row[0]} as at_run, {row[1]} as at_case, {row[2]} as at_trial
-            from rows where placed
-        ),
-        each_item as (
-            select {_KEY}, any_value(home) as home, {each} from keyed group by {_KEY}
-        ),
-        wide as (
-            select *, {valued} as valued, case when {valued} < 2 then 'not shared'
-                           when greatest({all_values}) - least({all_values}) > 1e-12 then 'parted'
-                           else 'same' end as agree
-            from each_item
-        )
+        select *, if({placed}, hash({item}), null) as key, {home} as home,
+               case when not coalesce(counts, false) then null when outcome in ({_texts(*judged.good)}) then 1.0
+                    when outcome in ({_texts(*judged.bad)}) then 0.0 end as value
+        from ({" union all ".join(parts)})
     """  # noqa: S608  our own names
     return sql, values
 
 
-def fixed_guess(store: Store, asked: Asked, sql: str, values: list[object]) -> tuple[float, ...] | None:
-    """Of the items with a value for all: how many the best fixed guess would have got of each subject."""
-    if not judged_of(store, asked.lab).guessed:
-        return None
+def wide(asked: Asked, of: str, more: Sequence[str] = ()) -> str:
+    """SQL of a row an item, from `of` such rows: `key`, `home`, whether its subjects `agree` and how many are `valued`;
+    of each subject `value_i`, `rows_i` and `times_i`; and what `more` asks.
+    """
     places = range(len(asked.subjects))
-    there = " and ".join(f"value_{i} is not null" for i in places)
-    found = f"""
-        {sql}, observations as (
-            select subject, observed, 1.0 / count(*) over (partition by subject, {_KEY}) as share
-            from keyed where value is not null and ({_KEY}) in (select ({_KEY}) from wide where {there})
+    each = ", ".join(
+        f"avg(value) filter (subject = {i}) as value_{i}, count(*) filter (subject = {i}) as rows_{i}, "
+        f"count(value) filter (subject = {i}) as times_{i}"
+        for i in places
+    )
+    valued = " + ".join(f"(value_{i} is not null)::int" for i in places)
+    all_values = ", ".join(f"value_{i}" for i in places)
+    return f"""
+        select *, {valued} as valued, case when {valued} < 2 then 'not shared'
+                       when greatest({all_values}) - least({all_values}) > 1e-12 then 'parted'
+                       else 'same' end as agree
+        from (
+            select {", ".join(["key", "any_value(home) as home", each, *more])}
+            from {of} where key is not null group by key
         )
-        select subject, max(got) from (select subject, sum(share) as got from observations group by subject, observed)
-        group by subject
     """  # noqa: S608  our own names
-    with store.cursor() as cursor:
-        got = dict(cursor.execute(found, values).fetchall())
-    return tuple(float(got[i]) for i in places)
+
+
+def _told(store: Store, asked: Asked) -> list[str]:
+    """What a reader is shown of an item, as `wide` asks it."""
+    has_about = store.labs[asked.lab].item == "trial" and not asked.by_whole
+    columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]
+    columns.append(f"{'any_value(about)' if has_about else _texts('')} as about")
+    for i in range(len(asked.subjects)):
+        columns += [
+            f"coalesce(list_sort(list(distinct outcome) filter (subject = {i})), []) as said_{i}",
+            f"arg_max({{'run': run, 'case': \"case\", 'trial': trial}}, \"at\") filter (subject = {i}) as place_{i}",
+        ]
+    return columns
 
 
 def _texts(*texts: str) -> str:

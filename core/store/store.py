@@ -169,6 +169,17 @@ class Store:
         `.attrs["truncated"]` tells whether there were more. `?` in `sql` stand for `params`.
         Raises QueryRefused for SQL that is wrong or would write, and after `seconds`; StoreUnusable for a broken file.
         """
+        with self.limited(seconds) as cursor:
+            _only_one_select(cursor, sql)
+            cursor.execute("begin transaction read only")
+            return _first_rows(cursor.execute(sql, list(params)), rows)
+
+    @contextmanager
+    def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
+        """A cursor, the work of which is broken off after `seconds`.
+
+        Raises QueryRefused for SQL that is wrong, and after `seconds`; StoreUnusable for a broken file.
+        """
         import duckdb
 
         with self.cursor() as cursor:
@@ -176,9 +187,7 @@ class Store:
             stop.daemon = True
             stop.start()
             try:
-                _only_one_select(cursor, sql)
-                cursor.execute("begin transaction read only")
-                return _first_rows(cursor.execute(sql, list(params)), rows)
+                yield cursor
             except duckdb.InterruptException:
                 raise QueryRefused(f"Stopped after {seconds:g} seconds. Ask for less, or add a LIMIT.") from None
             except duckdb.Error as error:

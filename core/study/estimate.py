@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from core import journal
@@ -18,20 +18,27 @@ from core.models.prices import price_of
 from core.runs.engine import execute
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
-from core.statistics import items_for_width, wilson
+from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study
-from core.study.standing import FREE, Standing, Tokens, standing
+from core.study.progress import labels
+from core.study.standing import FREE, Standing, Tokens, busy_rate, standing
+from core.study.tables import measured
 
 
 @dataclass
 class Estimate:
-    """What is still to be done. `runs` there are, `completed` of them; `cases` of those to be made.
+    """What is still to be done. `runs` there are, `completed` of them, or stopped early; `cases` of those to be made.
 
     `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
     of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
-    cannot be known: `unknown` says why. `priced` is the day of the oldest price. `missing` are runs whose data are not
-    here, with what to do: no figure counts their cases and calls. `items` has a run at least, and at so many an
-    interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes `wanted_items`.
+    cannot be known: `unknown` says why. `priced` is the day of the oldest price, `unverified` whether nobody compared
+    one of them with the provider's list. `missing` are runs whose data are not here, with what to do: no figure counts
+    their cases and calls. `items` has a run at least, and at so many an interval is `width` wide around a share of a
+    half, where it is widest; for `wanted_width` it takes `wanted_items`. `minutes` are what the calls take at the rate
+    at which this study's were answered so far, None where none was. `power_items` says how many shared items find a
+    difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
+    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`.
     """
 
     study: str
@@ -44,6 +51,7 @@ class Estimate:
     tokens: dict[str, int] | None = None
     price: float | None = None
     priced: date | None = None
+    unverified: bool = False
     unknown: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     items: int | None = None
@@ -51,13 +59,26 @@ class Estimate:
     wanted_width: float | None = None
     wanted_items: int | None = None
     budget_calls: int | None = None
+    budget_money: float | None = None
+    minutes: float | None = None
+    wanted_power: float | None = None
+    power_items: dict[str, int | None] = field(default_factory=dict)
+    stop_width: float | None = None
 
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
     """What there is still to be done of a study. No model is asked."""
-    found = Estimate(study.name, runs=len(study.all), wanted_width=study.width, budget_calls=study.budget_calls)
+    found = Estimate(
+        study.name,
+        runs=len(study.all),
+        wanted_width=study.width,
+        budget_calls=study.budget_calls,
+        budget_money=study.budget_money,
+        wanted_power=study.power,
+        stop_width=study.stop_width,
+    )
     wanted: dict[tuple[str, str, str], int] = defaultdict(int)
-    stand = {run.id: standing(folder / f"{run.id}.jsonl") for run in study.all}
+    stand = {run.id: standing(journal.at(folder, run.id)) for run in study.all}
     items = []
     for run in study.all:
         try:
@@ -67,14 +88,17 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             continue
         if run in study.runs:
             items.append(len({case.id.partition("/")[0] for case in cases}))
-        if stand[run.id].status == "completed":
+        if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             found.completed += 1
             continue
         found.cases += len(cases)
         _add(run, cases, stand[run.id], found, wanted, _cached(run, labs, resolve, folder))
     found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
+    found.minutes = _minutes(wanted, stand.values())
     _price(found, wanted, _sample(study, stand, recordings))
+    if study.power is not None:
+        found.power_items = dict(_power(study, study.power, labs, folder))
     if items:
         found.items = min(items)
         low, high = wilson(0.5, found.items)
@@ -130,7 +154,7 @@ def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Pat
         return hits
     if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
         return hits
-    path = folder / f"{run.id}.jsonl"
+    path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
 
     def passed_over(event: Event) -> None:
@@ -173,7 +197,9 @@ def _price(
         price = price_of(model)
         if known is None:
             found.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
-            prompt = completion = money = float("nan")
+            prompt = completion = float("nan")
+            # What runs here costs nothing, however long it is.
+            money = money if price and not (price.prompt or price.completion) else float("nan")
             continue
         tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
         prompt, completion = prompt + tokens[0], completion + tokens[1]
@@ -184,11 +210,46 @@ def _price(
             money += price.of(*tokens)
             if price.prompt:
                 days.append(price.date)
+                found.unverified |= not price.verified
     if prompt == prompt:
         found.tokens = {"prompt": round(prompt), "completion": round(completion)}
     found.price = round(money, 4) if money == money else None
     found.priced = min(days, default=None) if money == money else None
     found.unknown = list(dict.fromkeys(found.unknown))
+
+
+def _minutes(wanted: Mapping[tuple[str, str, str], int], stand: Iterable[Standing]) -> float | None:
+    """Endpoints are asked side by side, so that the slowest says how long it takes; None where one was never asked."""
+    pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for one in stand:
+        for (endpoint, second), calls in one.pace.items():
+            pace[endpoint][second] += calls
+    left: Counter[str] = Counter()
+    for (*_, model), calls in wanted.items():
+        left[model.partition("/")[0]] += 0 if model.startswith(FREE) else calls
+    rates = {endpoint: busy_rate(pace[endpoint]) for endpoint, calls in left.items() if calls}
+    taken = [left[endpoint] / rate for endpoint, rate in rates.items() if rate]
+    return max(taken, default=0.0) if len(taken) == len(rates) else None
+
+
+def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) -> Iterator[tuple[str, int | None]]:
+    """How many shared items it takes, by what is to be told apart."""
+    if study.rates is not None:
+        first, second = study.rates
+        yield (
+            f"rates of {first:g} and {second:g}",
+            items_for_power(first * (1 - second), second * (1 - first), power),
+        )
+        return
+    frame, names = measured(study, labs, folder), labels(study)
+    for name, of_lab in frame[~frame["control"]].groupby("lab"):
+        lab = labs[str(name)]
+        items = of_lab[of_lab["metric"] == lab.headline].groupby(["run", "item"], sort=False)["value"].mean().unstack(0)
+        for first, second in pairwise(items.columns):
+            differences = (items[first] - items[second]).dropna()
+            if len(differences) >= FEW:
+                both = f"{lab.title}, {names[first]} and {names[second]}"
+                yield both, items_for_difference(list(differences), power)
 
 
 def lines(found: Estimate) -> Iterator[str]:
@@ -203,16 +264,29 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"  {found.cached:,} more are in the response cache, and not asked again."
     if found.budget_calls is not None:
         yield f"  The study stops at {found.budget_calls:,} calls of models."
+    if found.budget_money is not None:
+        yield f"  The study stops at {found.budget_money:.2f} US dollars."
+    if found.stop_width is not None:
+        yield f"  A run stops early where its always-valid interval is {found.stop_width:.2f} wide."
+    if found.minutes is None:
+        yield "Time: unknown, for none of these models has answered in this study yet."
+    elif found.minutes:
+        yield f"Time: about {found.minutes:,.0f} minutes at the rate at which they answered so far."
     if found.tokens is None:
         yield "Tokens: unknown."
     else:
         yield f"Tokens: about {found.tokens['prompt']:,} sent and {found.tokens['completion']:,} written."
-    day = f" (prices of {found.priced})" if found.priced else ""
+    day = f" (a price of {found.priced}{', unverified' if found.unverified else ''})" if found.priced else ""
     yield "Price: unknown." if found.price is None else f"Price: about {found.price:.2f} US dollars{day}."
     yield from (f"  {why}" for why in found.unknown)
     if found.items and found.width:
         yield f"With {found.items} items in a run, a share near one half has an interval {found.width:.2f} wide."
     if found.wanted_items:
         yield f"For one of {found.wanted_width:.2f} it takes {found.wanted_items} items."
+    for what, items in found.power_items.items():
+        takes = f"takes {items:,} shared items" if items else "would take more shared items than anybody makes"
+        yield f"To tell apart {what} with a probability of {found.wanted_power:.0%} {takes}."
+    if found.wanted_power and not found.power_items:
+        yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
     for why, count in Counter(found.missing.values()).items():
         yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

@@ -8,18 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core import journal
-from core.events import Answer, Event, Frozen, Model, OnText, Request
+from core import home, journal
+from core.events import Event, Frozen, Model
 from core.journal import Journal, JournalInUse
 from core.lab import Lab, Prior
 from core.runs import prior
 from core.runs.engine import execute
 from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
-from core.runs.turns import WHOSE
+from core.runs.turns import LEAVE, WHOSE
 from core.runs.upgrade import upgraded
-from core.study.plan import Planned, Study
+from core.study.control import wanted
+from core.study.early import Early, stopped_early
+from core.study.meter import Gate, Meter
+from core.study.plan import BadStudy, Planned, Study, unpriced
 from core.study.standing import FREE, is_completed, standing, standings
+
+LOOK = 1.0
+"""Seconds between two looks at what people want of the study."""
 
 TRIES = 3
 """How often a run that fails is made in one go; one whose input is bad fails the same way each time, and once will do.
@@ -31,76 +37,26 @@ VAIN = 3
 
 @dataclass
 class Outcome:
-    """What came of it. `failed` says why, by run; `elsewhere` are runs that somebody else is making; `spent`: the
-    budget of calls stopped it.
+    """What came of it. `early` are runs that stopped at the study's `stop_width`; `failed` says why, by run;
+    `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
+    pause.
     """
 
     completed: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     elsewhere: list[str] = field(default_factory=list)
     bad_input: bool = True
     spent: bool = False
-
-
-class Budget:
-    """So many calls of models, of all runs together; None is any number. What the response cache holds costs nothing.
-
-    Who asks for more waits for the end, which comes once the calls under way are answered: none of them is wasted.
-    """
-
-    def __init__(self, calls: int | None) -> None:
-        self._left = calls
-        self._flying = 0
-        self._held = 0
-        self._given_back = asyncio.Event()
-        self.over = asyncio.Event()
-
-    async def take(self) -> None:
-        """Leave for one call; where none is left, only if one that is under way turns out to cost nothing."""
-        while self._left == 0:
-            self._held += 1
-            self._given_back.clear()
-            self._settle()
-            await self._given_back.wait()
-            self._held -= 1
-        if self._left is not None:
-            self._left -= 1
-        self._flying += 1
-
-    def back(self, was_paid: bool) -> None:
-        """The call is over."""
-        self._flying -= 1
-        if self._left is not None and not was_paid:
-            self._left += 1
-            self._given_back.set()
-        self._settle()
-
-    def _settle(self) -> None:
-        if self._left == 0 and self._held and not self._flying:
-            self.over.set()
-
-
-class _Metered:
-    """A model whose calls are counted."""
-
-    def __init__(self, model: Model, budget: Budget) -> None:
-        self.id = model.id
-        self._model = model
-        self._budget = budget
-
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        await self._budget.take()
-        was_paid = True
-        try:
-            answer = await self._model.answer(request, on_text)
-            was_paid = not answer.cached
-            return answer
-        finally:
-            self._budget.back(was_paid)
+    paused: bool = False
 
 
 class Making:
-    """The runs of one study, made in this process. `told(run, state)` hears of each run as it ends."""
+    """The runs of one study, made in this process. `told(run, state)` hears of each run as it ends; `owner` is for whom
+    they are made: their calls wait in turn with those of others.
+
+    Raises BadStudy where what a call costs is not known and there is a budget of money.
+    """
 
     def __init__(
         self,
@@ -109,8 +65,15 @@ class Making:
         resolve: Resolve,
         folder: Path,
         told: Callable[[Planned, Transcript], None] = lambda run, state: None,
+        owner: str = "",
     ) -> None:
+        if study.budget_money is not None and (unknown := unpriced(study)):
+            raise BadStudy(
+                f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
+                "Add its price to data/models.toml, or set budget_calls in its place."
+            )
         self.study = study
+        self._owner = owner
         self._labs = labs
         self._resolve = resolve
         self._folder = folder
@@ -124,17 +87,17 @@ class Making:
         Raises JournalFull where nothing more can be written.
         """
         outcome = Outcome()
-        budget = Budget(self._left())
-        going = asyncio.create_task(self._all(runs, outcome, budget))
-        over = asyncio.create_task(budget.over.wait())
+        gate = Gate(*self._left())
+        going = asyncio.create_task(self._all(runs, outcome, gate))
+        over = asyncio.create_task(gate.over.wait())
         try:
             await asyncio.wait([going, over], return_when=asyncio.FIRST_COMPLETED)
             if not going.done():
-                outcome.spent = True
+                outcome.paused, outcome.spent = gate.paused, not gate.paused
                 going.cancel()
             await going
         except asyncio.CancelledError:
-            if not outcome.spent:
+            if not (outcome.spent or outcome.paused):
                 raise
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
@@ -145,50 +108,69 @@ class Making:
                 await asyncio.wait([going])
         return outcome
 
-    def _left(self) -> int | None:
-        if self.study.budget_calls is None:
-            return None
+    def _left(self) -> tuple[int | None, float | None]:
+        """Of the budgets of calls and of money."""
+        calls, money = self.study.budget_calls, self.study.budget_money
+        if calls is None and money is None:
+            return None, None
         stand = standings(self.study.all, self._folder).values()
-        return max(0, self.study.budget_calls - sum(one.paid for one in stand))
+        return (
+            None if calls is None else max(0, calls - sum(one.paid for one in stand)),
+            None if money is None else max(0.0, money - sum(one.money for one in stand)),
+        )
 
-    async def _all(self, runs: Sequence[Planned], outcome: Outcome, budget: Budget) -> None:
+    async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
         waiting: deque[tuple[Planned, int]] = deque()
         suspects: list[Planned] = []
         for run in runs:
-            path = self._folder / f"{run.id}.jsonl"
+            path = journal.at(self._folder, run.id)
             if is_completed(path):
                 outcome.completed.append(run.id)
+            elif stopped_early(self.study, run, path) is not None:
+                outcome.early.append(run.id)
             elif standing(path).vain >= VAIN:
                 suspects.append(run)
             else:
                 waiting.append((run, 1))
+        LEAVE.set(gate.leave)
+        WHOSE.set(self._owner or f"study {self.study.name}")
+        meter = Meter(gate)
 
-        async def worker() -> None:
-            while waiting:
-                run, tries = waiting.popleft()
-                if await self._once(run, tries, outcome, budget):
-                    # Behind all others: what was out of reach may have come back by then.
-                    waiting.append((run, tries + 1))
+        async def one(run: Planned, tries: int) -> None:
+            if await self._once(run, tries, outcome, meter):
+                # Behind all others: what was out of reach may have come back by then.
+                waiting.append((run, tries + 1))
 
+        going: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
-            for _ in range(self.study.at_once):
-                group.create_task(worker())
-        for run in suspects:
-            await self._once(run, TRIES, outcome, budget)
+            while waiting or going or suspects:
+                now = wanted(home.home(), self.study.name)
+                if now.paused:
+                    gate.pause()
+                room = (now.at_once or self.study.at_once) - len(going)
+                while waiting and room > 0 and not gate.paused:
+                    going.add(group.create_task(one(*waiting.popleft())))
+                    room -= 1
+                if not going and not waiting and not gate.paused:
+                    going.add(group.create_task(one(suspects.pop(0), TRIES)))
+                if going:
+                    _, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+                else:
+                    await asyncio.sleep(LOOK)
 
-    async def _once(self, run: Planned, tries: int, outcome: Outcome, budget: Budget) -> bool:
+    async def _once(self, run: Planned, tries: int, outcome: Outcome, meter: Meter) -> bool:
         """Make one run. Whether to try again."""
-        path = self._folder / f"{run.id}.jsonl"
+        path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:
                 # Read once nobody else can write: two who resume at once must not ask twice.
                 history = await asyncio.to_thread(lambda: upgraded(journal.read(path).events, self._labs))
-                state = await self._execute(run, written, history, budget)
+                state = await self._execute(run, written, history, meter)
         except JournalInUse:
             outcome.elsewhere.append(run.id)
             return False
-        if state.status == "completed":
-            outcome.completed.append(run.id)
+        if state.status in ("completed", "cancelled"):
+            (outcome.completed if state.status == "completed" else outcome.early).append(run.id)
             self._told(run, state)
             return False
         is_bad = any(failure.bad_input for failure in state.failures)
@@ -199,29 +181,30 @@ class Making:
         self._told(run, state)
         return False
 
-    async def _execute(self, run: Planned, written: Journal, history: list[Event], budget: Budget) -> Transcript:
-        WHOSE.set(run.id)
+    async def _execute(self, run: Planned, written: Journal, history: list[Event], meter: Meter) -> Transcript:
         state = transcript(history)
 
         def publish(event: Event) -> None:
             written.append(event)
-            if event.kind != "token":
-                state.apply(event)
+            state.apply(event)
 
         def resolve(id: str) -> Model:
             model = self._resolve(id)
-            return model if id.startswith(FREE) else _Metered(model, budget)
+            return model if id.startswith(FREE) else meter.of(model)
 
         first = prior.due(run.lab, run.spec, history)
+        width = self.study.stop_width_of(run)
         await execute(
             run.lab,
             run.spec,
             run.id,
+            enough=Early(run.lab, self.study.rules, width) if width else None,
             resolve=resolve,
             publish=publish,
             history=history,
             settle=written.settled,
             study=self.study.name,
+            owner=self._owner,
             live=False,
             stand_on=None if first is None else lambda: self._stand_on(first, resolve),
         )
@@ -244,6 +227,7 @@ class Making:
                     publish=keep,
                     settle=written.settled,
                     study=self.study.name,
+                    owner=self._owner,
                 )
 
         if not isinstance(first, Prior):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,10 +22,25 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.events import CallFailed, Rules
 from core.lab import FACETS, Lab, Spec
+from core.models.prices import price_of
 from core.runs.run import complaints
+from core.study.control import MOST_AT_ONCE
 
 Key = tuple[str | int, ...]
 """Where something stands in the file: names of tables and settings, and places in arrays of tables."""
+
+
+LARGEST = 256_000
+"""Bytes of a study's file."""
+
+MOST_RUNS = 10_000
+"""Runs of one study, before those that are left out."""
+
+MOST_EXCLUDED = 500
+"""Points, or kinds of points, that one part leaves out."""
+
+_DEEPEST = 1_000
+"""Dots between two signs of equality on one line: the parser takes time by the square of a dotted key's length."""
 
 
 class BadStudy(ValueError):
@@ -39,14 +55,16 @@ class _Part(_Strict):
     lab: str
     spec: dict[str, Any] = {}
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    exclude: list[dict[str, Any]] = []
+    exclude: Annotated[list[dict[str, Any]], Field(max_length=MOST_EXCLUDED)] = []
 
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab.
+    the runs or of core.lab.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that the lab knows
+    by name (core.lab.Table), such as one of its paper's, which has rows, columns and metrics of its own.
     """
 
+    kind: str = ""
     title: str = ""
     lab: str = ""
     rows: tuple[str, ...] = ("model",)
@@ -54,16 +72,43 @@ class TableOf(_Strict):
     metrics: tuple[str, ...] = ()
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ClusterOf(_Strict):
+    """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
+    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
+    starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    """
+
+    jobs: Annotated[int, Field(ge=1)] = 1
+    at_once: Annotated[int, Field(ge=1)] = 1
+    cpus: Annotated[int, Field(ge=1)] = 1
+    memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "4GB"
+    walltime: str = "04:00:00"
+    queue: str | None = None
+    account: str | None = None
+    directives: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    python: str = ""
+    interface: str | None = None
+
+
 class _File(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
     title: str = ""
     about: str = ""
-    at_once: Annotated[int, Field(ge=1, le=64)] = 4
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
     budget_calls: Annotated[int, Field(ge=1)] | None = None
+    budget_money: Annotated[float, Field(gt=0)] | None = None
     width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    power: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rates: tuple[Share, Share] | None = None
+    stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
     rules: Rules = "repaired"
     part: Annotated[list[_Part], Field(min_length=1)]
     table: list[TableOf] = []
+    cluster: ClusterOf | None = None
 
 
 class Planned(NamedTuple):
@@ -80,7 +125,10 @@ class Study:
 
     `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
-    number; `width` how wide an interval may be; by `rules` the tables are read.
+    number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
+    a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
+    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
+    what is asked of SLURM.
     """
 
     name: str
@@ -91,13 +139,22 @@ class Study:
     tables: tuple[TableOf, ...]
     at_once: int
     budget_calls: int | None
+    budget_money: float | None
     width: float | None
+    power: float | None
+    rates: tuple[float, float] | None
+    stop_width: float | None
     rules: Rules
+    cluster: ClusterOf | None = None
 
     @property
     def all(self) -> tuple[Planned, ...]:
         """Every run, those of the controls first."""
         return *self.controls, *self.runs
+
+    def stop_width_of(self, run: Planned) -> float | None:
+        """At which width of its interval that run stops; None where it does not, as controls never do."""
+        return None if run in self.controls else self.stop_width
 
 
 def run_id(lab: Lab, spec: Spec) -> str:
@@ -110,10 +167,34 @@ def run_id(lab: Lab, spec: Spec) -> str:
 def read(path: Path, labs: Mapping[str, Lab]) -> Study:
     """The study that a file describes. Raises BadStudy."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadStudy(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    return _Reader(path.name, text, labs).study(path.stem)
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadStudy(f"{path} cannot be read: {error.strerror or error}.") from None
+    return parse(path.name, content, labs)
+
+
+def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """The study that a file of that name and content describes, whoever wrote it. Raises BadStudy."""
+    if len(content) > LARGEST:
+        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB. A study is a text that one can read.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadStudy(f"{name}, line {line}: this is no text in UTF-8.") from None
+    if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
+        raise BadStudy(f"{name}: its keys are nested too deeply.")
+    try:
+        return _Reader(name, text, labs).study(Path(name).stem)
+    except RecursionError:
+        raise BadStudy(f"{name}: its values are nested too deeply.") from None
+
+
+def unpriced(study: Study) -> list[str]:
+    """The models whose prices data/models.toml does not know."""
+    models = {model for run in study.all for model in run.spec.models}
+    return sorted(model for model in models if price_of(model) is None)
 
 
 class _Reader:
@@ -125,7 +206,8 @@ class _Reader:
         self.labs = {**labs, **{lab.path: lab for lab in labs.values()}}
         try:
             data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:
+            # A number of thousands of digits raises the like, too.
             raise BadStudy(f"{file}: this is not TOML: {error}.") from None
         self.is_one = "part" not in data
         if self.is_one:
@@ -140,6 +222,9 @@ class _Reader:
     def study(self, stem: str) -> Study:
         runs: dict[str, Planned] = {}
         controls: dict[str, Planned] = {}
+        points = sum(math.prod(map(len, part.grid.values())) for part in self.data.part)
+        if points > MOST_RUNS:
+            raise self.fault((), f"its grid has more points than the {MOST_RUNS:,} runs that a study may have.")
         for number, part in enumerate(self.data.part):
             lab = self.lab(part.lab, ("part", number, "lab"))
             for spec in self.specs(part, lab, ("part", number)):
@@ -151,6 +236,10 @@ class _Reader:
         used = {one.lab.name: one.lab for one in runs.values()}
         for number, table in enumerate(self.data.table):
             self.check_table(table, used, ("table", number))
+        for lab in used.values() if self.data.stop_width else ():
+            if not lab.metric(lab.headline).is_mean:
+                words = f"{lab.title} cannot stop early: {lab.metric(lab.headline).title} is no mean of shares."
+                raise self.fault(("stop_width",), words)
         return Study(
             name=self.data.name or stem,
             title=self.data.title or self.data.name or stem,
@@ -158,7 +247,8 @@ class _Reader:
             controls=tuple(one for id, one in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
-            **self.data.model_dump(include={"at_once", "budget_calls", "width", "rules"}),
+            cluster=self.data.cluster,
+            **self.data.model_dump(exclude={"name", "title", "about", "part", "table", "cluster"}),
         )
 
     def lab(self, name: str, key: Key) -> Lab:
@@ -213,6 +303,13 @@ class _Reader:
 
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
         labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
+        if table.kind:
+            kinds = {one.kind for lab in labs for one in lab.tables}
+            if table.kind not in kinds:
+                raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
+            for name in {"rows", "columns", "metrics"} & table.model_fields_set:
+                raise self.fault((*key, name), f"the table {table.kind} has {name} of its own.")
+            return
         fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
         metrics = {metric.name for lab in labs for metric in lab.metrics}
         for kind, names, known in (
@@ -238,12 +335,17 @@ def line_of(text: str, key: Key) -> int:
     """The line, from 1, on which a setting of a TOML file stands; where it stands within another one, that one's line,
     or that of its table's heading; 1 where nothing of it is found.
     """
-    table: Key = ()
+    table: Key | None = ()
     counts: dict[tuple[str, ...], int] = {}
+    wanted = tuple(one for one in key if isinstance(one, str))
     best, at = 0, 1
     for number, line in enumerate(text.splitlines(), start=1):
         if heading := _HEADING.match(line):
             names = tuple(part.strip().strip("\"'") for part in heading[2].split("."))
+            if names != wanted[: len(names)]:
+                # Nothing below it can be what is looked for.
+                table = None
+                continue
             if heading[1] == "[[":
                 counts[names] = counts.get(names, -1) + 1
                 counts = {known: n for known, n in counts.items() if known == names or known[: len(names)] != names}
@@ -251,6 +353,8 @@ def line_of(text: str, key: Key) -> int:
             for depth, name in enumerate(names, start=1):
                 table += (name, counts[names[:depth]]) if names[:depth] in counts else (name,)
             found = table
+        elif table is None:
+            continue
         else:
             found = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
         if found and len(found) > best and key[: len(found)] == found:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from core import journal
+from core.models.prices import price_of
 from core.study.plan import Planned
 
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]
@@ -17,7 +20,11 @@ Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "
 FREE = ("control/", "replay/")
 """Models whose answers cost nobody anything."""
 
+_PAUSE = 30
+"""Seconds without an answer after which nobody is taken to have asked."""
+
 _TELLING = tuple(f'"kind":"{kind}"'.encode() for kind in ("asked", "answered", "failed", "resumed", "finished"))
+_TELLING += (b'"record":"begun"', b'"record":"result"')
 
 
 @dataclass
@@ -30,6 +37,11 @@ class Tokens:
     prompt: float = 0.0
     completion: float = 0.0
 
+    @classmethod
+    def of(cls, usage: Mapping[str, Any], sent: int, text: str) -> Tokens:
+        """What one call took, as the endpoint counted it, or by what was `sent` in characters and the answer's text."""
+        return cls(1, usage.get("prompt_tokens") or sent / 4, usage.get("completion_tokens") or len(text) / 4)
+
     def add(self, other: Tokens) -> None:
         """Count another's too."""
         self.calls += other.calls
@@ -39,9 +51,12 @@ class Tokens:
 
 @dataclass
 class Standing:
-    """How one run stands. `answered` counts its calls by role, `paid` those that a model was asked for, with tries that
-    failed; `failures` the classes of errors. `vain` is how often it was begun, one time after another, without one
-    answer coming of it or a word on how it ended: what ends the process that makes it looks like that.
+    """How one run stands. `cases` have a result, of so many (`of`; 0 where that is not known yet). `answered` counts
+    its calls by role, `paid` those that a model was asked for, with tries that failed; `money` is what they cost in US
+    dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors since it was
+    last begun. `pace` counts what endpoints answered by second (of the epoch), and `limits` are how many calls each was
+    let have at once, with the second. `vain` is how often it was begun, one time after another, without one answer
+    coming of it or a word on how it ended: what ends the process that makes it looks like that.
     """
 
     status: Status = "absent"
@@ -49,6 +64,12 @@ class Standing:
     tokens: dict[str, Tokens] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     paid: int = 0
+    money: float = 0.0
+    unpriced: int = 0
+    cases: set[str] = field(default_factory=set)
+    of: int = 0
+    pace: Counter[tuple[str, int]] = field(default_factory=Counter)
+    limits: list[tuple[int, str, int]] = field(default_factory=list)
     vain: int = 0
     message: str = ""
 
@@ -97,22 +118,32 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
             found.answered[role] += 1
             if event.get("cached"):
                 return
+            endpoint, second = model.partition("/")[0], _second(event)
+            found.pace[endpoint, second] += 1
+            if isinstance(at_once := event.get("at_once"), int):
+                found.limits.append((second, endpoint, at_once))
             found.paid += not model.startswith(FREE)
             usage = event.get("usage")
-            counted = usage if isinstance(usage, dict) else {}
-            tokens = Tokens(
-                1,
-                counted.get("prompt_tokens") or prompts.get(call, 0) / 4,
-                counted.get("completion_tokens") or len(str(event.get("text"))) / 4,
-            )
+            tokens = Tokens.of(usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text")))
             found.tokens.setdefault(role, Tokens()).add(tokens)
+            if (price := price_of(model)) is None:
+                found.unpriced += 1
+            else:
+                found.money += price.of(tokens.prompt, tokens.completion)
         case "failed":
             found.failures[str(event.get("error"))] += 1
             found.paid += event.get("call") is not None and not model.startswith(FREE)
             if event.get("call") is None:
                 found.message = str(event.get("message"))
+        case "recorded":
+            if event.get("record") == "result":
+                found.cases.add(str(event.get("case")))
+            elif isinstance(data := event.get("data"), dict) and isinstance(of := data.get("of"), int):
+                found.of = of
         case "resumed":
             found.status, found.message = "interrupted", ""
+            # What failed is asked again.
+            found.failures.clear()
             found.vain += 1
         case "finished":
             status = event.get("status")
@@ -120,6 +151,20 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
             found.vain = 0
 
 
+def _second(event: Mapping[str, object]) -> int:
+    try:
+        return int(datetime.fromisoformat(str(event.get("at"))).timestamp())
+    except ValueError:
+        return 0
+
+
+def busy_rate(pace: Counter[int]) -> float | None:
+    """Calls a minute by how many were answered in each second, pauses left out; None where they are too few to tell."""
+    seconds = sorted(pace)
+    busy = sum(min(later - earlier, _PAUSE) for earlier, later in pairwise(seconds))
+    return 60 * pace.total() / busy if busy else None
+
+
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
     """How each run stands, by its name."""
-    return {run.id: standing(folder / f"{run.id}.jsonl") for run in runs}
+    return {run.id: standing(journal.at(folder, run.id)) for run in runs}

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core import journal
-from core.events import Rules
+from core.events import Scored
 from core.lab import Lab
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
-from core.statistics import group_statistics, power_of_pairs
+from core.score import Score
+from core.statistics import power_of_pairs
+from core.study import multiverse, named
+from core.study.cells import BLANK, Row, cells
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study, TableOf
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Row = dict[str, Any]
-"""One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
-interval (drawn over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
-and `complete`, whether all of its runs are.
-"""
-
+CONTROLS = "Controls"
 POWER_ITEMS = (20, 50, 100, 200, 500)
 HALF = 0.5
 SAME = 1e-9
 
 
-def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
+def measured(
+    study: Study, labs: Mapping[str, Lab], folder: Path, kept: MutableMapping[str, list[Row]] | None = None
+) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
-    run, lab, item, control (whether the run is one of the study's controls), complete, metric, value (NaN where
-    undefined), n, of, truth (of the headline figure; NaN where it is not known), and a column for each setting and
-    facet, as text. A case without the figure, as one that failed, has a row all the same.
+    run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
+    at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the headline figure; NaN where
+    it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one that
+    failed, has a row all the same. Rows of the metrics
+    `multiverse.NAMED` hold what a figure would have been under other choices. `kept` is what an earlier call read of
+    runs that had completed, by their names; this one adds to it.
     """
     import pandas as pd
 
     controls = {one.id for one in study.controls}
-    rows = [row for run in study.all for row in _of_run(run, labs, folder, study.rules)]
+    kept = {} if kept is None else kept
+    rows: list[Row] = []
+    for run in study.all:
+        of_run = kept.get(run.id) or list(_of_run(run, labs, folder, study))
+        if of_run and of_run[0]["complete"]:
+            kept[run.id] = of_run
+        rows += of_run
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):
@@ -46,51 +56,81 @@ def measured(study: Study, labs: Mapping[str, Lab], folder: Path) -> DataFrame:
     return frame
 
 
-_OWN = ("run", "lab", "item", "complete", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "case", "lab", "item", "complete", "early", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, rules: Rules) -> Iterator[Row]:
-    path = folder / f"{run.id}.jsonl"
+def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
+    path = journal.at(folder, run.id)
     if not path.exists():
         return
     state = transcript(upgraded(journal.read(path).events, labs))
-    settings = {name: _text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    early = stopped_early(study, run, path)
+    rules = study.rules
+    settings = {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
+        # What had begun when it was enough, and ended after it, does not count: its end may have to do with what it is.
+        if early is not None and case not in early.cases:
+            continue
         log = state.case(case)
-        truth = run.lab.truth(run.lab.view(log))
+        view = run.lab.view(log)
+        truth = run.lab.truth(view)
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
         # Cases of one item stand beneath it; where a run has one case only, its id may be every run's.
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
         item = "/".join(filter(None, [*parts, "" if state.planned > 1 else progress.title]))
-        for metric in run.lab.metrics:
-            score = log.score(metric.name, rules)
+        about: Row = {
+            **{name: value for name, value in facets.items() if value},
+            **settings,
+            **run.lab.traits(view),
+            **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
+            **{"complete": state.status == "completed" or early is not None, "early": early is not None},
+        }
+        scores: dict[str, Scored | Score | None] = {one.name: log.score(one.name, rules) for one in run.lab.metrics}
+        scores |= {one.metric: one.score for one in run.lab.more(view, rules)}
+        for metric, score in scores.items():
             yield {
-                **{name: value for name, value in facets.items() if value},
-                **settings,
-                **{"run": run.id, "lab": run.lab.name, "item": item, "complete": state.status == "completed"},
-                **{"metric": metric.name, "value": score.value if score else None},
+                **about,
+                **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
-                "truth": truth if metric.name == run.lab.headline else None,
+                "truth": truth if metric == run.lab.headline else None,
             }
+        for one in multiverse.otherwise(run.lab, view):
+            metric = f"{multiverse.NAMED}{one.metric}"
+            yield {**about, **one.made, **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None}}
 
 
-def _text(value: object) -> str:
+def text(value: object) -> str:
+    """A setting's value as a row or column is named by it."""
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text, value))
     return "" if value is None else str(value)
 
 
 def rows(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """All tables, cell by cell: what the controls read, then those that the study asks for, and where the truth of
-    several models is known, how many items tell them apart. Empty where nothing has been run.
+    """The tables of `drawn` as they are printed."""
+    return [{name: value for name, value in row.items() if name != "behind"} for row in drawn(study, labs, frame)]
+
+
+def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
+    """All tables, cell by cell: what the controls read, then those that the study asks for, what hangs on choices, and
+    where the truth of several models is known, how many items tell them apart. Empty where nothing has been run.
     """
     found = controls(labs, frame)
     own = frame[~frame["control"]]
     for table in study.tables or (TableOf(),):
         for lab in dict.fromkeys(own["lab"]):
-            if not table.lab or labs[lab].path == table.lab or lab == table.lab:
-                found += _table(table, labs[lab], own[own["lab"] == lab])
-    return found + power(found)
+            if table.lab and table.lab not in (lab, labs[lab].path):
+                continue
+            of_lab = own[own["lab"] == lab]
+            if not table.kind:
+                found += _table(table, labs[lab], of_lab)
+            for one in labs[lab].tables:
+                if one.kind == table.kind:
+                    found += named.draw(one, labs[lab], of_lab, table.title)
+    surely = power(found)
+    for lab in dict.fromkeys(own["lab"]):
+        found += multiverse.rows(labs[lab], own[own["lab"] == lab])
+    return found + surely
 
 
 def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
@@ -101,16 +141,17 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
         lab = labs[name]
         chosen = of_controls[(of_controls["lab"] == name) & (of_controls["metric"] == lab.headline)]
         title = lab.metric(lab.headline).title
-        found += [{"table": "Controls", **cell} for cell in _cells(chosen, ["model"], [], f"{lab.title}: {title}")]
+        found += [{"table": CONTROLS, **cell} for cell in cells(chosen, ["model"], [], f"{lab.title}: {title}")]
     return found
 
 
 def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     """What is wrong with the instrument, a sentence for each control that does not read what it must; none where all
-    do. A case that has no value where it must have one is wrong too.
+    do. A case that has no value where it must have one is wrong too; of runs that go on or were stopped nothing is
+    said.
     """
     sentences = []
-    known = frame[frame["truth"].notna()]
+    known = frame[frame["truth"].notna() & frame["complete"]]
     for (lab, model), cases in known.groupby(["lab", "model"]):
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):
@@ -133,57 +174,26 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
             title = lab.metric(name).title
             row_of = [one for one in by if one in table.rows]
             column_of = [one for one in by if one in table.columns]
-            cells = _cells(chosen, row_of, column_of, title)
-            found += [{"table": f"{table.title or lab.title}: {title}", **cell} for cell in cells]
+            made = cells(chosen, row_of, column_of, title, lab.metric(name).is_share)
+            found += [{"table": f"{table.title or lab.title}: {title}", **cell} for cell in made]
     return found
 
 
-def _cells(frame: DataFrame, row_of: Sequence[str], column_of: Sequence[str], otherwise: str) -> list[Row]:
-    by = [*dict.fromkeys((*row_of, *column_of))]
-    filled = frame.fillna(dict.fromkeys(by, ""))
-    found = group_statistics(filled, by)
-    extra = filled.groupby(by).agg(truth=("truth", "mean"), known=("truth", "count"), complete=("complete", "all"))
-    cells = []
-    for _, group in found.iterrows():
-        key = tuple(group[name] for name in by)
-        more = extra.loc[key if len(by) > 1 else key[0]]
-        cells.append(
-            {
-                "row": _label(group, row_of) or otherwise,
-                "column": _label(group, column_of) or otherwise,
-                **{"value": _number(group["macro"]), "n": int(group["items"])},
-                **{"low": _number(group["low"]), "high": _number(group["high"]), "of": int(group["items_of"])},
-                **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
-                **{"truth": _number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
-            }
-        )
-    return cells
-
-
-def power(cells: Iterable[Row]) -> list[Row]:
+def power(found: Iterable[Row]) -> list[Row]:
     """How surely so many shared items tell a model of each known truth from one that keeps to half of its
     explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
     for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
     """
-    known = [cell["truth"] for cell in cells if cell["truth"] is not None and cell["table"] != "Controls"]
+    known = [cell["truth"] for cell in found if cell["truth"] is not None and cell["table"] != CONTROLS]
     truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
     if len(truths) < 3:
         return []
-    blank = {"low": None, "high": None, "trials": 0, "thin": False, "truth": None, "complete": True}
     return [
         {
+            **BLANK,
             **{"table": "Power", "row": f"{truth:.1f} against {HALF}", "column": f"{items} items"},
             **{"value": power_of_pairs(truth * HALF, (1 - truth) * HALF, items, draws=2_000), "n": items, "of": items},
-            **blank,
         }
         for truth in truths
         for items in POWER_ITEMS
     ]
-
-
-def _label(group: Any, names: Sequence[str]) -> str:
-    return " · ".join(str(group[name]) for name in names if str(group[name]))
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)

@@ -31,7 +31,8 @@ st.dataframe(
 st.header("Data sets", anchor=False)
 st.markdown(
     "None comes with the app. Each is looked for in `$EXPLAIN_HOME/datasets/<name>`, or at a path you give. The items "
-    "that ship were written for this app."
+    "that ship were written for this app. A CSV, JSONL or Parquet file of your own works too, once you say which of "
+    "its columns holds what."
 )
 st.dataframe(
     pd.DataFrame(registry.describe()).rename(columns=str.capitalize),

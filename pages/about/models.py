@@ -15,7 +15,7 @@ from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.runs.allowance import TooMuch
-from pages.parts import session
+from pages.parts import borne_out, session
 from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
@@ -241,6 +241,7 @@ st.markdown(
 )
 ready()
 tests()
+borne_out.everywhere()
 connect()
 if policy.allows("downloads"):
     larger()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import streamlit as st
 
 from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.models.prices import cost, price_of
 from core.runs.allowance import TooMuch
 from core.runs.fork import Plan
 from core.runs.jobs import NoSuchRun
@@ -69,7 +68,7 @@ def _told(fork: Fork) -> bool:
         who = ", ".join(f"{plain(short(model))} {n:,}" for model, n in plan.least.most_common())
         most = f", at most {plan.most:,} where new answers lead elsewhere" if (plan.most or 0) > least else ""
         words = f"**Asked again: {least:,} {'call' if least == 1 else 'calls'}** ({who}){most}."
-    st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan.least)}")
+    st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan)}")
     return True
 
 
@@ -83,12 +82,19 @@ def _plan(fork: Fork) -> Plan:
         return _planned(fork, session.runs().file(fork.run).st_size)
 
 
-def _price(models: Collection[str]) -> str:
+def _price(plan: Plan) -> str:
     """What the calls cost, as far as that is known; nothing is said where there are none."""
-    paid = sorted(model for model in models if model.partition("/")[0] in session.endpoints())
-    if not paid:
-        return " Price: nothing, for these run here." if models else ""
-    return f" Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
+    if not plan.least:
+        return ""
+    known = cost(plan.again)
+    if known is None:
+        paid = sorted(model for model in plan.least if price_of(model) is None) or sorted(plan.least)
+        return f" Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
+    dollars, day = known
+    if day is None:
+        return " Price: nothing, for these run here."
+    about = f"about {dollars:.2f}" if dollars >= 0.01 else "less than 0.01"
+    return f" Price: {about} US dollars, with as many tokens as before (prices of {day})."
 
 
 def _begin(fork: Fork, case: str) -> None:

@@ -11,10 +11,9 @@ from core.lab import Judgement, Lab, Trial
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.runs.transcript import Transcript
 from core.store import labels
-from core.store.labels import BorneOut
 from core.store.store import StoreError
-from pages.parts import rooms, session
-from pages.parts.models import short
+from pages.parts import borne_out, rooms, session
+from pages.parts.borne_out import figure
 from pages.parts.text import plain, shortened
 
 KEYS = "123456789"
@@ -195,11 +194,11 @@ class _Labelling:
         """How often whoever read is right by all labels so far, and how far labellers agree."""
         if self.store is None:
             return
-        told = [_told(found) for found in labels.borne_out(self.store, self.lab, one, self.viewer)]
+        told = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
         if people := labels.labellers(self.store, self.lab, one, self.viewer):
             told.append(
-                f"{people.n} were given by two or more of {people.people} people: alpha {_figure(people.alpha)}, kappa "
-                f"of the two who share most {_figure(people.kappa.value)} (n {people.kappa.n})"
+                f"{people.n} were given by two or more of {people.people} people: alpha {figure(people.alpha)}, kappa "
+                f"of the two who share most {figure(people.kappa.value)} (n {people.kappa.n})"
             )
         if told:
             st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(told)}.")
@@ -207,16 +206,3 @@ class _Labelling:
 
 USUAL = ("yes", "no", "neither")
 """What is often read."""
-
-
-def _told(found: BorneOut) -> str:
-    said = f"**{plain(short(found.reader))}** right in {found.right} of {found.n}"
-    if found.balanced.value is None and found.kappa.value is None:
-        return f"{said} (too few or too much alike for balanced accuracy and kappa)"
-    few = ", for of the others nobody said what they should be" if found.balanced.n < found.n else ""
-    figures = f"balanced accuracy {_figure(found.balanced.value)}, kappa {_figure(found.kappa.value)}"
-    return f"{said} ({figures}, n {found.balanced.n}{few})"
-
-
-def _figure(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core import entry
+from core.datasets.items import BROKEN, Loaded
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
@@ -154,6 +155,7 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
             _first(run_id)
             st.skeleton(120)
         return
+    left_out(state)
     several = state.planned > 1
     case = room.choose(state) if several else state.only
     if case and not state.keep(case):
@@ -185,6 +187,20 @@ def _lost(view: View) -> None:
     for drop in view.log.drops:
         if not drop.item and drop.reason == "error":
             st.error(plain(drop.detail), title="This case could not be measured", icon=":material/error:")
+
+
+def left_out(state: Transcript) -> None:
+    """What of the run's data set was left out and why, broken rows by file and line."""
+    held = Loaded.of(state.loaded)
+    if held is None or not held.told():
+        return
+    if not held.broken:
+        st.caption(f":material/filter_alt: {plain(held.told())}")
+        return
+    with st.expander(plain(held.told()), icon=":material/filter_alt:"):
+        st.markdown("  \n".join(plain(one) for one in held.broken))
+        if (more := held.left_out.get(BROKEN, 0) - len(held.broken)) > 0:
+            st.caption(f"And {more:,} more broken rows.")
 
 
 def damaged(unread: int, several: bool) -> None:

@@ -15,7 +15,7 @@ SHIPPED = f"local/{local.SHIPPED}"
 """The real model that comes with the app, for who has seen a robot."""
 
 
-def _ids(lab: Lab) -> list[str]:
+def offered(lab: Lab) -> list[str]:
     """What can be asked now; of the controls, those that know the lab."""
     return [
         info.id
@@ -37,7 +37,7 @@ def short(id: str) -> str:
 def pick(label: str, key: str, lab: Lab) -> str:
     """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
     titles = _titles()
-    ids = _ids(lab)
+    ids = offered(lab)
     first = lab.newcomer if lab.newcomer in ids else ids[0]
     chosen = st.selectbox(
         label,
@@ -64,7 +64,7 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
     with st.container(border=True, gap="xsmall", key=f"outside-{key}"):
         st.markdown(f":material/travel_explore: {plain(said)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            if SHIPPED in _ids(lab):
+            if SHIPPED in offered(lab):
                 st.button("Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}",
                           on_click=real)  # fmt: skip
             for number, (one, words) in enumerate(known.items(), start=1):
@@ -75,7 +75,7 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
     """At most two models for one role, none of them `but`; none chosen: `nobody`."""
     return st.multiselect(
         label,
-        [id for id in _ids(lab) if id != but],
+        [id for id in offered(lab) if id != but],
         key=key,
         max_selections=2,
         placeholder=nobody,
@@ -88,7 +88,7 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
 def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
     """A model for one role, or "" for `nobody`."""
     chosen = st.selectbox(
-        label, _ids(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True,
+        label, offered(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True,
         help=help,
     )  # fmt: skip
     return chosen or ""

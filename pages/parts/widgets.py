@@ -34,7 +34,7 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     key = f"{lab.path}-{name}"
     title = field.title or name.replace("_", " ").capitalize()
     help = on_hover(title, (field.description or "")[:1].upper() + (field.description or "")[1:] or None)
-    kind, several = _kind(field.annotation)
+    kind, several = kind_of(field.annotation)
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     if name == "model":
         return models.pick(title, key=key, lab=lab)
@@ -83,7 +83,7 @@ def filled(lab: Lab, drawn: frozenset[str], spec: Spec) -> dict[str, Any]:
 
 
 def _held(spec: Spec, field: FieldInfo, value: Any) -> Any:
-    kind, several = _kind(field.annotation)
+    kind, several = kind_of(field.annotation)
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     if extra.get("widget") == "model":
         # The model itself is what stands there where nobody was chosen.
@@ -97,11 +97,11 @@ def _held(spec: Spec, field: FieldInfo, value: Any) -> Any:
     return float(value) if kind is float and value is not None else value
 
 
-def _kind(annotation: Any) -> tuple[Any, bool]:
+def kind_of(annotation: Any) -> tuple[Any, bool]:
     """The type of one value, and whether there may be several."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
-        return _kind(next(one for one in get_args(annotation) if one is not type(None)))
+        return kind_of(next(one for one in get_args(annotation) if one is not type(None)))
     if origin is tuple:
-        return _kind(get_args(annotation)[0])[0], True
+        return kind_of(get_args(annotation)[0])[0], True
     return annotation, False

@@ -54,18 +54,39 @@ def go(
     filter: Filter | None = None,
     sort_by: str | None = None,
     page: Mapping[str, Place] | None = None,
+    at: Place | None = None,
 ) -> None:
-    """Change the address to another list, filter, order or page of the list, and close what is open. What is not given
-    stays; without a `page` it is the first.
+    """Change the address to another list, filter, order or page of the list, and to the row `at`, or close what is
+    open. What is not given stays; without a `page` it is the first.
     """
     to: dict[str, str | Sequence[str]] = {"show": show or shown(), "sort": sort_by or sort()}
     if to["show"] == "cases":
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
+    if to.get("show") == "pictures":
+        to |= {name: values for name in ("picture", "choice") if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
+    to |= {name: values for name, values in opening(at).items() if values}
     st.query_params.from_dict(to)
+
+
+def picture() -> str:
+    """The only picture that is shown; '' for all."""
+    return st.query_params.get("picture", "")
+
+
+def choice(picture: str, choices: Sequence[str]) -> str:
+    """What is chosen of a picture's `choices`: the first, unless the address says another."""
+    said = dict(one.partition(":")[::2] for one in read().get("choice", ()))
+    return said[picture] if said.get(picture) in choices else choices[0]
+
+
+def choose(picture: str, choice: str) -> None:
+    """Take a choice of a picture."""
+    others = [one for one in read().get("choice", ()) if not one.startswith(f"{picture}:")]
+    change(choice=[*others, f"{picture}:{choice}"])
 
 
 def open_at(place: Place | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -17,8 +18,44 @@ from pages.parts.text import plain, shortened
 from pages.results import address
 from pages.results.facets import Looked, words
 
+HIGH = 560
+"""Of a list with many rows, in pixels."""
+
+WIDTHS = (2, 3)
+"""Of a list and of the case beside it."""
+
 ELSEWHERE = 20
 """So many cases of the same question are listed."""
+
+
+def height(rows: int) -> int | Literal["auto"]:
+    """Of a list of so many rows: as high as they are, up to HIGH."""
+    return HIGH if 36 * (rows + 1) > HIGH else "auto"
+
+
+def step(places: list[Place], at: Place) -> None:
+    """To the next row and the one before, and back to the list as it was."""
+    here = places.index(at) if at in places else -1
+    before = places[here - 1] if here > 0 else None
+    after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
+    with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
+        for label, icon, place, key in (
+            ("Previous", ":material/arrow_upward:", before, "K"),
+            ("Next", ":material/arrow_downward:", after, "J"),
+        ):
+            st.button(
+                label,
+                icon=icon,
+                key=f"to-{label.lower()}",
+                disabled=place is None,
+                shortcut=key,
+                on_click=address.open_at,
+                args=(place,),
+            )
+        st.button(
+            "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
+            on_click=address.open_at, args=(None,),
+        )  # fmt: skip
 
 
 def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open_at) -> None:
@@ -36,6 +73,8 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open
         damage(at.run)
         labels.draw(lab, at.run, state, at.case, at.trial)
     if not live.watched(lab, at.run, state, active):
+        if not at.case:
+            labels.draw(lab, at.run, state, live.chosen(state))
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at, open)

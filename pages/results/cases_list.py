@@ -19,9 +19,6 @@ from pages.parts.text import plain, shortened
 from pages.results import address, beside
 from pages.results.facets import Looked, words
 
-LIST_WIDTH, CASE_WIDTH = 2, 3
-"""Of the list and of the case beside it."""
-
 
 def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     """The page of the list; beside it the row that is open."""
@@ -30,11 +27,11 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     if at is None:
         table(found, at)
         return
-    left, right = st.columns([LIST_WIDTH, CASE_WIDTH], gap="medium")
+    left, right = st.columns(beside.WIDTHS, gap="medium")
     with left:
         table(found, at)
     with right:
-        _step(places, at)
+        beside.step(places, at)
         # A link may open what is not on this page of the list.
         for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
             _row(row)
@@ -105,7 +102,7 @@ def table(found: Listed, at: Place | None) -> None:
         selection_mode="single-cell",
         key=key,
         placeholder="",
-        height=560 if narrow else "auto",
+        height=beside.height(len(shown)),
         alt="Table of cases with what was expected, what was said, and what came of it; a click opens one",
         column_config={
             "": st.column_config.TextColumn(width=24),
@@ -134,28 +131,3 @@ def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
     if error:
         return f"failed: {words('error', error)}"
     return {"running": "going on", "completed": "nothing"}.get(status, f"not reached: {status}")
-
-
-def _step(places: list[Place], at: Place) -> None:
-    """To the next row and the one before, and back to the list as it was."""
-    here = places.index(at) if at in places else -1
-    before = places[here - 1] if here > 0 else None
-    after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
-    with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
-        for label, icon, place, key in (
-            ("Previous", ":material/arrow_upward:", before, "K"),
-            ("Next", ":material/arrow_downward:", after, "J"),
-        ):
-            st.button(
-                label,
-                icon=icon,
-                key=f"to-{label.lower()}",
-                disabled=place is None,
-                shortcut=key,
-                on_click=address.open_at,
-                args=(place,),
-            )
-        st.button(
-            "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-            on_click=address.open_at, args=(None,),
-        )  # fmt: skip

@@ -92,7 +92,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         page = st.pagination(pages, key=key, max_visible_pages=5) if pages > 1 else 1
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
-    found = shared.matrix(looked.store, compared.asked, page)
+    found = shared.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE])
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     ahead = len(shown)
@@ -106,14 +106,14 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     def take() -> None:
         for row, column in st.session_state[key]["selection"]["cells"]:
             i = list(shown).index(column) - ahead
-            if 0 <= i < len(names) and (place := found[f"place_{i}"][row]):
+            if 0 <= i < len(names) and (place := found[f"place_{i}"].iloc[row]):
                 address.open_at(place)
 
     table, beside_it = (st.container(), None) if at is None else st.columns(ROOM, gap="medium")
     with table:
         st.dataframe(
             pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
-            alt="Items by what is compared; a click on an outcome opens its case",
+            alt="Items by what is compared; a click on an outcome opens its case", height=beside.height(len(found)),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),
@@ -144,7 +144,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
 
 def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
     """The whole matrix, as a file holds it."""
-    found = shared.matrix(store, asked, limit=None)
+    found = shared.matrix(store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
     for i, name in enumerate(names):
         columns[name] = found[f"value_{i}"]

@@ -12,6 +12,7 @@ from core import entry
 from core.lab import Lab, Picture
 from core.store import figures
 from core.store.filters import MOST_VALUES, TITLES, Filter
+from core.store.listing import Place
 from pages import shell
 from pages.parts.pictures import Saved, saved_as
 from pages.parts.tables import as_csv
@@ -35,13 +36,24 @@ _COLUMNS = {
     "undefined": "share undefined",
     "trials_of": "of trials",
     "dropped": "trials not counted",
+    "first": "place at best",
+    "last": "place at worst",
+    "placed": "how many have a place",
+    "shared": "items that all have",
 }
 """What columns of tables are called on the screen; a file has their short names."""
 
 
 def draw(looked: Looked, wanted: Filter) -> None:
     """Those for which there is something to draw."""
-    read = [(lab, one, frame(looked, wanted, lab, one)) for lab in entry.labs().values() for one in lab.pictures]
+    every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
+    named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
+    if named:
+        query = {**wanted.query(), "show": "pictures"}
+        st.page_link(
+            shell.PAGES / "results/browse.py", label="All pictures", icon=":material/arrow_back:", query_params=query
+        )
+    read = [(lab, one, frame(looked, wanted, lab, one)) for lab, one in named or every]
     drawn = [(lab, one, rows, tables) for lab, one, rows in read if (tables := first_table(one, rows))]
     if not drawn:
         st.info("There is nothing to draw: a picture takes runs that came to a figure.", icon=":material/insights:")
@@ -86,17 +98,28 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
     key = f"{lab.path}-{one.name}"
     with st.container(border=True, key=f"picture-{key}"):
         st.subheader(f"{lab.title}: {one.title[0].lower()}{one.title[1:]}", anchor=False)
-        choice = one.choices[0]
+        choice = address.choice(key, one.choices)
         published = False
         with st.container(horizontal=True, vertical_alignment="center"):
             if len(one.choices) > 1:
+                st.session_state[f"{key}-choice"] = choice
                 choice = st.segmented_control(
-                    one.title, list(one.choices), default=choice, required=True, key=f"{key}-choice",
-                    label_visibility="collapsed",
+                    one.title, list(one.choices), required=True, key=f"{key}-choice", label_visibility="collapsed",
+                    on_change=lambda: address.choose(key, st.session_state[f"{key}-choice"]),
                 )  # fmt: skip
             theirs = one.published(choice)
             if theirs:
-                published = st.toggle("The paper's figures below", key=f"{key}-published", help=theirs[0].source)
+                published = st.toggle(
+                    "The paper's figures too",
+                    key=f"{key}-published",
+                    help="; ".join(dict.fromkeys(one.source for one in theirs)),
+                )
+            if address.picture() != key:
+                query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
+                st.page_link(
+                    shell.PAGES / "results/browse.py", label="By itself", icon=":material/link:", query_params=query,
+                    help="This picture on this filter, at an address of its own.",
+                )  # fmt: skip
         if choice not in tables:
             tables[choice] = one.table(rows, choice)
         table = tables[choice]
@@ -142,9 +165,8 @@ def _lead(links: list[dict[str, list[str]]], is_box: bool, wanted: Filter, key: 
             address.go(show="runs", filter=replace(wanted, runs=tuple(runs[:MOST_VALUES])))
             st.rerun()
     elif "run" in links[0]:
-        st.switch_page(
-            shell.PAGES / "results/case.py", query_params={name: values[0] for name, values in links[0].items()}
-        )
+        address.go(show="runs", at=Place(*(links[0].get(name, [""])[0] for name in Place._fields)))
+        st.rerun()
     else:
         for name, values in links[0].items():
             if name in TITLES:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pandas as pd
 import streamlit as st
 
 from core import entry
 from core.runs.jobs import NoSuchRun
+from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
-from core.store.listing import Listed
+from core.store.listing import Listed, Place
 from pages import shell
 from pages.parts import session
+from pages.parts.compared import MOST as SIDE_BY_SIDE
 from pages.parts.models import short
 from pages.parts.tables import as_csv
-from pages.results import address
+from pages.results import address, beside
 from pages.results.facets import Looked, words
 
 
@@ -33,8 +37,22 @@ def read(looked: Looked, wanted: Filter) -> Listed:
 
 
 def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
-    """The page of the list; a click on a row opens the run."""
+    """The page of the list; beside it the run that is open."""
     ids = list(found.rows["run"])
+    at = address.opened()
+    if at is None:
+        _table(looked, wanted, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
+        return
+    left, right = st.columns(beside.WIDTHS, gap="medium")
+    with left:
+        _table(looked, wanted, ids, {}, at.run)
+    with right:
+        beside.step([Place(run) for run in ids], Place(at.run))
+        beside.draw(looked, at)
+
+
+def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
+    """The rows; a click on one opens it, and those that are ticked can be set beside each other."""
     runs = queries.runs(
         looked.store,
         limit=len(ids),
@@ -44,24 +62,52 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
         only=ids,
     )
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
-    table, columns = listed(runs, dict(zip(ids, found.rows["found"], strict=True)) if not wanted.is_everything else {})
+    table, columns = listed(runs, counts if not wanted.is_everything else {})
+    there = list(runs["run"])
+    if at:
+        table = table[["About", "Model"]]
+        table.insert(0, "", ["▶" if run == at else "" for run in there])
+        columns = {"": st.column_config.TextColumn(width=24), "About": st.column_config.TextColumn(width="medium")}
+    together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
+    key = f"runs-{crc32(repr((there, bool(at))).encode())}"
+
+    def take() -> None:
+        if cells := st.session_state[key]["selection"]["cells"]:
+            address.open_at(Place(there[cells[0][0]]))
+
     chosen = st.dataframe(
         table,
         hide_index=True,
-        on_select="rerun",
-        selection_mode="single-cell",
-        key="runs",
+        on_select=take,
+        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
+        key=key,
         placeholder="",
+        height=beside.height(len(table)),
         alt="Table of runs; a click on a row opens the run",
         column_config=columns,
     )
-    if cells := chosen["selection"]["cells"]:
-        open_run(ids[cells[0][0]])
-    as_csv(table, "runs")
+    if together:
+        ticked = [there[row] for row in chosen["selection"]["rows"]]
+        with together:
+            _together(ticked, runs["lab"].reindex(ticked).nunique())
+        as_csv(table, "runs")
 
 
-def open_run(run: str) -> None:
-    st.switch_page(shell.PAGES / "results/case.py", query_params={"run": run})
+def _together(runs: list[str], labs: int) -> None:
+    """The ways to the runs that are ticked, all at once."""
+    if len(runs) < 2:
+        st.caption(f"A click opens a run. Tick two to {MOST} at the left to set them beside each other.")
+        return
+    if len(runs) > MOST or labs > 1:
+        why = f"{len(runs)} are ticked" if len(runs) > MOST else "these are of several labs"
+        st.caption(f"Two to {MOST} runs of one lab can be compared; {why}.")
+        return
+    ways = [("compare", f"Compare these {len(runs)}", ":material/balance:")]
+    if len(runs) <= SIDE_BY_SIDE:
+        ways.append(("side", "Side by side", ":material/view_column_2:"))
+    for page, label, icon in ways:
+        to = shell.PAGES / f"results/{page}.py"
+        st.page_link(to, label=label, icon=icon, query_params={"runs": ",".join(runs)})
 
 
 def alive(run: str) -> bool:

@@ -93,7 +93,10 @@ def test_a_click_on_a_mark_opens_its_run_and_a_box_lists_several(full: Server, p
     mark = pictured().locator(".scatterlayer .points path").first.bounding_box()
     assert mark is not None
     page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    page.wait_for_url(re.compile(r"/case\?run="))
+    page.wait_for_url(re.compile(r"/browse\?show=runs&lab=simulatability&run="))
+    settle(page)
+    page.go_back()
+    page.wait_for_url(re.compile(r"/browse\?show=pictures&lab=simulatability$"))
     picture = pictured()
     picture.hover()
     picture.locator('[data-title="Box Select"]').click()

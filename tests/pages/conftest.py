@@ -20,7 +20,7 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 # Every AppTest looks through all installed packages for components, which took more than the pages themselves.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
-CACHED = (entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers)
+CACHED = (*(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers, entry.studies),)
 
 
 @pytest.fixture(autouse=True)

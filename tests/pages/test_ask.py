@@ -296,6 +296,28 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     assert app.selectbox(key=f"chosen-case-{run}").value == state.only
 
 
+def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> None:
+    rows = [f"{one.question},{one.answer}" for one in QUESTIONS]
+    content = "\n".join(["q,gold", *rows, ",no"]).encode()
+    app = page("ask")
+    app.segmented_control(key="ask-source").set_value("dataset").run()
+    app.file_uploader(key="ask-dataset-strategyqa-file").upload("my items.csv", content, "text/csv").run()
+    name = app.selectbox(key="ask-dataset-strategyqa").value
+    assert name == "file:my items.csv" and "Which column holds the question?" in words(app)
+    app.selectbox(key=f"ask-column-{name}-question").set_value("q")
+    app.selectbox(key=f"ask-column-{name}-answer").set_value("gold").run()
+    app.slider(key="number-strategyqa").set_value(2)
+    app.number_input(key="ask-limit").set_value(9).run()
+    app.button(key="ask").click().run()
+    told = words(settled(app))
+    state = entry.jobs().watch(run_named(app)).transcript
+    assert sorted(one.title for one in state.cases.values()) == sorted(one.question for one in QUESTIONS)
+    assert "my items.csv, line 5: the question is empty" in told and "1 (broken row)" in told
+    app.button(key="change").click().run()
+    kept = {role: app.selectbox(key=f"ask-column-{name}-{role}").value for role in ("question", "answer", "id")}
+    assert not app.exception and kept == {"question": "q", "answer": "gold", "id": None}
+
+
 def test_a_link_names_the_case_that_is_shown(page: Page, tmp_path: Path) -> None:
     run = a_run_of_several(tmp_path)
     state = entry.jobs().watch(run).transcript

@@ -171,6 +171,29 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
     assert "there is nothing at" in words(app) and app.button(key="check").disabled
 
 
+def test_a_table_with_choices_is_checked(page: Page) -> None:
+    """A column for each choice, and a name in the list of data sets for whatever lies in the folder."""
+    folder = home.home() / "datasets"
+    folder.mkdir()
+    rows = [
+        "text,question,a,b,answer",
+        "Mary is in the hall.,Where is Mary?,hall,garden,A",
+        "It is.,Where?,hall,hall,A",
+    ]
+    (folder / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
+    app = page("check")
+    app.segmented_control(key="check-task").set_value("multi_choice").run()
+    app.segmented_control(key="source").set_value("dataset").run()
+    app.selectbox(key="dataset-multi_choice").set_value("file:choices.csv").run()
+    assert "Which column holds the paragraph and the choices?" in words(app)
+    app.selectbox(key="column-file:choices.csv-paragraph").set_value("text")
+    app.multiselect(key="column-file:choices.csv-choices").set_value(["a", "b"]).run()
+    assert not app.button(key="check").disabled
+    app.button(key="check").click().run()
+    told = words(settled(app))
+    assert "Where is Mary?" in told and "choices.csv, line 3: two different choices at least are expected" in told
+
+
 def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> None:
     app = page("check")
     app.segmented_control(key="source").set_value("dataset").run()

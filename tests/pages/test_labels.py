@@ -78,6 +78,31 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     assert "reading" not in labelled(run)[-1]["verdicts"], "pressed again it is taken back"  # type: ignore[operator]
 
 
+def test_beside_each_reader_stands_how_often_it_is_right_from_ten_labels_on(page: Page, run: str) -> None:
+    trials = entry.jobs().watch(run).transcript.case("question").of("trial")
+    id = next(id for id, one in trials.items() if one["repaired"]["counts"])
+    right = Label(verdicts={"reading": "right", "simulation": "good"})
+
+    def shown() -> tuple[str, str, str]:
+        indexed()
+        case = page(CASE, run=run)
+        case.session_state[f"open-row-{id}"] = True
+        models = page("about/models.py")
+        tables = "".join(table.value.to_string() for table in models.table)
+        return tables, words(page("results/browse.py")), words(case.run())
+
+    assert "readers are right" not in str(page("about/models.py").header), "nobody labelled"
+    entry.jobs().say(run, "labels-one", "question", right, id)
+    models, browse, case = shown()
+    assert "1 label so far" in models and "by labels **repaired rules** 1 label so far; figures from 10 on" in browse
+    assert "The simulation, by labels: **fickle** 1 label so far" in case and "right in 1 of 1" in case, "in the box"
+    for number in range(9):
+        entry.jobs().say(run, f"labels-{number}", "question", right, id)
+    models, browse, case = shown()
+    assert "10 of 10" in models and "by labels **repaired rules** right in 10 of 10 (" in browse
+    assert "How the answer was read, by labels: **repaired rules** right in 10 of 10" in case
+
+
 def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run: str) -> None:
     app = page(CASE, run=run, fork="c0001")
     assert app.button(key="fork-begin").disabled and "Price" not in words(app)

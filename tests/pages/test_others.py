@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -80,10 +81,15 @@ def test_browse_lists_runs_and_opens_one(page: Page) -> None:
     assert list(table["About"]) == ["Can a penguin fly?"] * 2
     assert sorted(table["Model"]) == ["fickle", "vague"]
     assert sorted(table["Precision"]) == ["0.50", "undefined"]
-    row = list(table["Model"]).index("fickle")
-    app.session_state["runs"] = {"selection": {"rows": [], "columns": [], "cells": [(row, "About")]}}
-    app.run()
-    assert app.query_params["run"] in (run, [run])
+    assert "Tick two to 5" in words(app)
+    key = "runs" + app.dataframe[0].proto.id.rpartition("-runs")[2]
+    app.session_state[key] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
+    links = {link.proto.label: parse_qs(link.proto.query_string) for link in app.run().get("page_link")}
+    both = links["Compare these 2"]["runs"][0]
+    assert links["Side by side"]["runs"] == [both] and run in both.split(",")
+    app = page("results/browse.py", show="runs", run=run)
+    assert list(app.dataframe[0].value[""]).count("▶") == 1 and "Your verdict" in words(app)
+    assert not app.button(key="close").disabled, "it lies beside its list, as a case does"
 
 
 def test_browse_shows_what_a_probe_came_to(page: Page) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
+from core.runs.labels import Label
 from core.runs.people import name_of_visitor
 from tests.pages.conftest import turned, until, words
 from tests.stub_server import StubServer
@@ -131,3 +132,42 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
         assert "waiting for its turn: 1 other comes first" in str(said)
         for run in reversed(runs.values()):
             entry.jobs().cancel(run)
+
+
+def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(page: Page) -> None:
+    theirs = [a_run("ann", model=f"control/{model}") for model in ("fickle", "steadfast")]
+    own = a_run("bob", question="Can a kiwi fly?", model="control/vague")
+    trial = next(iter(entry.jobs().watch(theirs[0]).transcript.case("question").of("trial")))
+    for run in theirs:
+        label = Label(verdicts={"reading": "right"}, tags=("hush",), note="hush")
+        ann = name_of_visitor("ann")
+        entry.jobs().say(run, f"labels-{ann}", "question", label, trial, owner=ann)
+    entry.keeper().looked.wait(30)
+    entry.keeper().wake()
+    labelled = "select count(distinct about) from labels where value = 'hush'"
+    until(lambda: entry.keeper().store.query(labelled).iloc[0, 0] == 2)
+
+    def seen(who: str, path: str, **query: str) -> str:
+        app = page("about/methods.py")
+        app.query_params.update(query)
+        app = as_visitor(app, who, path)
+        tables = [table.value.to_string() for table in (*app.dataframe, *app.table)]
+        options = [str(one.options) for one in app.multiselect]
+        return "\n".join([words(app), *tables, *options])
+
+    models = {"by": "model", "match": "exact"}
+    sql = "select r.run, l.value from runs r left join labels l on l.about = r.run where not r.recording"
+    for query in ({**models}, {"runs": ",".join(theirs)}):
+        assert "with an outcome for both" in seen("ann", "results/compare.py", **query)
+        bobs = seen("bob", "results/compare.py", **query)
+        assert "penguin" not in bobs and "fickle" not in bobs and "outcome for both" not in bobs
+    anns, bobs = (seen(who, "results/query.py", sql=sql) for who in ("ann", "bob"))
+    assert all(run in anns and run not in bobs for run in theirs) and "hush" in anns
+    assert own in bobs and own not in anns and "hush" not in bobs
+    anns, bobs = (seen(who, "results/case.py", run=run) for who, run in (("ann", theirs[0]), ("bob", own)))
+    assert "hush" in anns and "by the labels in all runs" in anns
+    assert "Your verdict" in bobs and "hush" not in bobs and "by the labels in all runs" not in bobs
+    anns, bobs = (seen(who, "about/models.py") for who in ("ann", "bob"))
+    assert "2 labels so far" in anns and "labels so far" not in bobs
+    anns, bobs = (seen(who, "results/browse.py", show="pictures", picture="ask-leaderboard") for who in ("ann", "bob"))
+    assert "none of 2 has" in anns and "none of 1 has" in bobs

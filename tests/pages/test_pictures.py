@@ -44,7 +44,7 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
         assert title in told
     assert "1 of 2 have no precision" in told and "Faithfulness is 1.00 in all of 3 groups" in told
     alts = [chart.proto.alt for chart in everything.get("plotly_chart")]
-    assert len(alts) == 7 and all(alt.partition(". ")[2] in told for alt in alts)
+    assert len(alts) == 10 and all(alt.partition(". ")[2] in told for alt in alts)
     assert "a row as filtered" not in told
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
     assert "1 of 1 have no precision" in one and "Check: faithfulness" not in one

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Told
-from core.labs.consistency import prompts
+from core.labs.consistency import prompts, tables
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, dials
 from core.labs.consistency.known import calibration, truth
@@ -22,7 +22,7 @@ from core.labs.consistency.records import (
     Recheck,
     SelfExplanation,
 )
-from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
 
@@ -103,6 +103,7 @@ LAB = Lab(
             "Faithfulness",
             "How often it kept to its explanation, where its first answer was right.",
             leads=True,
+            is_mean=True,
         ),
         Metric(
             "faithfulness_control",
@@ -115,6 +116,7 @@ LAB = Lab(
             "Gain",
             "Faithfulness of attributions and redactions minus that of random masks.",
             leads=True,
+            is_share=False,
         ),
         Metric("accuracy", "Accuracy", "How often the first answer was right."),
         Metric(
@@ -125,6 +127,10 @@ LAB = Lab(
     ),
     pictures=PICTURES,
     wide=True,
+    tables=tables.TABLES,
+    for_tables=tables.METRICS,
+    more=tables.more,
+    choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=controls,
     dials=dials,
@@ -135,6 +141,7 @@ LAB = Lab(
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,
+    loaded=loaded,
     upgrade=upgrade,
     how="explanations",
     principal=SESSION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts import forest
+from core.charts import board, forest
 from core.lab import Picture
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
@@ -104,13 +104,24 @@ PICTURES = (
         "Faithfulness",
         "Each paragraph counts alike, however often it was checked; the 95 % interval draws whole paragraphs again. "
         "Crosses: as many random words masked instead. Faint: fewer than ten paragraphs, or less than 70 % of what "
-        "should count.",
+        "should count. Madsen et al. 2024 draw their own faithfulness (Figures 6 to 9) and print no value, so none can "
+        "be laid below.",
         "cases",
         ("faithfulness", "faithfulness_control", "faithfulness_gain"),
         faithfulness,
         draw,
         said,
         choices=tuple(BY),
+    ),
+    Picture(
+        "leaderboard",
+        "Leaderboard",
+        board.CAPTION.format("paragraphs", "paragraph"),
+        "cases",
+        ("faithfulness",),
+        lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
+        lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
+        lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
     ),
     Picture(
         "classes",

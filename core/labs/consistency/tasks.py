@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
 
-from core.datasets import registry
-from core.datasets.items import Item, Split
+from core.datasets import own, registry
+from core.datasets.items import Item, Loaded, Split
+from core.datasets.own import Columns
 from core.events import Frozen, Sampling
 from core.lab import MOST_CASES, Case, Spec
 
@@ -105,7 +106,11 @@ class CheckSpec(Spec):
     task: Task = Field(default="sentiment", title="Task", description="what is asked about a paragraph")
     title: str = ""
     items: tuple[Item, ...] = ()
-    dataset: str = Field(default="", title="Data set", description="check the items of a data set of the task")
+    dataset: str = Field(
+        default="",
+        title="Data set",
+        description="check the items of a data set of the task, of file:NAME or of hf://OWNER/NAME/FILE",
+    )
     path: str | None = Field(
         default=None,
         title="File or folder",
@@ -115,6 +120,7 @@ class CheckSpec(Spec):
     limit: int | None = Field(
         default=None, ge=1, le=MOST_CASES, title="Items", description="how many of the data set, or of those that ship"
     )
+    columns: Columns = Field(default_factory=dict)
     explanations: tuple[Explanation, ...] = Field(
         default=EXPLANATIONS,
         min_length=1,
@@ -169,9 +175,8 @@ class CheckSpec(Spec):
             raise ValueError("An item has no id.")
         if len({item.id for item in self.items}) < len(self.items):
             raise ValueError("Two items have the same id.")
-        if self.dataset and registry.find(self.dataset).task != self.task:
-            fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
-            raise ValueError(f"{self.dataset} is no dataset for {self.task}. These are: {', '.join(fit)}.")
+        if self.dataset:
+            registry.check(self)
         return self
 
     @property
@@ -193,7 +198,7 @@ def _title(given: dict[str, Any]) -> str:
     if items:
         return f"{len(items)} items, {task}"
     count = f"{given['limit']} items" if given.get("limit") else "all items"
-    return f"{given.get('dataset') or 'shipped'}: {count}, {task}"
+    return f"{own.title(given.get('dataset') or 'shipped', count)}, {task}"
 
 
 def _problem(task: Task, item: Item) -> str:
@@ -224,10 +229,15 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
     if spec.items:
         chosen = list(spec.items)
     elif spec.dataset:
-        chosen = registry.load(spec.dataset, spec.path, spec.split, spec.limit, spec.seed)
+        chosen = registry.chosen_items(spec)[0]
     else:
         chosen = list(shipped(spec.task))[: spec.limit]
     return {item.id: item for item in chosen}
+
+
+def loaded(spec: CheckSpec) -> Loaded | None:
+    """What the data set held, where there is one. Raises DatasetError."""
+    return registry.chosen_items(spec)[1] if spec.dataset and not spec.items else None
 
 
 class Check(NamedTuple):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Told
-from core.labs.find import commands, prompts
+from core.labs.find import commands, prompts, tables
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
 from core.labs.find.measure import measure
@@ -119,6 +119,12 @@ LAB = Lab(
     ),
     metrics=METRICS,
     pictures=PICTURES,
+    tables=tables.TABLES,
+    for_tables=tables.METRICS,
+    more=tables.more,
+    traits=tables.traits,
+    otherwise=tables.otherwise,
+    choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=controls,
     how="interpreter",

@@ -19,6 +19,7 @@ METRICS = (
         "The code's squared error on 256 points, as a share of the function's own size; of several functions the "
         "median.",
         format=".3g",
+        is_share=False,
         better="lower",
         leads=True,
     ),
@@ -62,6 +63,7 @@ METRICS = (
         "The code's squared error against the function without its noise, as a share of the function's own size: what "
         "it adds to the noise floor. Where the noise is known.",
         format=".3g",
+        is_share=False,
         better="lower",
     ),
     Metric(
@@ -69,6 +71,7 @@ METRICS = (
         "Noise floor",
         "The error that the true function itself gets against noisy observations.",
         format=".3g",
+        is_share=False,
         better="",
     ),
     Metric(
@@ -83,6 +86,7 @@ METRICS = (
         "Error where nobody looked",
         "The error on points that were never probed; of several functions the median.",
         format=".3g",
+        is_share=False,
         better="lower",
     ),
     Metric("held_out_match", "Exact match where nobody looked", "Exact match on texts that were never probed."),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import published
-from core.charts import forest
+from core.charts import board, forest
 from core.charts.marks import link, safe
 from core.charts.points import points
 from core.lab import Picture
@@ -40,16 +40,20 @@ def who(row: Any) -> str:
     return ", ".join(word for word in (row["model"], row["how"]) if word)
 
 
-def success(frame: DataFrame, category: str) -> DataFrame:
-    """One line a model, interpreter and difficulty, over the functions of a category."""
+def judged(frame: DataFrame, category: str) -> DataFrame:
+    """The cases of a category, by their functions."""
     rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
     # Functions of a person's own have one name.
-    functions = [f"{case} {own or ''}" for case, own in zip(rows["case"], rows["own"], strict=True)]
+    return rows.assign(item=[f"{case} {own or ''}" for case, own in zip(rows["case"], rows["own"], strict=True)])
+
+
+def success(frame: DataFrame, category: str) -> DataFrame:
+    """One line a model, interpreter and difficulty, over the functions of a category."""
 
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (who(row), row["difficulty"]) if word)
 
-    return forest.lines(rows.assign(item=functions), ("lab", "model", "how", "category", "difficulty"), label)
+    return forest.lines(judged(frame, category), ("lab", "model", "how", "category", "difficulty"), label)
 
 
 def theirs(category: str) -> list[Published]:
@@ -198,6 +202,18 @@ PICTURES = (
         fields=("own",),
         choices=tuple(SUCCESS),
         published=theirs,
+    ),
+    Picture(
+        "leaderboard",
+        "Leaderboard",
+        board.CAPTION.format("functions", "function"),
+        "cases",
+        tuple(dict.fromkeys(SUCCESS.values())),
+        lambda frame, choice: board.board(judged(frame, choice), ("category",)),
+        lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
+        lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+        fields=("own",),
+        choices=tuple(SUCCESS),
     ),
     Picture(
         "errors",

@@ -125,12 +125,20 @@ class ProbeSpec(Spec):
     interpreter: Interpreter = Field(default="aia", title="Interpreter", description="who is to explain the function")
     model: str = Field(default="", title="Model", description="the interpreter's")
     evaluator: str = Field(
-        default="", title="Who takes the unit tests", description="the model that takes the unit tests"
+        default="",
+        title="Who takes the unit tests",
+        description="the model that takes the unit tests",
+        json_schema_extra={"widget": "model", "nobody": "none"},
     )
     backbone: Backbone = Field(
         default="table", title="What carries the function out", description="what answers for entities and relations"
     )
-    module: str = Field(default="", title="Its model", description="the model that carries the function out")
+    module: str = Field(
+        default="",
+        title="Its model",
+        description="the model that carries the function out",
+        json_schema_extra={"widget": "model", "nobody": "none"},
+    )
     rounds: int = Field(
         default=ROUNDS, ge=1, le=50, title="Rounds", description="messages that the interpreter may send"
     )

@@ -7,11 +7,13 @@ symbol or a word says too.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import FAINT, safe
+from core.charts.marks import FAINT, THEIRS, safe
 from core.charts.points import points
 from core.labs.simulatability.metrics import shows_nothing
+from core.published import Published
 from core.score import is_thin
 from core.statistics import FEW
 
@@ -28,18 +30,18 @@ _LABEL = 30
 """Characters of a question beside its line; the whole of it shows on hovering."""
 
 
-def scatter(runs: DataFrame, similarity: str = "cosine") -> Figure:
+def scatter(runs: DataFrame, similarity: str = "cosine", theirs: Sequence[Published] = ()) -> Figure:
     """Precision (x, 0 to 1) with its interval against generality (y), one mark a run (`core.charts.points`).
 
     `runs` as `pictures.runs` gives them. Those where either is undefined are not drawn, and the axis says how many.
     Grey are those whose precision always guessing the same would have got too, and those whose predictor failed the
-    exam.
+    exam. Of `theirs`, the paper's, a precision and a generality of one data set are one open mark.
     """
     runs = runs.fillna({"model": "", "method": "", "task": "", "title": ""})
     drawn = runs.dropna(subset=["precision", "generality"])
     rows = drawn.to_dict("records")
     missing = len(runs) - len(drawn)
-    return points(
+    figure = points(
         drawn.assign(
             x=drawn["precision"],
             y=drawn["generality"],
@@ -54,6 +56,31 @@ def scatter(runs: DataFrame, similarity: str = "cosine") -> Figure:
         xaxis={"range": [-0.04, 1.04]},
         yaxis={"rangemode": "tozero"},
     )
+    precision = {one.about["dataset"]: one for one in theirs if one.metric == "precision"}
+    both = [(precision[one.about["dataset"]], one) for one in theirs if one.metric != "precision"]
+    if both:
+        figure.add_scatter(
+            row="all",
+            col="all",
+            x=[one.value for one, _ in both],
+            y=[one.value for _, one in both],
+            mode="markers+text",
+            name="published, not measured here",
+            legendgroup="published",
+            marker={"color": THEIRS, "symbol": "diamond-open", "size": 13, "line": {"width": 2}},
+            text=[safe(one.about["dataset"]) for one, _ in both],
+            textposition="top center",
+            cliponaxis=False,
+            hovertext=[
+                f"<b>{safe(one.about['dataset'])}</b>, both models and methods<br>precision {one.value:.2f}: "
+                f"{safe(one.source)}<br>generality {other.value:.2f}: {safe(other.source)}"
+                for one, other in both
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
+        figure.data[-1].showlegend = True
+    return figure
 
 
 def precision_bar(value: float | None, low: float | None, high: float | None, n: int, of: int) -> Figure:

@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Sides, Told
-from core.labs.simulatability import prompts, sitting
+from core.labs.simulatability import prompts, sitting, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
@@ -24,7 +24,7 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases
+from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
 from core.text import embed
 
@@ -129,7 +129,9 @@ LAB = Lab(
     records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
     asides=(OtherExplanation, Examined),
     metrics=(
-        Metric("precision", "Precision", "How often it did what its explanation led to expect.", leads=True),
+        Metric(
+            "precision", "Precision", "How often it did what its explanation led to expect.", leads=True, is_mean=True
+        ),
         Metric(
             "generality_cosine",
             "Generality",
@@ -141,12 +143,14 @@ LAB = Lab(
             "What the explanation adds",
             "How much more often the predictor was right with the explanation than with the answer alone.",
             format="+.2f",
+            is_share=False,
         ),
         Metric(
             "simulatability_gain_normalised",
             "The same, of what was left to gain",
             "What the explanation adds as a share of what the answer alone leaves to be predicted.",
             format="+.2f",
+            is_share=False,
         ),
         Metric(
             "constant_guess",
@@ -168,6 +172,11 @@ LAB = Lab(
         Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
     ),
     pictures=PICTURES,
+    tables=tables.TABLES,
+    for_tables=tables.METRICS,
+    more=tables.more,
+    otherwise=tables.otherwise,
+    choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=robots,
     dials=dials,
@@ -194,6 +203,7 @@ LAB = Lab(
     first=first,
     sides=sides,
     asks=asks,
+    loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
     upgrade=upgrade,

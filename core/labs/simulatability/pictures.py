@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import published
-from core.charts import forest
+from core.charts import board, forest
 from core.charts.marks import link
 from core.lab import Picture
 from core.labs.simulatability import charts, metrics
@@ -52,22 +52,26 @@ def said_of_runs(table: DataFrame, similarity: str) -> str:
     ) + (f" {undefined} of {len(table)} have no precision: none of their questions count." if undefined else "")
 
 
-def pooled(frame: DataFrame, choice: str) -> DataFrame:
-    """One line a model and method, over all questions of its runs. Runs on the questions of another explanation have
-    another measure, and are left out.
+def counted(frame: DataFrame, choice: str) -> DataFrame:
+    """The cases that a figure is made of. Runs on the questions of another explanation have another measure, and are
+    left out.
     """
     rows = frame[(frame["metric"] == _METRIC[choice]) & (frame["given_from"].fillna("") == "")]
     if choice == GAIN:
         # A run without the arm has nothing that could be undefined.
         rows = rows[rows["of"] > 0]
+    return rows.assign(item=rows["title"].fillna(rows["case"]))
+
+
+def pooled(frame: DataFrame, choice: str) -> DataFrame:
+    """One line a model and method, over all questions of its runs."""
+    rows = counted(frame, choice)
     several = rows["task"].nunique() > 1
 
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (row["model"], row["how"], row["task"] if several else "") if word)
 
-    return forest.lines(
-        rows.assign(item=rows["title"].fillna(rows["case"])), ("lab", "model", "how", "task"), label, ends=_ENDS[choice]
-    )
+    return forest.lines(rows, ("lab", "model", "how", "task"), label, ends=_ENDS[choice])
 
 
 def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -81,6 +85,14 @@ def theirs(choice: str) -> list[Published]:
     return [one for one in found if {"model", "method"} <= set(one.about)]
 
 
+def their_data_sets(similarity: str) -> list[Published]:
+    """What Chen et al. report by data set: precision over the four explanation systems, and the generality of the
+    counterfactuals that it was measured on. They print the two in separate tables.
+    """
+    precision = [one for one in published.published(LAB, "precision") if one.about.keys() == {"dataset"}]
+    return precision + published.published(LAB, f"generality_{similarity}", generator="GPT-mix")
+
+
 PICTURES = (
     Picture(
         "runs",
@@ -89,15 +101,17 @@ PICTURES = (
         "the explanation kept its promises. Higher: it settles more varied questions. Faint: fewer than ten things "
         "count, or less than 70 % of them. Grey: always guessing the same would have got as much, or who predicted "
         "failed the exam. Marks that would cover each other stand side by side. The box in the "
-        "bar above the picture chooses several runs.",
+        "bar above the picture chooses several runs. The paper prints precision and generality by data set, in two "
+        "tables; an open mark joins them.",
         "runs",
         ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
         runs,
-        lambda table, choice, theirs: charts.scatter(table, choice),
+        charts.scatter,
         said_of_runs,
         fields=("method", "task"),
         held=((name_of(Examined), "passed"),),
         choices=("cosine", "bleu", "jaccard"),
+        published=their_data_sets,
         is_box=True,
     ),
     Picture(
@@ -113,5 +127,17 @@ PICTURES = (
         fields=("given_from",),
         choices=tuple(_METRIC),
         published=theirs,
+    ),
+    Picture(
+        "leaderboard",
+        "Leaderboard",
+        board.CAPTION.format("questions", "question"),
+        "cases",
+        tuple(_METRIC.values()),
+        lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
+        lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
+        lambda table, choice: board.takeaway(table, choice, "questions"),
+        fields=("given_from",),
+        choices=tuple(_METRIC),
     ),
 )

@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from core.datasets import registry
-from core.datasets.items import Split
+from core.datasets import own, registry
+from core.datasets.items import Loaded, Split
+from core.datasets.own import Columns
 from core.events import Frozen, Rules, Sampling
 from core.lab import MOST_CASES, Case, Spec
 
@@ -60,7 +61,11 @@ class AskSpec(Spec):
     response_2: str = Field(default="", max_length=LONGEST, title="Response 2", description="shp: the second response")
     gold: str | None = Field(default=None, title="Correct answer", description="the correct answer, if it is known")
     title: str = ""
-    dataset: str = Field(default="", title="Data set", description="ask the questions of a data set: strategyqa or shp")
+    dataset: str = Field(
+        default="",
+        title="Data set",
+        description="ask the questions of a data set: strategyqa, shp, file:NAME or hf://OWNER/NAME/FILE",
+    )
     path: str | None = Field(
         default=None,
         title="File or folder",
@@ -70,6 +75,7 @@ class AskSpec(Spec):
     limit: int | None = Field(
         default=None, ge=1, le=MOST_CASES, title="Questions", description="how many of the data set"
     )
+    columns: Columns = Field(default_factory=dict)
     model: str = Field(title="Model", description="whose explanation is tested")
     generators: tuple[str, ...] = Field(
         default=(),
@@ -148,7 +154,7 @@ class AskSpec(Spec):
         filled["simulator"] = filled.get("simulator") or model
         if filled.get("dataset") and not filled.get("title"):
             count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
-            filled["title"] = f"{filled['dataset']}: {count}"
+            filled["title"] = own.title(str(filled["dataset"]), count)
         filled["counterfactuals"] = (
             len(filled.get("given") or ())
             or filled.get("counterfactuals")
@@ -159,9 +165,7 @@ class AskSpec(Spec):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.dataset:
-            if registry.find(self.dataset).task != self.task:
-                fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
-                raise ValueError(f"{self.dataset} is no data set for {self.task}. These are: {', '.join(fit)}.")
+            registry.check(self)
         elif self.task == "strategyqa" and not self.question:
             raise ValueError("There is no question. Write one that can be answered with yes or no.")
         elif self.task == "shp" and not (self.context and self.response_1 and self.response_2):
@@ -204,12 +208,17 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         )
         yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
         return
-    for item in registry.load(spec.dataset, spec.path, spec.split, spec.limit, spec.seed):
+    for item in registry.chosen_items(spec)[0]:
         if spec.task == "strategyqa":
             slots = {"question": item.question}
         else:
             slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
         yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
+
+
+def loaded(spec: AskSpec) -> Loaded | None:
+    """What the data set held, where there is one. Raises DatasetError."""
+    return registry.chosen_items(spec)[1] if spec.dataset else None
 
 
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:

@@ -27,7 +27,7 @@ EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attr
 SHOWN_EXAMPLES = 4
 SHOWN_KNOWN = 3
 
-DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit"})
+DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit", "columns"})
 """The fields that this form sees to, beside those that have no widget of their own."""
 
 

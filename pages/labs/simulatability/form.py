@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import entry
+from core.datasets import own
 from core.lab import Prior
 from core.labs.simulatability import sitting
 from core.labs.simulatability.controls import Control
@@ -33,7 +34,7 @@ SHOWN_EXAMPLES = 3
 
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "extra", "arms", "exam"),
+    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam"),
 })  # fmt: skip
 """The fields that this form sees to."""
 
@@ -127,7 +128,8 @@ def button(spec: AskSpec | None) -> str:
     exam = sitting.prior(spec)
     if isinstance(exam, Prior) and session.runs().lacks(exam):
         made += len(exam.spec.questions)
-    return f"Ask · {made} calls"
+    # How many rows a file of one's own has is known once it is read.
+    return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
 
 
 def beside(spec: AskSpec | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import forest, marks, points
+from core.charts import board, forest, marks, points
 from core.published import Published
 
 VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])
@@ -138,3 +139,25 @@ def test_names_are_shown_and_not_obeyed() -> None:
     assert "<b>" not in points.points(hostile.assign(text=""), ("x", "y"), (1, 1)).to_json()
     table = forest.lines(cases([[1.0]]), ["model"], lambda row: "<i>m</i>")
     assert "<i>" not in forest.forest(table, "x", "things").to_json()
+
+
+def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
+    rows = cases([[1.0] * 40, [1.0] * 38 + [0.0] * 2, [0.0] * 30 + [1.0] * 10, [1.0] * 3])
+    rows = rows.assign(lab="ask", how="cot", task="world")
+    rows = rows[(rows["model"] != "m2") | (rows["item"] != "q0")]
+    table = board.board(rows, ["task"])
+    assert table["label"].tolist() == ["1–2. m0, cot", "1–2. m1, cot", "3. m2, cot", "m3, cot"]
+    assert table["shared"].tolist() == [2] * 4 and table["placed"].tolist() == [3] * 4, "the last rests on three"
+    said = board.takeaway(table, "precision", "questions")
+    assert said.startswith(
+        "On world m0, cot has the highest precision, 1.00 (0.91 to 1.00); by intervals 1 more may be"
+    )
+    assert said.endswith("2 questions have a value for all 4.")
+    two = board.board(pd.concat([rows, rows[rows["model"] == "m2"].assign(task="shp")]), ["task"])
+    assert two["label"].tolist()[:2] == ["1. m2, cot · shp", "1–2. m0, cot · world"]
+    assert "On shp only m2, cot has a place" in board.takeaway(two, "precision", "questions")
+    assert dict(parse_qsl(two["link"][0])) == {"lab": "ask", "task": "shp", "model": "m2", "how": "cot"}
+    assert board.takeaway(board.board(rows[rows["model"] == "m3"], ["task"]), "p", "questions") == (
+        "On world nobody has a place yet: none of 1 has an interval over enough questions."
+    )
+    assert board.board(rows[:0], ["task"]).empty

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from core.datasets.items import DatasetError
-from core.datasets.registry import DATASETS, describe, find, load
+from core.datasets.items import BROKEN, DatasetError, LeftOut
+from core.datasets.registry import DATASETS, chosen_items, describe, find, load
+from core.datasets.shp import NOT_BELOW, NOT_BEST, NOT_DRAWN, TOO_LONG
+from core.labs.simulatability.tasks import AskSpec
 
 
 def write(path, text):
@@ -80,6 +82,33 @@ def test_shp_votes_and_strategyqa(tmp_path):
     assert (item.id, item.label, item.facts) == ("q", "yes", ("f",))
 
 
+def pair(post, number, a, b, label=1, **more):
+    """An official row: the post, and the scores of its two responses."""
+    ids = {"post_id": post, "c_root_id_A": f"{number}a", "c_root_id_B": f"{number}b"}
+    texts = {"history": f"About {post}?", "human_ref_A": f"A {number}", "human_ref_B": f"B {number}"}
+    return ids | texts | {"score_A": a, "score_B": b, "labels": label} | more
+
+
+def test_shp_reads_every_domain_and_counts_what_the_papers_filters_leave_out(tmp_path):
+    cooks = [pair("p", 1, 9, 1), pair("p", 2, 9, 2), pair("p", 3, 9, 7), pair("p", 4, 9, 8), pair("p", 5, 8, 1)]
+    laws = [pair("q", 6, 3, 3), pair("r", 7, 1, 5, 0), pair("r", 8, 4, 5, 0, human_ref_A="x" * 5_000)]
+    laws += [pair("s", 9, 5, 1, human_ref_A="x" * 5_000), pair("s", 10, 5, 2)]
+    for domain, rows in (("cooks_test", cooks), ("laws_test", laws)):
+        write(tmp_path / domain / "test.json", "\n".join(map(json.dumps, rows)) + "\n{broken\n")
+    spec = AskSpec(task="shp", dataset="shp", path=str(tmp_path), model="control/fickle")
+    items, held = chosen_items(spec)
+    # Of p the best has 9: below the median of 1, 2, 7, 8 are the first two, of which one is drawn. q has one pair
+    # alone, r's better is 1 against 4, and what is left of s is too long.
+    assert len(items) == 2 and {item.paragraph for item in items} == {"About p?", "About r?"}
+    assert {item.label for item in items} == {"1", "2"}
+    assert held.items == 2 and held.left_out == {
+        **{NOT_BEST: 1, NOT_BELOW: 2 + 1 + 1 + 1, NOT_DRAWN: 1, TOO_LONG: 1, BROKEN: 2}
+    }
+    assert [told.rpartition("/")[2].partition(":")[0] for told in held.broken] == ["test.json, line 6"] * 2
+    write(tmp_path / "cooks_test/test.json", "\n".join(map(json.dumps, reversed(cooks))))
+    assert {item.id for item in chosen_items(spec)[0]} == {item.id for item in items}
+
+
 @pytest.mark.parametrize(
     ("name", "file", "text", "said"),
     [
@@ -113,10 +142,16 @@ def test_shp_votes_and_strategyqa(tmp_path):
 )  # fmt: skip
 def test_a_broken_row_is_named(tmp_path, name, file, text, said):
     path = write(tmp_path / file, text)
-    with pytest.raises(DatasetError) as error:
+    assert any(file in one and said in one for one in problems(name, path)), problems(name, path)
+
+
+def problems(name, path):
+    """What is said of the file's broken rows; of a file that cannot be used, why."""
+    try:
         load(name, path)
-    assert file in str(error.value)
-    assert said in str(error.value)
+    except DatasetError as error:
+        return [str(error)]
+    return [row.detail for row in find(name).read(path, None) if isinstance(row, LeftOut)]
 
 
 @pytest.mark.parametrize(
@@ -133,8 +168,7 @@ def test_broken_mctest(tmp_path, story, answers, said):
     path = write(tmp_path / "t.tsv", story)
     if answers:
         write(tmp_path / "t.ans", answers)
-    with pytest.raises(DatasetError, match=said):
-        load("mctest", path)
+    assert any(said in one for one in problems("mctest", path))
 
 
 def test_what_is_not_there_says_where_it_can_be_had(tmp_path, monkeypatch):

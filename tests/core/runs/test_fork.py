@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core import entry, journal
-from core.events import Answered, Asked, Fork
+from core.events import Answered, Asked, Fork, Usage
 from core.journal import JournalInUse
+from core.labs.consistency.tasks import CheckSpec, Item
+from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
+from core.models.prices import cost, price_of
 from core.runs.jobs import Jobs, NoSuchRun
 from core.runs.labels import Kept, Label
 from core.runs.people import Visit, Visitor
@@ -17,10 +22,12 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
-from tests.plausible import Plausible
+from tests.core.labs.find.playing import CONCLUSION
+from tests.plausible import Plausible, telling
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.stub_server import StubServer
 
+Reply = Callable[[dict[str, Any]], str]
 ANN, BOB = Visitor("ann"), Visitor("bob")
 
 
@@ -81,6 +88,63 @@ def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role
             assert any("kite" in asked.messages[-1].content for asked in news if asked.role == "answerer")
         begun = journal.begun(tmp_path / f"{second}.jsonl")
         assert begun and begun.forked_from == fork
+
+
+COMMANDS = ("PYTHON(function.py 1 2)", "PYTHON(function.py 3 4)", "PYTHON(function.py 5)")
+
+
+def agent(body: dict[str, Any]) -> str:
+    """An interpreter that makes these experiments in turn, and concludes."""
+    said = sum(message["role"] == "assistant" for message in body["messages"])
+    return (*COMMANDS, CONCLUSION)[min(said, len(COMMANDS))]
+
+
+FILM = Item(id="film", task="sentiment", paragraph="A superb and wonderful film.")
+CHECK = CheckSpec(items=(FILM,), explanations=("attribution",), model="stub/stub-model", controls=0)
+EDITS = {
+    "Probe: an agent's message": (
+        ProbeSpec(own="2*x", model="stub/stub-model", rounds=3), agent, COMMANDS[1], "PYTHON(function.py 7 8)",
+        2, "(7, 14)",
+    ),
+    "Probe: its first": (
+        ProbeSpec(own="2*x", model="stub/stub-model", rounds=3), agent, COMMANDS[0], "PYTHON(function.py 7 8)",
+        3, "(7, 14)",
+    ),
+    "Check: an explanation": (CHECK, telling(explain="- superb"), "- superb", "- wonderful", 1, "superb and [RE"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "reply", "old", "new", "asked_again", "seen"), EDITS.values(), ids=list(EDITS))
+def test_in_every_lab_only_what_depends_on_the_edit_is_asked_again(
+    tmp_path: Path, spec: ProbeSpec | CheckSpec, reply: Reply, old: str, new: str, asked_again: int, seen: str
+) -> None:
+    with StubServer(reply) as server:
+        jobs = Jobs(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
+        run = jobs.start("find" if isinstance(spec, ProbeSpec) else "consistency", spec)
+        assert jobs.wait(run, 60)
+        before, count = calls(jobs, run), server.count
+        call = next(
+            name for name, (asked, answer) in before.items() if answer.text == old and asked.role != "classifier"
+        )
+        fork = Fork(run=run, case=before[call][0].case, call=call, text=new)
+        plan = jobs.plan(fork)
+        assert server.count == count and plan.applies and plan.least.total() == asked_again
+        assert all(usage.prompt_tokens for _, usage in plan.again), "what it took before is known"
+        second = jobs.fork(fork)
+        assert jobs.wait(second, 60)
+        assert server.count - count == asked_again
+        assert all(seen in str(one.body["messages"]) for one in server.seen[count:]), "each follows from the edit"
+        assert [answer.text for _, answer in calls(jobs, second).values() if answer.edited] == [new]
+
+
+def test_calls_cost_what_the_list_says_and_nothing_where_they_run_here() -> None:
+    listed = price_of("openai/gpt-4.1")
+    assert listed
+    paid = ("openai/gpt-4.1", Usage(prompt_tokens=1_000_000, completion_tokens=500_000))
+    robot = ("control/fickle", Usage())
+    assert cost([robot]) == (0.0, None)
+    assert cost([paid, robot, paid]) == (pytest.approx(2 * listed.prompt + listed.completion), listed.date)
+    assert cost([paid, ("openai/gpt-4.1", Usage())]) is None is cost([("stub/stub-model", paid[1])]), "not known"
 
 
 def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Drawing clusters again, tossing signs, correcting for several tests, each against something that is not it."""
 
 import itertools
+import math
 import time
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -139,3 +141,19 @@ def test_holm_is_rs_and_statsmodels():
     assert holm([0.04, None, 0.01]) == [0.04, None, 0.02] and holm([]) == [] and holm([0.3]) == [0.3]
     p_values = list(np.random.default_rng(9).random(12) ** 3)
     assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
+
+
+def test_many_alike_are_drawn_by_how_often_each_comes_up() -> None:
+    random = np.random.default_rng(1)
+    gaps = random.choice([-1, -0.5, 0, 0.5, 1], p=[0.19, 0.2, 0.2, 0.2, 0.21], size=3_000)
+    apart = gaps + random.normal(scale=1e-6, size=len(gaps))
+    alike, one_by_one = (cluster_bootstrap(values, range(len(values))) for values in (gaps, apart))
+    assert (alike.low, alike.high) == pytest.approx((one_by_one.low, one_by_one.high), abs=0.003)
+    assert alike.low is not None and alike.low < alike.value < alike.high  # type: ignore[operator]
+    assert sign_flips(gaps).p == pytest.approx(sign_flips(apart).p, abs=0.02)
+    far = abs(gaps.sum()) / (gaps**2).sum() ** 0.5
+    assert sign_flips(gaps).p == pytest.approx(2 * NormalDist().cdf(-far), abs=0.02)
+
+
+def test_mcnemar_of_thousands_is_the_same_sum() -> None:
+    assert mcnemar(480, 521) == pytest.approx(2 * sum(math.comb(1001, k) for k in range(481)) / 2**1001, rel=1e-9)

@@ -39,7 +39,7 @@ COLUMNS = {
     "records": "run record case item trial by data at",
     "faults": "run line reason",
     "items": "run case trial lab number at title about expected observed model outcome outcome_paper differ reason "
-    "error how task dataset category difficulty wording",
+    "error how task dataset category difficulty wording counts counts_paper observed_paper",
     "roles": "run role model",
     "labels": "run about case trial who kind value at",
     "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "

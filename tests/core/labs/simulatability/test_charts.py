@@ -149,6 +149,18 @@ def test_a_question_counts_once_however_many_runs_asked_it() -> None:
     assert {"GPT-4"} <= {one.about["model"] for one in pictures.theirs(pictures.PRECISION)}
 
 
+def test_the_paper_s_data_sets_are_open_marks_that_lead_nowhere() -> None:
+    table = pictures.runs(pd.DataFrame([point("a")]), "bleu")
+    figure = charts.scatter(table, "bleu", pictures.their_data_sets("bleu"))
+    *_, theirs = figure.data
+    assert dict(zip(theirs.text, zip(theirs.x, theirs.y, strict=True), strict=True)) == {
+        "strategyqa": (pytest.approx(0.798), pytest.approx(0.729)),
+        "shp": (pytest.approx(0.89), pytest.approx(0.93)),
+    }
+    assert theirs.marker.symbol == "diamond-open" and theirs.customdata is None and theirs.showlegend
+    assert "Table 6" in theirs.hovertext[0] and "Table 1" in theirs.hovertext[0]
+
+
 def test_a_model_s_words_are_shown_as_they_are() -> None:
     hostile = "<b>x</b> <a href='javascript:1'>y</a> & " + "long " * 500
     figure = scattered([point("a", title=hostile)])

@@ -1,0 +1,130 @@
+"""`study run --engine dask` and `--engine slurm`: which cluster makes the runs, and what its workers do."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import signal
+import sys
+import tomllib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import ValidationError
+
+from core import entry, home
+from core.runs.engine import ROOT
+from core.runs.run import complaints
+from core.runs.transcript import Transcript
+from core.study.cluster import Cluster, Made, Task, make, while_wanted
+from core.study.plan import ClusterOf, Planned, Study
+
+if TYPE_CHECKING:
+    from dask_jobqueue.slurm import SLURMCluster
+    from distributed import Client
+
+ENGINES = ("local", "dask", "slurm")
+
+OPTIONS = (
+    click.Option(
+        ["--engine"],
+        type=click.Choice(ENGINES),
+        default="local",
+        show_default=True,
+        help="where runs are made: here, on a Dask cluster that is up, or on one made of SLURM jobs",
+    ),
+    click.Option(["--scheduler"], metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"),
+)
+"""What `study run` is told of the cluster."""
+
+
+def on_worker(task: Task) -> Made:
+    """What a worker does: it makes one run, with labs, models and keys of its own."""
+    return asyncio.run(while_wanted(make(task, entry.labs(), entry.catalog().get, home.journals)))
+
+
+def making(
+    engine: str, scheduler: str | None, study: Study, folder: Path, told: Callable[[Planned, Transcript], None]
+) -> Cluster:
+    """What makes the study's runs on that cluster. Raises click.UsageError where it cannot be had."""
+    for needed in ("distributed", "dask_jobqueue"):
+        if find_spec(needed) is None:
+            raise click.UsageError(
+                f"{needed} is not installed. Clusters need: python -m pip install -r requirements-cluster.txt"
+            )
+    if (engine == "dask") != (scheduler is not None):
+        raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")
+    if study.budget_money is not None:
+        raise click.UsageError("Over a cluster budget_calls is kept, and budget_money is not: set that in its place.")
+    if engine == "slurm" and shutil.which("sbatch") is None:
+        raise click.UsageError("There is no SLURM here: the command sbatch is not found.")
+    asked = asked_of_slurm(study)
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Client]:
+        from distributed import Client
+
+        async with AsyncExitStack() as stack:
+            if scheduler is None:
+                cluster = await stack.enter_async_context(slurm(asked))
+                cluster.scale(jobs=asked.jobs)
+            try:
+                client = await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
+            except OSError as error:
+                raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
+            yield client
+
+    return Cluster(study, entry.labs(), folder, connected, on_worker, told)
+
+
+def asked_of_slurm(study: Study) -> ClusterOf:
+    """The table `[cluster]` of the study, else what $EXPLAIN_HOME/cluster.toml says. Raises click.UsageError."""
+    path = home.home() / "cluster.toml"
+    if study.cluster is not None or not path.exists():
+        return study.cluster or ClusterOf()
+    try:
+        return ClusterOf.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise click.UsageError(f"{path}: {complaints(error)[0]}") from None
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read: {error}") from None
+
+
+def slurm(asked: ClusterOf) -> SLURMCluster:
+    """A cluster whose workers are SLURM jobs, none of them submitted yet; used by `async with`. What goes between its
+    machines is encrypted, since whoever reaches a scheduler has its workers do anything.
+    """
+    # Its import would have Ctrl-C end the process at once.
+    heeded = signal.getsignal(signal.SIGINT)
+    from dask_jobqueue.slurm import SLURMCluster
+
+    signal.signal(signal.SIGINT, heeded)
+    logs = home.home() / "cluster"
+    logs.mkdir(mode=0o700, exist_ok=True)
+    options: dict[str, Any] = {name: getattr(asked, name) for name in ("memory", "walltime", "queue", "account")}
+    return SLURMCluster(
+        **options,
+        # One run at a time in each process.
+        cores=asked.at_once,
+        processes=asked.at_once,
+        job_cpu=asked.cpus,
+        job_name="explain",
+        python=shlex.quote(asked.python or sys.executable),
+        job_script_prologue=[
+            *asked.setup,
+            f"export EXPLAIN_HOME={shlex.quote(str(home.home().resolve()))}",
+            f"cd {shlex.quote(str(ROOT))}",
+        ],
+        job_extra_directives=list(asked.directives),
+        interface=asked.interface,
+        log_directory=str(logs),
+        security=True,
+        shared_temp_directory=str(logs),
+        scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        asynchronous=True,
+    )

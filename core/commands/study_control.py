@@ -1,0 +1,86 @@
+"""`study pause`, `study at-once` and `study status`: what is wanted of a study that runs, and how it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from core import entry, home
+from core.commands.running import DONE, Output
+from core.study import control, plan
+from core.study.progress import Cell, Progress, progress
+
+_BAR = 20
+
+
+def pause(file: Path) -> int:
+    """Let no further call of the study leave; whoever makes it stops once those under way are answered."""
+    study = plan.read(file, entry.labs())
+    control.want(home.home(), study.name, paused=True)
+    print(f"{study.title}: whoever makes it stops within a second or two, once what it asked is answered.")
+    print(f"To go on from there: python -m core study run {file}")
+    return DONE
+
+
+def at_once(file: Path, number: int) -> int:
+    """Let so many runs of the study go on at a time, from now on; 0: as its file says."""
+    study = plan.read(file, entry.labs())
+    now = control.want(home.home(), study.name, at_once=number or None).at_once or study.at_once
+    print(f"{study.title}: {now} {'run' if now == 1 else 'runs'} at a time from now on.")
+    return DONE
+
+
+def status(file: Path, journals: Path | None, as_json: bool) -> int:
+    """How the study stands."""
+    study = plan.read(file, entry.labs())
+    found = progress(study, Output(journals).folder)
+    if as_json:
+        print(json.dumps(asdict(found), ensure_ascii=False))
+        return DONE
+    print(study.title)
+    for line in lines(found):
+        print(line)
+    return DONE
+
+
+def lines(found: Progress) -> Iterator[str]:
+    """How a study stands, for a person."""
+    told = ", ".join(f"{n} {status}" for status, n in found.status.items())
+    yield f"{_count(found.runs, 'run')}: {told}; {found.at_once} at a time" + ("; paused" if found.paused else "")
+    width = max(len(_name(cell)) for cell in found.cells)
+    yield from (f"  {_name(cell):{width}}  {_bar(cell)}" for cell in found.cells)
+    budget = f" of {found.budget_calls:,}" if found.budget_calls else ""
+    yield f"{_count(found.answered, 'call')} answered; {found.paid:,}{budget} asked of models that are no robots"
+    budget = f" of {found.budget_money:g}" if found.budget_money else ""
+    unknown = f", and what {_count(found.unpriced, 'call')} cost, which is not known" if found.unpriced else ""
+    yield f"Spent: about {found.money:.4f}{budget} US dollars{unknown}"
+    if found.rate is not None:
+        left = "" if found.minutes is None else f"; about {found.minutes:.0f} minutes left"
+        yield f"{found.rate:.0f} calls answered a minute{left}"
+    for endpoint, history in found.limits.items():
+        yield f"{endpoint}: {', '.join(map(str, history))} calls at once"
+    if found.stop_width:
+        yield f"A run stops early once its always-valid interval is {found.stop_width:.2f} wide (stop_width)"
+    for error, n in found.failures.items():
+        yield f"  {n:,} {error}"
+    for run, why in found.stopped.items():
+        yield f"  {run}: {why}"
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.lab}  {cell.cell}".rstrip()
+
+
+def _bar(cell: Cell) -> str:
+    done = round(cell.share * _BAR)
+    of = f"{cell.cases:,} of {cell.of:,} cases" if cell.of else f"{_count(cell.cases, 'case')} so far"
+    runs = f", {cell.completed} of {cell.runs} runs" if cell.runs > 1 else ""
+    runs += f", {cell.stopped_early} stopped early" if cell.stopped_early else ""
+    failures = "".join(f", {n:,} {error}" for error, n in cell.failures.items())
+    return f"{'█' * done}{'·' * (_BAR - done)} {of}{runs}, {_count(cell.answered, 'call')}{failures}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

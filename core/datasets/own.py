@@ -1,0 +1,397 @@
+"""Data sets of a person's own: a CSV, JSONL or Parquet file, and which of its columns hold what.
+
+`file:NAME` is a file in $EXPLAIN_HOME/datasets, else one that the command line names; `hf://OWNER/NAME/FILE` one on the
+Hugging Face hub. DuckDB reads it, in a process of its own (`own_process`). An item is known by its id column, else by
+what it says, so that neither its line nor the order of the lines makes a difference to which items a seed draws.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import count, islice
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
+
+from core import files, policy
+from core.datasets import hub, own_process
+from core.datasets.items import BROKEN, DatasetError, Item, LeftOut, Read, Task
+from core.datasets.own_process import BESIDE, FOUND, LATE, REFUSED, Wanted
+from core.home import home
+
+KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+LARGEST = 512 * files.MB
+LONGEST = 20_000
+"""Characters of a cell."""
+MOST_ROWS = 5_000
+"""Rows that are drawn at once. A run takes fewer cases."""
+FIRST_ROWS = 5
+LONGEST_HEADER = files.MB
+"""Bytes."""
+MOST_TOLD = 100
+RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
+
+NEEDS: dict[Task, tuple[str, ...]] = {
+    "strategyqa": ("question",),
+    "shp": ("context", "response_1", "response_2"),
+    "sentiment": ("paragraph",),
+    "multi_choice": ("paragraph", "question", "choices"),
+    "entailment": ("paragraph", "hypothesis"),
+}
+"""What an item of a task must have. Each may have an `answer` and an `id` besides."""
+
+_YES_NO = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+ANSWERS: dict[Task, dict[str, str]] = {
+    "strategyqa": {**_YES_NO, "1": "yes", "0": "no"},
+    # A 0 means yes in GLUE and no elsewhere.
+    "entailment": {**_YES_NO, "entailment": "yes", "not_entailment": "no"},
+    "sentiment": {"positive": "positive", "pos": "positive", "1": "positive",
+                  "negative": "negative", "neg": "negative", "0": "negative"},
+    "shp": {"1": "1", "a": "1", "2": "2", "b": "2"},
+}  # fmt: skip
+"""What an answer may be called, in lower case."""
+
+Columns = Annotated[
+    dict[str, str],
+    Field(
+        title="Columns",
+        description="of a file of one's own: which column holds what, where it is not called so; "
+        "several choices are named with commas between them",
+        json_schema_extra={"option": "--column", "pairs": "WHAT=COLUMN"},
+        exclude_if=lambda columns: not columns,
+    ),
+]
+"""A field of a specification: for each of `roles` the column that holds it."""
+
+
+class Look(NamedTuple):
+    """The columns of a file, and its first rows."""
+
+    columns: list[str]
+    rows: list[list[str | None]]
+
+
+def is_own(dataset: str) -> bool:
+    """Whether `dataset` names a file of a person's own."""
+    return dataset.startswith(("file:", hub.SCHEME))
+
+
+def title(dataset: str, count: str) -> str:
+    """What a list of runs calls one over a data set. How many rows a person's own has is known once it is read."""
+    most = "" if count.startswith("all ") or not is_own(dataset) else "at most "
+    return f"{dataset.removeprefix('file:')}: {most}{count}"
+
+
+def roles(task: Task) -> tuple[str, ...]:
+    """What columns may hold for a task; the last two may be missing."""
+    return *NEEDS[task], *BESIDE
+
+
+def at_home() -> list[str]:
+    """The files in $EXPLAIN_HOME/datasets, as `dataset` names them."""
+    folder = home() / "datasets"
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [f"file:{path.name}" for path in found if path.suffix.lower() in KINDS and path.is_file()]
+
+
+def keep(name: str, content: bytes) -> str:
+    """Put a file into $EXPLAIN_HOME/datasets; how `dataset` names it. Another one of that name stays: the new one gets
+    a number. Raises DatasetError where it is too large or no table by its name.
+    """
+    stem, suffix = re.sub(r"[^\w .-]", "_", Path(name).stem)[:80].strip(" .") or "items", Path(name).suffix.lower()
+    if suffix not in KINDS:
+        raise DatasetError(f"{name[:100]} is none of {', '.join(KINDS)}: only such tables can be read.")
+    if len(content) > LARGEST:
+        raise DatasetError(f"{name[:100]} is larger than {LARGEST // files.MB} MB.")
+    folder = home() / "datasets"
+    folder.mkdir(exist_ok=True)
+    for number in count(1):
+        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        if not path.exists():
+            path.write_bytes(content)
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            break
+    return f"file:{path.name}"
+
+
+def check(task: Task, columns: Mapping[str, str]) -> None:
+    """Raises ValueError where `columns` names what no item of the task has."""
+    for role in columns:
+        if role not in roles(task):
+            raise ValueError(f"No column can hold {role!r} for {task}. There are: {', '.join(roles(task))}.")
+
+
+def place(dataset: str) -> Path:
+    """Where the file lies. Raises DatasetError where it is not there, not for this person to name, or no such table."""
+    if dataset.startswith(hub.SCHEME):
+        path = hub.fetch(dataset)
+    else:
+        name, folder = dataset.removeprefix("file:"), (home() / "datasets").resolve()
+        try:
+            path = (folder / name).resolve()
+            if not path.is_relative_to(folder) or not path.is_file():
+                path = files.named(name)
+            with files.opened(path) as file:
+                size = os.fstat(file.fileno()).st_size
+        except (files.BadFile, policy.NotAllowed) as error:
+            raise DatasetError(f"{dataset[:200]}: {error}") from None
+        except (OSError, ValueError):
+            raise DatasetError(f"{dataset[:200]!r} is no file's name.") from None
+        if size > LARGEST:
+            raise DatasetError(f"{path.name} is larger than {LARGEST // files.MB} MB.")
+    if path.suffix.lower() not in KINDS:
+        raise DatasetError(f"{path.name} is none of {', '.join(KINDS)}: only such tables can be read.")
+    if set("*?[]{}") & set(str(path)):
+        raise DatasetError(
+            f"{path.name}: a path may hold none of * ? [ ] {{ }}. Give the file or its folder another name."
+        )
+    return path
+
+
+def look(dataset: str) -> Look:
+    """What a file looks like. Raises DatasetError."""
+    path = place(dataset)
+    return _look(path, _stamp(path))
+
+
+@lru_cache(maxsize=8)
+def _look(path: Path, stamp: tuple[int, int]) -> Look:
+    header, delimiter = _header(path)
+    return Look(**_answer(path, _wanted(path, {}, header, delimiter, FIRST_ROWS, None)._replace(longest=200)))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Which state of the file it is: a page asks for the same several times."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_size
+
+
+def read(dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None) -> tuple[Read, int]:
+    """At most `limit` rows of a file, drawn by `seed` (in its order for None), and how many there are to draw from.
+
+    Raises DatasetError.
+    """
+    check(task, columns)
+    path = place(dataset)
+    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed)
+
+
+@lru_cache(maxsize=2)
+def _read(
+    path: Path,
+    stamp: tuple[int, int],
+    task: Task,
+    pairs: tuple[tuple[str, str], ...],
+    limit: int | None,
+    seed: int | None,
+) -> tuple[Read, int]:
+    columns = dict(pairs)
+    named = {role: [columns.get(role, role)] for role in roles(task)}
+    if "choices" in columns and task == "multi_choice":
+        named["choices"] = [name.strip() for name in columns["choices"].split(",")]
+    header, delimiter = _header(path)
+    wanted = _wanted(path, named, header, delimiter, min(limit or MOST_ROWS, MOST_ROWS), seed)
+    found = _answer(path, wanted._replace(optional=[role for role in BESIDE if role not in columns]))
+    if limit is None and found["of"] > MOST_ROWS:
+        raise DatasetError(
+            f"{path.name} has {found['of']:,} rows; at most {MOST_ROWS:,} are read at once. Set a limit."
+        )
+    rows: Read = []
+    faults: list[tuple[int, str]] = []
+    for number, id, *texts in found["rows"]:
+        cells = iter(texts)
+        try:
+            rows.append(
+                _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
+            )
+        except ValueError as error:
+            faults.append((number, str(error)))
+    told = _placed(path, wanted, [*faults, *map(tuple, found["broken"])], found["rejected"])
+    what = "row" if wanted.kind == "parquet" else "line"
+    rows += [LeftOut(BROKEN, f"{path.name}, {what} {line}: {problem}") for line, problem in told]
+    if more := len(faults) + found["lost"] - len(told):
+        rows.append(LeftOut(BROKEN, rows=more))
+    if found["repeated"]:
+        rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
+    return rows, found["of"] - len(faults)
+
+
+def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
+    """Raises ValueError, which says what is wrong with the row."""
+    for role, texts in cells.items():
+        for text in texts:
+            if role in NEEDS[task] and not (text or "").strip():
+                raise ValueError(f"the {role.replace('_', ' ')} is empty")
+            if len(text or "") > LONGEST:
+                raise ValueError(f"the {role.replace('_', ' ')} is longer than {LONGEST:,} characters")
+    said = {role: (texts[0] or "").strip() for role, texts in cells.items()}
+    fields: dict[str, Any] = {"paragraph": said.get("paragraph", "")}
+    if task in ("strategyqa", "multi_choice"):
+        fields["question"] = said["question"]
+    if task == "entailment":
+        fields["hypothesis"] = said["hypothesis"]
+    answer = said.get("answer", "")
+    if task == "shp":
+        fields |= {"paragraph": said["context"], "choices": (said["response_1"], said["response_2"])}
+    if task == "multi_choice":
+        choices = [text.strip() for text in _choices(cells["choices"])]
+        if len(choices) < 2 or not all(choices) or len(set(choices)) < len(choices):
+            raise ValueError("two different choices at least are expected")
+        fields |= {"choices": tuple(sorted(choices)), "label": _choice(answer, choices)}
+    elif answer:
+        known = ANSWERS[task]
+        if answer.lower() not in known:
+            raise ValueError(f"the answer “{answer[:80]}” is none of {', '.join(known)}")
+        fields["label"] = known[answer.lower()]
+    return Item(id=id.replace("/", "%2F"), task=task, **fields)
+
+
+def _choices(cells: list[str | None]) -> list[str]:
+    """The choices: a column each, or in one column a JSON list, or texts with bars between them."""
+    if len(cells) > 1:
+        return [cell or "" for cell in cells]
+    text = cells[0] or ""
+    try:
+        listed = json.loads(text)
+    except (ValueError, RecursionError):
+        listed = None
+    return [str(one) for one in listed] if isinstance(listed, list) else text.split("|")
+
+
+def _choice(answer: str, choices: list[str]) -> str | None:
+    """The choice that the answer is, or that its letter stands for. Raises ValueError."""
+    letters = {chr(ord("a") + number): choice for number, choice in enumerate(choices[:26])}
+    if not answer or answer in choices:
+        return answer or None
+    if answer.lower() not in letters:
+        raise ValueError(f"the answer “{answer[:80]}” is none of the choices")
+    return letters[answer.lower()]
+
+
+def _header(path: Path) -> tuple[list[str], str]:
+    """The names in a CSV file's first line, and what stands between its cells. Raises DatasetError."""
+    if KINDS[path.suffix.lower()] != "csv":
+        return [], ","
+    with files.opened(path) as file:
+        line = file.readline(LONGEST_HEADER + 1)
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise DatasetError(f"{path.name}, line 1: this is not UTF-8 text") from None
+    if len(line) > LONGEST_HEADER or "\0" in text or not text.strip():
+        raise DatasetError(f"{path.name}, line 1: the names of the columns are expected there")
+    delimiter = max((",", "\t", ";", "|"), key=text.count)
+    try:
+        return [name.strip() for name in next(csv.reader([text], delimiter=delimiter, strict=True))], delimiter
+    except csv.Error as error:
+        raise DatasetError(f"{path.name}, line 1: these are no names of columns ({error})") from None
+
+
+def _wanted(
+    path: Path, columns: dict[str, list[str]], header: list[str], delimiter: str, rows: int, seed: int | None
+) -> Wanted:
+    return Wanted(
+        path=str(path),
+        kind=KINDS[path.suffix.lower()],
+        columns=columns,
+        optional=[],
+        header=header,
+        delimiter=delimiter,
+        open_quote=bool(header) and _quotes(path) % 2 == 1,
+        rows=rows,
+        seed=seed,
+        longest=LONGEST,
+        told=MOST_TOLD,
+        result_mb=RESULT_MB,
+        memory_mb=MEMORY_MB,
+        seconds=SECONDS,
+    )
+
+
+def _quotes(path: Path) -> int:
+    with files.opened(path) as file:
+        return sum(block.count(b'"') for block in iter(lambda: file.read(files.MB), b""))
+
+
+def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
+    """What the process found. Raises DatasetError."""
+    command = [sys.executable, "-m", own_process.__name__]
+    try:
+        done = subprocess.run(  # noqa: S603  our own module
+            command,
+            cwd=Path(__file__).resolve().parents[2],
+            # No key, and nothing that a file's reader might tell of this machine.
+            env={**policy.child_environment(), "HOME": "/"},
+            input=json.dumps(wanted._asdict()).encode(),
+            capture_output=True,
+            timeout=wanted.seconds + 15,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
+    except OSError as error:
+        raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
+    if done.returncode == LATE:
+        raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.")
+    if done.stdout.startswith(REFUSED):
+        told = " ".join(done.stdout[1:].decode("utf-8", "replace").replace(str(path), path.name).split())
+        if not told.startswith("Out of Memory"):
+            raise DatasetError(f"{path.name} cannot be read: {told[:300]}")
+    if not done.stdout.startswith(FOUND):
+        raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
+    found: dict[str, Any] = json.loads(done.stdout[1:])
+    return found
+
+
+def _placed(path: Path, wanted: Wanted, faults: list[Any], rejected: list[str]) -> list[tuple[int, str]]:
+    """On which line of the file each broken row begins, and what is wrong with it, in their order. `faults` name the
+    number of the row among those that DuckDB counted; `rejected` are of those that it did not count, in their order.
+    """
+    if wanted.kind == "parquet" or not (faults or rejected):
+        return sorted(faults)
+    problems = dict(faults)
+    refused = iter(rejected)
+    found: list[tuple[int, str]] = []
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
+        number = 0
+        for line, is_row in _csv_rows(file, wanted) if wanted.kind == "csv" else _json_rows(file):
+            number += is_row
+            problem = problems.get(number) if is_row else next(refused, None)
+            if problem is not None:
+                found.append((line, problem))
+    return found
+
+
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+def _json_rows(file: Iterable[str]) -> Iterator[tuple[int, bool]]:
+    """Each line's number, and whether DuckDB counts it as a row."""
+    for number, line in enumerate(file, start=1):
+        yield number, "\x1f" not in line and not _NO_CHARACTER.search(line)
+
+
+def _csv_rows(file: Iterable[str], wanted: Wanted) -> Iterator[tuple[int, bool]]:
+    """On which line each row begins, the header's and blank ones left out, and whether DuckDB counts it as a row."""
+    reader = csv.reader(file, delimiter=wanted.delimiter)
+    begins = 1
+    while True:
+        too_long = False
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            # A line too long for either of them.
+            cells, too_long = [""], True
+        if cells is None:
+            return
+        if begins > 1 and cells:
+            yield begins, not too_long and not any(map(_NO_CHARACTER.search, cells))
+        begins = reader.line_num + 1

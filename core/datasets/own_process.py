@@ -1,0 +1,267 @@
+"""A table of a person's own, read in a process of its own: `core.datasets.own` starts it, and ends it when it is late.
+
+DuckDB reads that one file and no other, with locked settings; the system bounds what memory the process takes. Which
+rows are drawn depends on what they hold and on the seed, never on where they stand.
+"""
+
+# ruff: noqa: S608  every word of SQL is ours, and names and paths in it are quoted
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MB = 1024 * 1024
+LATE = 7
+"""The exit code of a process whose time was up."""
+REFUSED, FOUND = b"!", b"="
+"""What an answer begins with: then follows why, or the result as JSON."""
+BESIDE = ("answer", "id")
+"""Roles of columns that are no part of what is asked, and that a file need not have."""
+MOST_COLUMNS = 2_000
+OPEN_QUOTE = "a quotation mark is never closed, and takes the lines that follow with it"
+LONGEST_LINE = 16 * MB
+"""Bytes of one line of text."""
+
+
+class Wanted(NamedTuple):
+    """What is to be read of the file at `path`, whose `kind` is csv, jsonl or parquet.
+
+    `columns`: for each role the columns that fill it; for an empty one the answer holds the columns' names and the
+    first rows, as the file has them. Roles among `optional` may have no column. `header` and `delimiter` are a CSV
+    file's, and `open_quote` says whether one of its quotation marks has no partner. `rows` are drawn by `seed`, in the
+    file's order where it is None; of a cell `longest` characters are given.
+    """
+
+    path: str
+    kind: str
+    columns: dict[str, list[str]]
+    optional: list[str]
+    header: list[str]
+    delimiter: str
+    open_quote: bool
+    rows: int
+    seed: int | None
+    longest: int
+    told: int
+    result_mb: int
+    memory_mb: int
+    seconds: int
+
+
+def main() -> None:
+    """Read what is wanted from standard input, write what was found to standard output."""
+    import duckdb
+
+    wanted = Wanted(**json.load(sys.stdin))
+    try:
+        connection = _connected(wanted)
+        _bound(wanted)
+        late = threading.Timer(wanted.seconds, os._exit, [LATE])
+        late.daemon = True
+        late.start()
+        found = _drawn(connection, wanted) if wanted.columns else _looked_at(connection, wanted)
+        sys.stdout.buffer.write(FOUND + _written(found, wanted))
+    except (duckdb.Error, ValueError) as error:
+        sys.stdout.buffer.write(REFUSED + str(error).encode("utf-8", "replace"))
+    except MemoryError:
+        sys.stdout.buffer.write(REFUSED + b"Out of Memory Error: the process may take no more.")
+    sys.stdout.flush()
+    # Without DuckDB's tidying up.
+    os._exit(0)
+
+
+def _written(found: dict[str, Any], wanted: Wanted) -> bytes:
+    answer = json.dumps(found).encode()
+    if len(answer) > wanted.result_mb * MB:
+        raise ValueError(f"what is to be drawn holds more than {wanted.result_mb} MB; set a smaller limit")
+    return answer
+
+
+def _connected(wanted: Wanted) -> DuckDBPyConnection:
+    import duckdb
+
+    config: dict[str, Any] = {
+        **{"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"},
+        **{"python_enable_replacements": "false", "temp_directory": "", "threads": "1"},
+        **{"memory_limit": f"{wanted.memory_mb}MB", "preserve_insertion_order": "true"},
+    }
+    connection = duckdb.connect(":memory:", config=config)
+    connection.execute(f"set allowed_paths = [{_text(wanted.path)}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def _bound(wanted: Wanted) -> None:
+    """Let the system hold this process to what it may take."""
+    with suppress(ImportError):
+        # Not on Windows.
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        most = 2 * (wanted.memory_mb + wanted.result_mb) * MB + 256 * MB
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
+    """The table, with each row's number `_line_no` and its `_fault`, null where it has none; and for each column of the
+    file the expression of its text.
+    """
+    path = _text(wanted.path)
+    # DuckDB's buffer has to hold several of the longest lines.
+    bounds = f"max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE}, parallel=false"
+    rejects = "store_rejects=true, auto_detect=false"
+    if wanted.kind == "csv":
+        # One column more than the header has shows rows that are too long; what is missing is null, as no cell is.
+        names = [f"c{number}" for number in range(len(wanted.header) + 1)]
+        types = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+        read = (
+            f"read_csv({path}, columns={{{types}}}, header=true, delim={_text(wanted.delimiter)}, quote='\"', "
+            f"escape='\"', null_padding=true, strict_mode=false, nullstr='\x1d\x1e\x1d', {rejects}, {bounds})"
+        )
+        last, more = names[-2:]
+        lines = " + ".join(f"length({name}) - length(replace({name}, chr(10), ''))" for name in names[:-1])
+        open_quote = f"when _line_no = max(_line_no) over () and {lines} > 0 then '{OPEN_QUOTE}'"
+        fault = (
+            f"case when {more} is not null then 'more cells than the header has' "
+            f"when {last} is null then 'fewer cells than the header has' "
+            f"{open_quote if wanted.open_quote else ''} end"
+        )
+        numbered = f"(select *, row_number() over () as _line_no from {read})"
+        return f"(select *, {fault} as _fault from {numbered})", dict(zip(wanted.header, names, strict=False))
+    if wanted.kind == "jsonl":
+        # One column that nothing ends but the line: a character that JSON has to write in another way parts cells.
+        read = (
+            f"read_csv({path}, columns={{'raw': 'VARCHAR'}}, header=false, delim='\x1f', quote='', escape='', "
+            f"{rejects}, {bounds})"
+        )
+        pointers = {
+            key: "/" + key.replace("~", "~0").replace("/", "~1") for names in wanted.columns.values() for key in names
+        }
+        whole = "case when json_valid(raw) then case when json_type(raw) = 'OBJECT' then raw end end"
+        numbered = f"(select raw, {whole} as line, row_number() over () as _line_no from {read})"
+        return (
+            f"(select *, case when line is null then 'this line is no JSON object' end as _fault from {numbered} "
+            "where trim(coalesce(raw, '')) <> '')",
+            {key: f"(line ->> {_text(pointer)})" for key, pointer in pointers.items()},
+        )
+    return (
+        f"(select *, file_row_number + 1 as _line_no, null as _fault from read_parquet({path}, file_row_number=true))",
+        {},
+    )
+
+
+def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> list[str]:
+    """The columns of the file, in its order; of lines of JSON those of the first thousand objects."""
+    if wanted.kind == "csv":
+        return wanted.header
+    if wanted.kind == "jsonl":
+        keys = (
+            f"select unnest(json_keys(line)) as key, _line_no from (select * from {source} limit 1000) "
+            "where _fault is null"
+        )
+        told = f"select key from ({keys}) group by key order by min(_line_no) limit {MOST_COLUMNS + 1}"
+        return [name for (name,) in connection.execute(told).fetchall()]
+    names = connection.execute(f"select column_name from (describe select * from {source})").fetchall()
+    return [name for (name,) in names if name not in ("file_row_number", "_line_no", "_fault")]
+
+
+def _expressions(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[str, dict[str, str], list[str]]:
+    source, known = _source(wanted)
+    columns = _columns(connection, wanted, source)
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(f"it has more than {MOST_COLUMNS:,} columns")
+    if wanted.kind == "parquet":
+        # Of what is no text, its JSON.
+        known = {name: f"(to_json({_name(name)}) ->> '$')" for name in columns}
+    return source, known, columns
+
+
+def _looked_at(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
+    """The columns' names, and the first rows."""
+    _, _, columns = _expressions(connection, wanted)
+    source, known, _ = _expressions(connection, wanted._replace(columns={"": columns}))
+    cells = ", ".join(f"left({known[name]}, {wanted.longest})" for name in columns)
+    rows = connection.execute(
+        f"select {cells or 'null'} from {source} where _fault is null limit {wanted.rows}"
+    ).fetchall()
+    return {"columns": columns, "rows": rows}
+
+
+def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
+    """`rows`: number, id, text of each role's columns; `columns`: the roles that have any; `of`: how many rows there
+    are; `repeated`: rows with the id of another; `broken`: the first lines that are none, as (number, problem);
+    `rejected`: what is wrong with the first lines that have no number; `lost`: how many there are of both.
+    """
+    source, known, there = _expressions(connection, wanted)
+    roles = {role: names for role, names in wanted.columns.items() if role not in wanted.optional or names[0] in there}
+    for name in (name for names in roles.values() for name in names):
+        if there.count(name) != 1:
+            fault = "more than one column" if name in there else "no column"
+            raise ValueError(f"it has {fault} “{name}”; say which one holds that. There are: {', '.join(there[:20])}")
+    cells = [known[name] for names in roles.values() for name in names]
+    asked = [known[name] for role, names in roles.items() if role not in BESIDE for name in names]
+    given = f"nullif(trim(left({known[roles['id'][0]]}, 200)), '')" if "id" in roles else "null"
+    connection.execute(
+        f"create temp table kept as select _line_no, _fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
+        f"{_hash(cells)} as content from {source}"
+    )
+    order = "_line_no" if wanted.seed is None else f"md5({_text(str(wanted.seed))} || ' ' || id)"
+    once = "row_number() over (partition by id order by content, _line_no) = 1"
+    connection.execute(
+        f"create temp table chosen as select _line_no, id, row_number() over (order by {order}) as place from "
+        f"(select * from kept where _fault is null qualify {once}) order by place limit {wanted.rows}"
+    )
+    shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
+    rows = connection.execute(
+        f"select chosen._line_no, id, {shown} from {source} s join chosen using (_line_no) order by place"
+    ).fetchall()
+    counts = "count(*) filter (_fault is null), count(distinct id) filter (_fault is null), count(_fault)"
+    good, distinct, faulty = connection.execute(f"select {counts} from kept").fetchone() or (0, 0, 0)
+    broken = connection.execute(
+        f"select _line_no, _fault from kept where _fault is not null order by 1 limit {wanted.told}"
+    ).fetchall()
+    rejected, lost = _rejected(connection, wanted)
+    return {
+        **{"rows": rows, "columns": roles, "of": distinct, "repeated": good - distinct},
+        **{"broken": broken, "rejected": rejected, "lost": lost + faulty},
+    }
+
+
+def _hash(cells: list[str]) -> str:
+    return "md5(concat_ws(chr(31), " + ", ".join(f"coalesce({cell}, '')" for cell in cells) + "))"
+
+
+def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str], int]:
+    """What is wrong with the first lines that DuckDB could not split into cells, in their order; how many there are."""
+    if wanted.kind == "parquet":
+        return [], 0
+    # Each time that the file is read, what is rejected is noted again.
+    once = (
+        "select line_byte_position as begins, case min(error_type) when 'INVALID ENCODING' then "
+        "'this is not UTF-8 text' else min(error_message) end as problem from reject_errors group by 1"
+    )
+    told = connection.execute(f"select problem from ({once}) order by begins limit {wanted.told}").fetchall()
+    (lost,) = connection.execute(f"select count(*) from ({once})").fetchone() or (0,)
+    return [problem for (problem,) in told], lost
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The tables that a study of the Ask lab can ask for by name: those of Chen et al. 2023, and the gain by arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from core import published
+from core.events import Rules
+from core.lab import RULES, Metric, Otherwise, Table
+from core.labs.simulatability import metrics
+from core.labs.simulatability.reading.values import GUESSES
+from core.labs.simulatability.view import AskView
+from core.score import Figure, Score, undefined
+from core.statistics import correlation_per_input
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LAB = "simulatability"
+CHOICES = ("votes", "simulator", "reasoning")
+"""Settings that are ways to measure, and not what is measured."""
+
+SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
+
+METRICS = (
+    Metric("accuracy", "Accuracy", "How often its own answer to the starter question was right."),
+    Metric("simulatable", "Simulatable", "The share of new questions whose answer the explanation lets one predict."),
+    *(
+        Metric(
+            f"gain_{arm}",
+            f"Gain over {words}",
+            f"How much more often the predictor was right with the explanation than with {words}.",
+            format="+.2f",
+            is_share=False,
+        )
+        for arm, words in (
+            ("none", "the answer alone"),
+            ("swapped", "another question's explanation"),
+            ("question_only", "the question alone"),
+        )
+    ),
+)
+
+_OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
+
+
+def more(view: AskView, rules: Rules) -> Iterator[Figure]:
+    """Accuracy, the simulatable share, and the gain over each arm that the run has."""
+    yield Figure("accuracy", rules, _accuracy(view, rules))
+    tested = view.tested(rules)
+    guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], rules, "precision"))
+    share = guessed / len(tested) if tested else None
+    yield Figure("simulatable", rules, Score(share, len(tested), max(view.drawn(), len(tested)), hits=guessed))
+    with_it, answers = view.in_arm("explanation", rules)
+    for arm in view.spec.control_arms if view.spec else ():
+        one = metrics.gain(with_it, view.in_arm(arm, rules)[0], answers, rules)
+        yield Figure(f"gain_{arm}", rules, one.over(view.drawn()))
+
+
+def _accuracy(view: AskView, rules: Rules) -> Score:
+    """Whether its own answer is right: where it was made to defend the opposite, the one that it gave before that."""
+    starter = view.starter
+    if starter is None or starter.gold is None:
+        return undefined(1, "the right answer is not known" if starter else "there is no answer")
+    answer = starter.answer(rules)
+    own = _OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
+    if own not in GUESSES:
+        return undefined(1, "the answer could not be read")
+    return Score(float(own == starter.gold), 1, 1)
+
+
+def otherwise(view: AskView) -> Iterator[Otherwise]:
+    """The precision by either rules and by fewer of the votes, an odd number from the first on."""
+    rows = [row for row in view.counted() if row.simulation and row.answer]
+    votes = view.spec.votes if view.spec else 1
+    for rules in RULES:
+        asked = [row for row in rows if row.is_question(rules)]
+        answers = [getattr(row.answer, rules) for row in asked]
+        for number in sorted({*range(1, votes, 2), votes}):
+            guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked]
+            value = metrics.precision(guesses, answers, rules).value
+            yield Otherwise("precision", {"rules": rules, "votes": str(number)}, value)
+
+
+def _majority(view: AskView, item: str, simulation: Any, rules: Rules, number: int) -> str:
+    votes = simulation.votes if rules == "repaired" else simulation.votes_paper
+    if number >= len(votes):
+        return str(getattr(simulation, rules))
+    return metrics.majority(votes[:number], seed=f"{view.log.spec.get('seed')}|{view.log.case}|{item}")
+
+
+# Which cases
+
+
+def _by_writers(frame: DataFrame) -> DataFrame:
+    """Who wrote the new questions; a question that was varied blind is no generator's in the paper's sense."""
+    blind = frame["blind"].map({"True": ", blind to the explanation"}).fillna("")
+    return frame[frame["method"] != "forced"].assign(writers=frame["generators"] + blind)
+
+
+def _answered_right(frame: DataFrame) -> DataFrame:
+    """Cases whose own answer is right."""
+    right = frame[(frame["metric"] == "accuracy") & (frame["value"] == 1)]
+    keys = set(zip(right["run"], right["case"], strict=True))
+    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+
+
+def _own_answers(frame: DataFrame) -> DataFrame:
+    """All but explanations of an answer that was forced."""
+    return frame[frame["method"] != "forced"]
+
+
+def _with_arms(frame: DataFrame) -> DataFrame:
+    return frame[frame["metric"].isin([f"gain_{arm}" for arm in ("none", "swapped", "question_only")])]
+
+
+def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Precision with each generality over the explanations of one question (model and method), averaged over questions:
+    one cell for each data set, generality and kind of correlation.
+    """
+    for dataset, part in frame.groupby("dataset", sort=False):
+        wide = part.pivot_table("value", ["item", "model", "method"], "metric", dropna=False)
+        of = int(part["item"].nunique())
+        for name in SIMILARITIES:
+            if name not in wide or "precision" not in wide:
+                continue
+            pairs = wide[["precision", name]].astype(object).where(wide[["precision", name]].notna(), None)
+            for kind in ("pearson", "spearman"):
+                one = correlation_per_input(
+                    list(wide.index.get_level_values("item")), list(pairs["precision"]), list(pairs[name]), kind
+                )
+                printed = published.published(LAB, f"precision_{name}", dataset=str(dataset))
+                source = f"{printed[0].source}, which does not say which correlation" if printed else None
+                behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+                yield {
+                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}", "of": of},
+                    **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
+                    **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
+                    **{"published": printed[0].value if printed else None, "source": source},
+                }
+
+
+TABLES = (
+    Table(
+        "chen_t1",
+        "Who writes the new questions (Chen et al. 2023, Table 1)",
+        (*SIMILARITIES, "simulatable"),
+        ("writers",),
+        apart=("dataset",),
+        cases=_by_writers,
+        their_rows=("generator",),
+    ),
+    Table(
+        "chen_t2",
+        "Own and forced explanations, where the own answer is right (Chen et al. 2023, Table 2)",
+        ("precision",),
+        ("model",),
+        ("method",),
+        ("dataset",),
+        cases=_answered_right,
+        is_shared=True,
+        differences=("columns",),
+        their_columns=("method",),
+        renamed={"normal": "posthoc", "normal over forced": "posthoc over forced"},
+    ),
+    Table(
+        "chen_t4",
+        "Precision by model and method, on the questions of all (Chen et al. 2023, Table 4)",
+        ("precision",),
+        ("model",),
+        ("method",),
+        ("dataset",),
+        cases=_own_answers,
+        is_shared=True,
+        differences=("rows", "columns"),
+        their_rows=("model",),
+        their_columns=("method",),
+        besides=("simulator",),
+    ),
+    Table(
+        "chen_t5",
+        "Does precision go with generality? Correlation per question (Chen et al. 2023, Table 5)",
+        ("precision", *SIMILARITIES),
+        ("dataset",),
+        cases=_own_answers,
+        figures=correlations,
+    ),
+    Table(
+        "chen_t6",
+        "Precision beside accuracy (Chen et al. 2023, Table 6)",
+        ("accuracy", "precision"),
+        ("dataset",),
+        cases=_own_answers,
+        their_rows=("dataset",),
+    ),
+    Table(
+        "gain_by_arm",
+        "What the explanation adds to what the predictor knows without it",
+        ("gain_none", "gain_swapped", "gain_question_only"),
+        ("model", "method"),
+        cases=_with_arms,
+    ),
+)

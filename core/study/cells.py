@@ -1,0 +1,78 @@
+"""The cells of a study's tables: groups of cases with their figure, its n and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.statistics import group_statistics
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+"""One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
+interval (drawn over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
+`complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
+
+`published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
+has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of the table. `note` says what else to know.
+`behind`: the (run, case) that it rests on, which is not printed.
+"""
+
+BLANK: Row = {
+    **{"value": None, "n": 0, "low": None, "high": None, "of": 0, "trials": 0, "thin": False, "truth": None},
+    **{"complete": True, "published": None, "published_n": None, "source": None, "p": None, "p_holm": None},
+    **{"stopped_early": False, "note": "", "behind": ()},
+}
+
+
+def cells(
+    frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, is_share: bool = True
+) -> list[Row]:
+    """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
+    `otherwise` is what a row or column is called that no value names. Of a figure that is no share all the same values
+    give no interval: Wilson's would be one of shares.
+    """
+    # Names of their own, for a figure of a group may be called as a field is (how).
+    by = {name: f"by {name}" for name in (*rows, *columns)}
+    if not len(frame):
+        return []
+    keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
+    places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
+    found = group_statistics(places, [*keyed])
+    extra = places.groupby([*keyed]).agg(
+        **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
+        early=("early", "any"),
+        behind=("place", lambda every: tuple(dict.fromkeys(every))),
+    )
+    made = []
+    for _, group in found.iterrows():
+        named = {name: group[key] for name, key in by.items()}
+        key = tuple(group[key] for key in keyed)
+        has_interval = is_share or not str(group["how"]).startswith("wilson")
+        more = extra.loc[key if len(key) > 1 else key[0]]
+        made.append(
+            {
+                **BLANK,
+                **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
+                **{"value": number(group["macro"]), "n": int(group["items"])},
+                "low": number(group["low"]) if has_interval else None,
+                "high": number(group["high"]) if has_interval else None,
+                "of": int(group["items_of"]),
+                **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
+                **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
+                **{"stopped_early": bool(more["early"]), "behind": more["behind"]},
+            }
+        )
+    return made
+
+
+def label(values: Any, names: Sequence[str]) -> str:
+    """The values of these names, as they stand at a row or above a column."""
+    return " · ".join(str(values[name]) for name in names if str(values[name]))
+
+
+def number(value: Any) -> float | None:
+    """None for what pandas has as NaN."""
+    return None if value is None or value != value else float(value)

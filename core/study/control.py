@@ -1,0 +1,49 @@
+"""What people want of a study that runs: a small file, written by whoever wants it, read by whoever runs the study."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from core.events import Frozen
+
+MOST_AT_ONCE = 64
+
+
+class Wanted(Frozen):
+    """`paused`: no further call leaves, and what goes on ends once it is answered. `at_once` runs at a time, in place
+    of what the study's file says; None leaves it as it stands there.
+    """
+
+    paused: bool = False
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] | None = None
+
+
+def wanted(home: Path, name: str) -> Wanted:
+    """What is wanted of the study of that name; nothing where nobody said, or where the file cannot be read."""
+    try:
+        return Wanted.model_validate_json(_file(home, name).read_bytes())
+    except (OSError, ValidationError):
+        return Wanted()
+
+
+def want(home: Path, name: str, **changes: object) -> Wanted:
+    """Change what is wanted, and leave the rest as it was. Who reads meanwhile sees the old or the new, never half.
+
+    Raises pydantic.ValidationError, and OSError where the file cannot be written.
+    """
+    now = Wanted.model_validate({**wanted(home, name).model_dump(), **changes})
+    file = _file(home, name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    fresh.write_text(now.model_dump_json(), encoding="utf-8")
+    os.replace(fresh, file)
+    return now
+
+
+def _file(home: Path, name: str) -> Path:
+    return home / "studies" / f"{name}.json"

@@ -1,0 +1,75 @@
+"""When a run may end early: once an interval that may be looked at after every item is narrow enough (`stop_width`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core import journal
+from core.events import Rules
+from core.lab import Lab
+from core.runs.transcript import Transcript, transcript
+from core.runs.upgrade import upgraded
+from core.statistics import anytime
+from core.statistics.interval import Interval
+from core.study.plan import Planned, Study
+from core.study.standing import is_completed
+
+
+class Early:
+    """The headline figure of a run over its first items, as planned, up to the first that is still going on: those that
+    end quickly are not counted before the others. `cases` are theirs. Looked at again and again while the run goes on.
+    """
+
+    def __init__(self, lab: Lab, rules: Rules, width: float) -> None:
+        self.cases: list[str] = []
+        self.interval = Interval(None, 0.0, 1.0, 0, "")
+        self._metric = lab.headline
+        self._rules = rules
+        self._width = width
+        self._passed: list[str] = []
+        """Cases of the item that may still have more."""
+        self._values: list[float] = []
+        self._total = 0.0
+        self._n = 0
+
+    def __call__(self, state: Transcript) -> bool:
+        """Whether it is narrow enough. What follows the items at which it first was is passed over."""
+        by_number = {progress.number: case for case, progress in state.cases.items()}
+        while not self.is_narrow and (case := by_number.get(len(self.cases) + len(self._passed) + 1)) is not None:
+            score = state.case(case).score(self._metric, self._rules)
+            if score is None and (case, "") not in state.lost:
+                break
+            if self._passed and _item(self._passed[0]) != _item(case):
+                self._end_item()
+                continue
+            self._passed.append(case)
+            if score is not None and score.value is not None:
+                self._values.append(score.value)
+        return self.is_narrow
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the interval is as narrow as was wanted."""
+        low, high = self.interval.low, self.interval.high
+        return low is not None and high is not None and high - low <= self._width
+
+    def _end_item(self) -> None:
+        self.cases += self._passed
+        if self._values:
+            self._total += sum(self._values) / len(self._values)
+            self._n += 1
+            self.interval = anytime(self._total, self._n)
+        self._passed, self._values = [], []
+
+
+def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
+    """What was known when that run of the study stopped early, by its journal; None where it did not."""
+    width = study.stop_width_of(run)
+    if width is None or not path.exists() or is_completed(path):
+        return None
+    early = Early(run.lab, study.rules, width)
+    return early if early(transcript(upgraded(journal.read(path).events, {run.lab.name: run.lab}))) else None
+
+
+def _item(case: str) -> str:
+    return case.partition("/")[0]

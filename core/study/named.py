@@ -1,0 +1,167 @@
+"""Tables that a lab declares by name (`core.lab.Table`), such as its paper's, with what the paper printed beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from core import published
+from core.lab import Lab, Table
+from core.statistics import compare, holm
+from core.study.cells import BLANK, Row, cells, label, number
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TOGETHER = "all columns together"
+"""The column of a comparison of rows in which each item has the mean of its columns."""
+
+
+def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
+    """The table's cells over the cases of `frame` (`tables.measured`), `title` in place of its own; one cell without a
+    value that says so where none of them belongs into it.
+    """
+    chosen = table.cases(frame)
+    title = title or table.title
+    if not len(chosen):
+        return [{**BLANK, "table": title, "row": "–", "column": "–", "note": "no case of this study belongs here"}]
+    made: list[Row] = []
+    apart = list(table.apart)
+    for key, part in chosen.groupby(apart, sort=False) if apart else [((), chosen)]:
+        where = dict(zip(apart, key, strict=True))
+        named = ": ".join(filter(None, (title, label(where, apart))))
+        ours = _one(table, lab, part)
+        if table.is_shared:
+            # What the table leaves out stays in the number that n is of.
+            met = frame.loc[(frame[apart] == list(where.values())).all(axis=1), "item"].nunique()
+            ours = [{**cell, "of": met} for cell in ours]
+        rows, columns = table.their_rows, table.their_columns
+        whole = _beside(ours, table, lab, where, table.metrics, (*rows, *columns))
+        made += [{**cell, "table": named} for cell in whole]
+        if table.differences:
+            gains = [f"{name}_gain" for name in table.metrics]
+            compared = _beside(_differences(table, part), table, lab, where, gains, rows)
+            made += [{**cell, "table": f"{named}, differences"} for cell in compared]
+    return made
+
+
+def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
+    if table.figures is not None:
+        return [{**BLANK, **cell} for cell in table.figures(frame)]
+    made: list[Row] = []
+    for name in table.metrics:
+        rows = frame[frame["metric"] == name]
+        if table.is_shared:
+            rows = _shared(rows, [*table.rows, *table.columns])
+        for cell in cells(rows, table.rows, table.columns, "", lab.metric(name).is_share):
+            made.append({**cell, **_place(table, lab, name, cell["row"], cell["column"])})
+    return made
+
+
+def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[str, str]:
+    """What row and column are called: several metrics have a column each, and one stands where nothing else does."""
+    title = lab.metric(metric).title
+    if len(table.metrics) > 1:
+        return {"row": row or "all", "column": " · ".join(filter(None, (column, title)))}
+    return {"row": row or title, "column": column or title}
+
+
+def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
+    """The rows of items that have a value in every cell; where none has, all rows without their values."""
+    defined = frame[frame["value"].notna()]
+    settings = len(frame[[*by]].drop_duplicates())
+    met = defined[["item", *by]].drop_duplicates().groupby("item").size()
+    kept = frame[frame["item"].isin(met[met == settings].index)]
+    return kept if len(kept) else frame.assign(value=float("nan"))
+
+
+def _differences(table: Table, frame: DataFrame) -> list[Row]:
+    """Rows in each column and over all columns together, and columns in each row, two by two over the items that both
+    have: a paired t test, as the papers make it, and its p by Holm's for all tests of the table.
+    """
+    rows = frame[frame["metric"] == table.metrics[0]].copy()
+    rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
+    found: list[Row] = []
+
+    def compared(first: DataFrame, second: DataFrame, row: str, column: str) -> None:
+        one = compare(_by_item(first), _by_item(second))
+        found.append(
+            {
+                **BLANK,
+                **{"row": row, "column": column, "value": one.difference, "low": one.low, "high": one.high},
+                **{"n": one.n, "of": one.of, "p": one.p, "note": one.detail.get("test") or one.detail.get("reason")},
+                "complete": bool(first["complete"].all() and second["complete"].all()),
+                "behind": tuple(dict.fromkeys(_places(first) + _places(second))),
+            }
+        )
+
+    columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
+    if "columns" in table.differences:
+        for name in names:
+            of_row = rows[rows["row"] == name]
+            for a, b in combinations(dict.fromkeys(of_row["column"]), 2):
+                compared(of_row[of_row["column"] == a], of_row[of_row["column"] == b], name, f"{a} over {b}")
+    if "rows" in table.differences:
+        for a, b in combinations(names, 2):
+            for column in columns:
+                of_column = rows[rows["column"] == column]
+                compared(of_column[of_column["row"] == a], of_column[of_column["row"] == b], f"{a} over {b}", column)
+            if len(columns) > 1:
+                first, second = (_in_all(rows[rows["row"] == name], columns) for name in (a, b))
+                compared(first, second, f"{a} over {b}", TOGETHER)
+    for cell, p in zip(found, holm([cell["p"] for cell in found]), strict=True):
+        cell["p_holm"] = p
+    return found
+
+
+def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
+    return [label(values, names) for values in frame[[*names]].astype(object).fillna("").to_dict("records")]
+
+
+def _in_all(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """One row an item that has a value in each of the columns: the mean over them, each counting alike."""
+    defined = frame[frame["value"].notna()]
+    wide = defined.pivot_table("value", "item", "column", aggfunc="mean").reindex(columns=columns).dropna()
+    of_item = frame.drop_duplicates("item").set_index("item")
+    whole = of_item.assign(value=wide.mean(axis=1)).reset_index()
+    whole["complete"] = bool(frame["complete"].all())
+    return whole
+
+
+def _by_item(frame: DataFrame) -> dict[str, float | None]:
+    return {str(item): number(value) for item, value in frame.groupby("item")["value"].mean().items()}
+
+
+def _places(frame: DataFrame) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(frame["run"], frame["case"], strict=True))
+
+
+def _beside(
+    ours: list[Row], table: Table, lab: Lab, where: Mapping[str, str], metrics: Sequence[str], needed: Sequence[str]
+) -> list[Row]:
+    """Our cells, each with what the paper printed of the same row and column, and after them, in rows that name the
+    paper, what it printed of others. A figure that names no row belongs to all of them.
+    """
+    paper = published.source(lab.name)
+    keys = {*table.apart, *needed}
+    left: list[Row] = []
+    for name in metrics:
+        for one in table.published(lab.name, name):
+            about = {key: table.renamed.get(value, value) for key, value in one.about.items()}
+            said = about.keys() - set(table.besides)
+            if not keys <= said <= keys | {*table.their_columns} or any(
+                about[key] != where[key] for key in table.apart
+            ):
+                continue
+            row = label(about, table.their_rows)
+            column = label(about, [key for key in table.their_columns if key in about])
+            column = _place(table, lab, name, row, column)["column"] if name in table.metrics else column or TOGETHER
+            printed = {"published": one.value, "published_n": one.n, "source": one.source}
+            same = [cell for cell in ours if cell["column"] == column and row in ("", cell["row"])]
+            for cell in same:
+                cell.update(printed)
+            if not same:
+                cited = f"{row or 'as printed'} ({paper['authors']} {paper['year']})"
+                left.append({**BLANK, "row": cited, "column": column, **printed})
+    return ours + left

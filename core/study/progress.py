@@ -1,0 +1,199 @@
+"""How far a study has come, cell by cell, how fast it goes, and what it has spent."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core import home, journal
+from core.study.control import Wanted, wanted
+from core.study.early import stopped_early
+from core.study.plan import Planned, Study
+from core.study.standing import Standing, standings
+
+_LATELY = 60
+"""Seconds over which the rate is taken."""
+
+CONTROLS = "Controls"
+
+
+@dataclass
+class Cell:
+    """One point of the grid, seeds put together: of `runs` some have `completed`, others `stopped_early`; `cases` of
+    `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
+    done, from 0 to 1.
+    """
+
+    lab: str
+    cell: str
+    runs: int = 0
+    completed: int = 0
+    stopped_early: int = 0
+    cases: int = 0
+    of: int | None = 0
+    share: float = 0.0
+    answered: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Progress:
+    """How a study stands. `status` counts its runs, `stopped` says why some failed,
+    `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
+    that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
+    minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
+    by endpoint, how many calls it was let have at once, one number after another. `at_once` runs go on at a time.
+    """
+
+    study: str
+    runs: int
+    status: dict[str, int]
+    answered: int
+    paid: int
+    budget_calls: int | None
+    money: float
+    unpriced: int
+    budget_money: float | None
+    failures: dict[str, int]
+    stopped: dict[str, str]
+    stop_width: float | None
+    stopped_early: list[str]
+    paused: bool
+    at_once: int
+    rate: float | None
+    minutes: float | None
+    limits: dict[str, list[int]]
+    cells: list[Cell]
+
+    @property
+    def ended(self) -> int:
+        """Runs that are not gone on with: they completed, or it was enough."""
+        return self.status.get("completed", 0) + self.status.get("stopped early", 0)
+
+
+def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
+    """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
+    stand = standings(study.all, folder) if stand is None else stand
+    want: Wanted = wanted(home.home(), study.name)
+    early = [run.id for run in study.all if stopped_early(study, run, journal.at(folder, run.id)) is not None]
+    status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
+    rate = _rate(stand.values(), time.time()) if status["running"] else None
+    left = _calls_left(study, stand, early)
+    return Progress(
+        stop_width=study.stop_width,
+        stopped_early=early,
+        study=study.name,
+        runs=len(stand),
+        status=dict(status),
+        answered=sum(one.answered.total() for one in stand.values()),
+        paid=sum(one.paid for one in stand.values()),
+        budget_calls=study.budget_calls,
+        money=round(sum(one.money for one in stand.values()), 6),
+        unpriced=sum(one.unpriced for one in stand.values()),
+        budget_money=study.budget_money,
+        failures=dict(sum((one.failures for one in stand.values()), Counter[str]()).most_common()),
+        stopped={run: one.message for run, one in stand.items() if one.status == "failed"},
+        paused=want.paused,
+        at_once=want.at_once or study.at_once,
+        rate=rate,
+        minutes=left / rate if rate and left is not None else None,
+        limits=_limits(stand.values()),
+        cells=_cells(study, stand, early),
+    )
+
+
+def _share(one: Standing, is_early: bool) -> float:
+    if one.status == "completed" or is_early:
+        return 1.0
+    # What is left of a run whose cases all have their results are its figures.
+    return min(len(one.cases) / one.of, 0.99) if one.of else 0.0
+
+
+def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> list[Cell]:
+    """In the order of the file, the controls first."""
+    names = labels(study)
+    cells: dict[tuple[str, str], Cell] = {}
+    for run in study.all:
+        label = names[run.id]
+        cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
+        one = stand[run.id]
+        cell.runs += 1
+        cell.completed += one.status == "completed"
+        cell.stopped_early += run.id in early
+        cell.cases += len(one.cases)
+        cell.of = None if cell.of is None or not one.of else cell.of + one.of
+        cell.share += _share(one, run.id in early)
+        cell.answered += one.answered.total()
+        cell.failures = dict(Counter(cell.failures) + one.failures)
+    for cell in cells.values():
+        cell.share = round(cell.share / cell.runs, 4)
+    return list(cells.values())
+
+
+def labels(study: Study) -> dict[str, str]:
+    """What tells each run from the others of its lab: the values of the settings that do; the controls are one."""
+    told = _varied(study)
+    found = dict.fromkeys((run.id for run in study.controls), CONTROLS)
+    for run in study.runs:
+        settings = run.spec.model_dump(mode="json")
+        found[run.id] = " · ".join(str(settings[name]) for name in told[run.lab.name])
+    return found
+
+
+def _varied(study: Study) -> dict[str, list[str]]:
+    """By lab the settings that tell its runs apart, but for the seed. What only follows from others, as a title does,
+    or a role that falls to the model itself, is none.
+    """
+    by_lab: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
+    for run in study.runs:
+        by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
+    found: dict[str, list[str]] = {}
+    for lab, runs in by_lab.items():
+        told: list[str] = []
+        for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
+            if name != "seed" and _kinds(runs, [*told, name]) > _kinds(runs, told):
+                told.append(name)
+        found[lab] = told
+    return found
+
+
+def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
+    return len({tuple(run.get(name, "") for name in names) for run in runs})
+
+
+def _rate(stand: Iterable[Standing], now: float) -> float | None:
+    """Calls answered in a minute, by the last one, or by what there is of it."""
+    lately = Counter[int]()
+    for one in stand:
+        for (_, second), n in one.pace.items():
+            if second >= now - _LATELY:
+                lately[second] += n
+    return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
+
+
+def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> float | None:
+    """How many calls are still to be answered, if what is left of each lab takes what its share so far took. None where
+    a lab has not begun.
+    """
+    by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
+    for run in study.all:
+        by_lab[run.lab.name].append(run)
+    left = 0.0
+    for runs in by_lab.values():
+        done = sum(_share(stand[run.id], run.id in early) for run in runs)
+        if not done:
+            return None
+        left += sum(sum(stand[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
+    return left
+
+
+def _limits(stand: Iterable[Standing]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for _, endpoint, at_once in sorted(limit for one in stand for limit in one.limits):
+        history = found.setdefault(endpoint, [])
+        if history[-1:] != [at_once]:
+            history.append(at_once)
+    return found

@@ -1,0 +1,60 @@
+"""Where studies' files lie: those that ship, and those that people keep in `$EXPLAIN_HOME/studies`."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.lab import Lab
+from core.study.plan import BadStudy, Study, parse
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+
+SHIPPED = Path(__file__).resolve().parents[2] / "studies"
+
+
+def own(home: Path) -> Path:
+    """The folder of the studies that people wrote."""
+    return home / "studies"
+
+
+def files(home: Path) -> dict[str, Path]:
+    """Every study's file by its name, those of people first, then those that ship; of one name theirs."""
+    found = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
+    kept = {path.stem: path for path in found if _NAME.fullmatch(path.stem)}
+    return dict(sorted(kept.items(), key=lambda one: (one[1].parent == SHIPPED, one[0])))
+
+
+def name_for(text: str) -> str:
+    """A name for a study that is called so: the words of its title, as an address can hold them."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
+
+
+def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """Keep a study's file under that name, unless it cannot be used or another study bears it. Raises BadStudy, and
+    OSError where it cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
+    study = parse(f"{name}.toml", content, labs)
+    known = files(home).get(name)
+    if known is not None and known.read_bytes() != content:
+        raise BadStudy(f"There is another study named {name}. Give this one another name.")
+    if known is None:
+        own(home).mkdir(parents=True, exist_ok=True)
+        fresh = own(home) / f".{name}.{secrets.token_hex(4)}"
+        fresh.write_bytes(content)
+        os.replace(fresh, own(home) / f"{name}.toml")
+    return study
+
+
+def free(home: Path, name: str, content: bytes) -> str:
+    """`name`, or where another study bears it, that with a number behind."""
+    known, found, number = files(home), name, 1
+    while found in known and known[found].read_bytes() != content:
+        number += 1
+        found = f"{name[:55]}-{number}"
+    return found

@@ -1,0 +1,144 @@
+"""How a study goes: state, buttons, a bar for each cell, what it has spent. Drawn anew while it goes on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry, home
+from core.events import CallFailed
+from core.study import control
+from core.study.background import AlreadyGoing
+from core.study.control import MOST_AT_ONCE
+from core.study.plan import BadStudy, Study
+from core.study.progress import CONTROLS, Progress
+from pages.parts import session
+from pages.parts.run import problems
+from pages.parts.text import plain
+from pages.results.facets import words as of_facet
+from pages.study.found import Found, called
+from pages.study.words import Said, State, count, finding
+
+GO_ON = {
+    "new": "Start",
+    "paused": "Resume",
+    "interrupted": "Go on",
+    "failed": "Try again",
+    "spent": "Go on",
+    "off": "Try the controls again",
+}
+"""What the primary button is called, where there is one."""
+
+TROUBLE = "study-trouble"
+"""Why a study could not be let go on, by its name."""
+
+COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
+
+
+def verdict(said: Said, state: State, found: Found) -> None:
+    """What happened, in a sentence or two."""
+    icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
+             "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
+    text = plain(said.words)
+    if state != "off" and (told := finding(found.cells, called)):
+        text += f"\n\n**{plain(told)}**"
+    if state == "new":
+        st.markdown(f":gray-badge[{said.badge}] {text}")
+        return
+    COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
+
+
+def only_the_host() -> None:
+    """To a visitor whom a host serves."""
+    st.caption(
+        "Here only the host runs studies, for all others would wait. Download the file, and run it on your own machine."
+    )
+
+
+def buttons(study: Study, state: State, now: Progress) -> None:
+    """Start or go on; pause; how many runs at a time."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
+        if state in GO_ON:
+            st.button(GO_ON[state], type="primary", icon=":material/play_arrow:", key="study-go",
+                      disabled=state == "spent", on_click=_start, args=[study])  # fmt: skip
+        if state in ("running", "pausing"):
+            st.button("Pause", icon=":material/pause:", key="study-pause", disabled=state == "pausing",
+                      on_click=_want, args=[study, {"paused": True}])  # fmt: skip
+        if state in ("running", "pausing", "paused", "interrupted"):
+            st.number_input(
+                "Runs at a time", 1, MOST_AT_ONCE, now.at_once, key="study-at-once-now", width=160,
+                on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
+            )  # fmt: skip
+    if state == "spent":
+        st.caption("To go on, press *Make another like it* below and raise the budget there: what has completed is "
+                   "found again, and not asked twice.")  # fmt: skip
+    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
+        problems(trouble[1])
+
+
+def _want(study: Study, changes: dict[str, object]) -> None:
+    control.want(home.home(), study.name, **changes)
+
+
+def _start(study: Study) -> None:
+    st.session_state.pop(TROUBLE, None)
+    try:
+        entry.studies().start(study, session.catalog().get, session.visitor().name)
+    except (CallFailed, AlreadyGoing, BadStudy, OSError) as error:
+        words = error if isinstance(error, CallFailed) else ValueError(str(error))
+        st.session_state[TROUBLE] = (study.name, words)
+
+
+def bars(now: Progress, state: State) -> None:
+    """How far it is as a whole, how fast, what it cost, and each cell."""
+    shares = sum(cell.share * cell.runs for cell in now.cells)
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {count(now.runs, 'run')}")
+    with st.container(horizontal=True, key="study-now"):
+        st.metric("Calls answered", f"{now.answered:,}")
+        if state in ("running", "pausing"):
+            st.metric("Calls a minute", "–" if now.rate is None else f"{now.rate:,.0f}", help="Over the last minute.")
+        if now.paid or now.budget_calls:
+            of = f" of {now.budget_calls:,}" if now.budget_calls else ""
+            st.metric(
+                "Asked of models", f"{now.paid:,}{of}", help="Calls of models that are no robots, failed ones too."
+            )
+        if now.paid:
+            of = f" of ${now.budget_money:,.2f}" if now.budget_money else ""
+            more = "" if not now.unpriced else " and unknown"
+            st.metric("Spent", f"${now.money:,.2f}{more}{of}" if now.money or not now.unpriced else "unknown",
+                      help="By the prices in data/models.toml.")  # fmt: skip
+        if failed := sum(now.failures.values()):
+            st.metric("Failed", f"{failed:,}", help="Calls or runs. None of them is counted as an answer.")
+    if now.failures:
+        st.caption(
+            "Failed: " + "; ".join(f"{n:,} × {plain(of_facet('error', name))}" for name, n in now.failures.items())
+        )
+    for endpoint, history in now.limits.items():
+        st.caption(
+            f"{plain(endpoint)}: {history[-1]} calls at once" + (f", at first {history[0]}" if history[1:] else "")
+        )
+    _cells(now)
+
+
+def _cells(now: Progress) -> None:
+    st.dataframe(
+        [
+            {
+                "What": f"{cell.lab} · {_named(cell.cell)}".removesuffix(" · "),
+                "Done": cell.share,
+                "Cases": f"{cell.cases:,} of {cell.of:,}" if cell.of else f"{cell.cases:,}",
+                "Calls": cell.answered,
+                "Failed": sum(cell.failures.values()),
+            }
+            for cell in now.cells
+        ],
+        hide_index=True, key="study-cells", height=min(38 + 35 * max(1, len(now.cells)), 320),
+        alt="How far each combination of settings is",
+        column_config={
+            "Done": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small"),
+            "What": st.column_config.TextColumn(width="large"),
+        },
+    )  # fmt: skip
+
+
+def _named(cell: str) -> str:
+    return "robots of known truth, asked first" if cell == CONTROLS else called(cell)

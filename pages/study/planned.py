@@ -1,0 +1,79 @@
+"""What a study will take, before anything is asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from core import entry, home
+from core.study import estimate
+from core.study.estimate import Estimate
+from core.study.plan import Study
+from pages.parts import session
+from pages.parts.pace import waits
+from pages.parts.text import plain
+from pages.study.words import budget, count, minutes
+
+
+def taken(study: Study, file: int, completed: int) -> Estimate:
+    """What is still to be done; looked up again once a further run has completed."""
+    with waits("Counting what will be asked, and what has been already …"):
+        return _estimate(study.name, file, completed, study)
+
+
+@st.cache_data(max_entries=32, ttl=120, show_spinner=False)
+def _estimate(name: str, file: int, completed: int, _study: Study) -> Estimate:
+    return estimate.estimate(_study, entry.labs(), session.catalog().get, home.journals(), home.recordings())
+
+
+def draw(study: Study, found: Estimate) -> None:
+    """Tiles, and the sentences that go with them."""
+    calls = sum(found.calls.values())
+    with st.container(horizontal=True, key="study-tiles"):
+        st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")
+        st.metric("Questions to models, at most", "unknown" if found.missing else f"{calls - found.free:,}",
+                  help="Calls of language models; robots are not counted.")  # fmt: skip
+        st.metric("Price", "unknown" if found.price is None else f"${found.price:,.2f}")
+        if found.width is not None:
+            help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
+            st.metric("Width of an interval", f"{found.width:.2f}", help=help)
+    for line in _sentences(study, found):
+        st.markdown(f"- {line}")
+    for why, n in Counter(found.missing.values()).items():
+        st.warning(
+            f"{count(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
+            icon=":material/folder_off:",
+        )  # fmt: skip
+
+
+def _sentences(study: Study, found: Estimate) -> list[str]:
+    by_role = ", ".join(f"{plain(role)} {n:,}" for role, n in found.calls.items() if n)
+    controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
+    said = [f"{count(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
+    if by_role:
+        known = ", of the runs whose data are here" if found.missing else ""
+        said.append(f"Calls by who is asked{known}: {by_role}.")
+    if found.free:
+        said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
+    if found.cached:
+        said.append(f"{count(found.cached, 'further call')} were answered before and are not asked again.")
+    if study.budget_calls or study.budget_money:
+        said.append(f"It stops by itself at {budget(study)}.")
+    if found.tokens and any(found.tokens.values()):
+        said.append(f"About {found.tokens['prompt']:,} tokens are sent and {found.tokens['completion']:,} written.")
+    if found.priced:
+        said.append(f"By prices of {found.priced:%d %B %Y}{', which nobody verified' if found.unverified else ''}.")
+    if found.minutes:
+        said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
+    said += [plain(why) for why in found.unknown]
+    if found.wanted_items:
+        here = f"; here there are {found.items}" if found.items else ""
+        said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")
+    for what, items in found.power_items.items():
+        takes = f"{items:,} shared items" if items else "more shared items than anybody makes"
+        said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")
+    if found.stop_width is not None:
+        width = f"{found.stop_width:.2f} wide"
+        said.append(f"A run stops early once its interval, which holds however often one looks, is {width}.")
+    return said

@@ -1,0 +1,200 @@
+"""Study: many runs from one file. The list of studies, a new one (`?new=1`), or one of them (`?study=NAME`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core import entry, home, journal
+from core.study import shelf
+from core.study.background import Going
+from core.study.look import look
+from core.study.plan import LARGEST, BadStudy, Study
+from core.study.progress import Progress, progress
+from core.study.standing import FREE, is_completed
+from pages.parts import session
+from pages.parts.pace import PACE, waits
+from pages.parts.text import plain
+from pages.study import form, going, planned
+from pages.study.found import Found, draw
+from pages.study.found import found as looked_up
+from pages.study.words import State, count, said, state_of
+
+SECONDS = 1.5
+"""Between two looks at a study that goes on."""
+
+IDLE = 5.0
+"""The same at one that does not, for it may be let go on from elsewhere."""
+
+
+def listed() -> None:
+    """Every study, and the way to a new one."""
+    st.title("Study", anchor=False)
+    st.markdown(
+        "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
+        "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
+    )
+    st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
+    own, sees_all = shelf.own(home.home()), session.runs().sees_all
+    files = shelf.files(home.home()).values()
+    for title, paths in (
+        ("Yours", [path for path in files if path.parent == own and sees_all]),
+        ("To begin with", [path for path in files if path.parent != own]),
+    ):
+        if paths:
+            st.subheader(title, anchor=False)
+            with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
+                # Those that anybody can run come first.
+                for _, *line in sorted((_entry(path, sees_all) for path in paths), key=lambda one: one[0]):
+                    _line(*line)
+
+
+def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
+    """Whether it takes a key, its name, its title, and what else to know of it."""
+    try:
+        study = _read(path)
+    except (BadStudy, OSError) as error:
+        return True, path.stem, path.stem, str(error)
+    models = {model for run in study.runs for model in run.spec.models}
+    endpoints = sorted(model for model in models if not model.startswith(("local/", *FREE)))
+    asks = "robots only, no key" if all(one.startswith(FREE) for one in models) else "no key"
+    runs = count(len(study.all), "run")
+    done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if sees_all else 0
+    told = [
+        *dict.fromkeys(run.lab.title for run in study.runs),
+        f"{done} of {runs} completed" if sees_all else runs,
+        f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
+    ]
+    return bool(endpoints), path.stem, study.title, " · ".join(told)
+
+
+def _line(name: str, title: str, told: str) -> None:
+    with st.container(gap=None, key=f"study-{name}"):
+        st.button(plain(title), type="tertiary", key=f"study-open-{name}", on_click=_open, args=["study", name],
+                  icon=":material/grid_view:")  # fmt: skip
+        st.caption(plain(told))
+
+
+def _open(name: str, value: str) -> None:
+    st.query_params.from_dict({name: value})
+
+
+def _read(path: Path) -> Study:
+    """The study of that file. Raises BadStudy, and OSError."""
+    with path.open("rb") as file:
+        return form.parsed(path.name, file.read(LARGEST + 1))
+
+
+def one(name: str) -> None:
+    """A study: how it stands, what it found, what it will take."""
+    files = shelf.files(home.home())
+    sees_all = session.runs().sees_all
+    try:
+        path = files.get(name)
+        if path is None or not (sees_all or path.parent == shelf.SHIPPED):
+            raise BadStudy(f"There is no study named {name[:80]!r}.")
+        with waits("Reading the file …"):
+            study = _read(path)
+    except (BadStudy, OSError) as error:
+        st.title("Study", anchor=False)
+        st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
+        return
+    st.title(plain(study.title), anchor=False)
+    file = path.stat().st_mtime_ns
+    if not sees_all:
+        going.only_the_host()
+        _rest(study, path, 0, is_new=True)
+        return
+    seen = _live(study, file)
+    _rest(study, path, seen.now.ended, is_new=seen.state == "new")
+
+
+class _Seen(NamedTuple):
+    """A study as it is now."""
+
+    found: Found
+    now: Progress
+    going: Going | None
+    state: State
+
+
+def _seen(study: Study, file: int) -> _Seen:
+    stand = look(study, home.journals())
+    now = progress(study, home.journals(), stand)
+    mine = entry.studies().going(study.name)
+    running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
+    found = looked_up(study, stand, file, running)
+    return _Seen(found, now, mine, state_of(now, mine, found.off))
+
+
+def _live(study: Study, file: int) -> _Seen:
+    """The state and what was found, drawn again and again while the study goes on; as it was at first."""
+    first = _seen(study, file)
+    drawn: list[_Seen] = [first]
+    is_active = first.state in ("running", "pausing")
+
+    @st.fragment(run_every=PACE.seconds(SECONDS if is_active else IDLE))
+    def live() -> None:
+        with PACE.drawing(session.tab()):
+            seen = drawn.pop() if drawn else _seen(study, file)
+            if seen.state != first.state:
+                # What stands around it is about another state now.
+                st.rerun()
+            going.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
+            going.buttons(study, seen.state, seen.now)
+            if seen.state not in ("new", "done"):
+                going.bars(seen.now, seen.state)
+            if seen.state != "new":
+                draw(study, seen.found)
+
+    live()
+    return first
+
+
+def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
+    """What does not change by itself: the plan, the file."""
+    slot: DeltaGenerator | None = None
+    if is_new:
+        st.subheader("What it will take", anchor=False)
+        slot = st.container()
+    elif completed < len(study.all):
+        more = st.expander("What it will still take", icon=":material/checklist:", key="study-planned",
+                           on_change="rerun")  # fmt: skip
+        slot = more if more.open else None
+    text = path.read_text(encoding="utf-8")
+    with st.expander("The file", icon=":material/description:", key="study-the-file"):
+        st.code(text, language="toml")
+        with st.container(horizontal=True):
+            st.download_button(
+                "Download the file", text, file_name=path.name, mime="application/toml", icon=":material/download:",
+                on_click="ignore", type="tertiary", key="study-toml",
+            )  # fmt: skip
+            st.button(
+                "Make another like it", icon=":material/edit:", type="tertiary", key="study-like", on_click=form.edit,
+                args=[text],
+            )  # fmt: skip
+    st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
+              on_click=st.query_params.clear)  # fmt: skip
+    if slot is not None:
+        # Last, for it may take a while.
+        with slot:
+            planned.draw(study, planned.taken(study, path.stat().st_mtime_ns, completed))
+
+
+def main() -> None:
+    """The page."""
+    if name := st.query_params.get("study", ""):
+        one(name)
+    elif st.query_params.get("new"):
+        st.title("New study", anchor=False)
+        form.draw()
+        st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
+                  on_click=st.query_params.clear)  # fmt: skip
+    else:
+        listed()
+
+
+main()

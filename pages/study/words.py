@@ -1,0 +1,130 @@
+"""How a study stands, in a sentence or two for whoever looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.study.background import Going
+from core.study.plan import Study
+from core.study.progress import CONTROLS, Progress
+
+State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
+
+
+class Said(NamedTuple):
+    """A badge's colour and word, and what it means."""
+
+    colour: str
+    badge: str
+    words: str
+
+
+def state_of(now: Progress, going: Going | None, off: Sequence[str]) -> State:
+    """How the study stands: by its journals, by what this process knows of it, and by what its controls read."""
+    goes_on = going is not None and not going.over.is_set()
+    if goes_on or now.status.get("running"):
+        return "pausing" if now.paused else "running"
+    if off:
+        return "off"
+    if now.ended == now.runs:
+        return "done"
+    begun = any(cell.answered or cell.completed for cell in now.cells if cell.cell != CONTROLS)
+    if is_spent(now) or (going is not None and going.outcome.spent):
+        return "spent"
+    if now.paused and begun:
+        return "paused"
+    if now.status.get("failed") or (going is not None and (going.fault or going.outcome.failed)):
+        return "failed"
+    return "interrupted" if begun or now.status.get("interrupted") or now.status.get("cancelled") else "new"
+
+
+def is_spent(now: Progress) -> bool:
+    """Whether nothing is left of a budget."""
+    calls = now.budget_calls is not None and now.paid >= now.budget_calls
+    return calls or (now.budget_money is not None and now.money >= now.budget_money)
+
+
+def said(state: State, study: Study, now: Progress, going: Going | None, off: Sequence[str]) -> Said:
+    """The sentence under the title."""
+    completed, kept = (
+        f"{now.ended} of {count(now.runs, 'run')} completed",
+        "What was answered is kept",
+    )
+    match state:
+        case "running":
+            left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
+            return Said("blue", "running", f"{completed}{left}.")
+        case "pausing":
+            return Said("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
+        case "paused":
+            return Said("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
+        case "interrupted":
+            return Said(
+                "orange", "interrupted",
+                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
+            )  # fmt: skip
+        case "spent":
+            return Said("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
+        case "off":
+            why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
+            return Said("red", "the instrument is off", " ".join([why, *off]))
+        case "failed":
+            reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
+            failed = now.status.get("failed", 0)
+            of = f"{count(failed, 'run')} failed; " if failed else ""
+            return Said("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
+        case "done":
+            lost = sum(now.failures.values())
+            but = f" {count(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
+            early = len(now.stopped_early)
+            enough = f", {early} of them early: their intervals were narrow enough" if early else ""
+            return Said("green", "done", f"All {count(now.runs, 'run')} completed{enough}.{but}")
+    there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
+    return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
+
+
+def _of(going: Going | None) -> list[str]:
+    return [going.fault, *going.outcome.failed.values()] if going is not None else []
+
+
+def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
+    """The highest and the lowest figure of the first table, in words; empty where there are no two to compare. `called`
+    is what rows and columns are called.
+    """
+    own = [cell for cell in cells if cell["table"] not in ("Controls", "Power")]
+    first = [cell for cell in own if cell["table"] == own[0]["table"] and cell["value"] is not None] if own else []
+    if len(first) < 2:
+        return ""
+    low, high = min(first, key=lambda cell: float(cell["value"])), max(first, key=lambda cell: float(cell["value"]))
+    if low["value"] == high["value"]:
+        return f"{first[0]['table']}: {low['value']:.2f} for each of the {len(first)} compared."
+    apart = ""
+    if None not in (low["high"], high["low"]):
+        apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
+    return f"{first[0]['table']} goes from {_figure(low, called)} to {_figure(high, called)}.{apart}"
+
+
+def _figure(cell: Mapping[str, Any], called: Callable[[str], str]) -> str:
+    names = " · ".join(
+        called(name) for name in (cell["row"], cell["column"]) if name != cell["table"].rpartition(": ")[2]
+    )
+    return f"{cell['value']:.2f} ({names}, {count(cell['n'], 'item')})"
+
+
+def budget(study: Study) -> str:
+    """What the study may take."""
+    calls = [count(study.budget_calls, "call")] if study.budget_calls else []
+    return " or ".join(calls + ([f"{study.budget_money:.2f} US dollars"] if study.budget_money else []))
+
+
+def minutes(number: float) -> str:
+    """A time in words."""
+    if number < 1:
+        return "a minute"
+    return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"
+
+
+def count(number: int, what: str) -> str:
+    """ "3 runs", "1 run"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,91 @@
+"""As many calls at once as an endpoint takes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.events import Answer, CallFailed, Message, Request
+from core.models.endpoint import Connection, Endpoint
+from core.models.settings import EndpointConfig
+from core.models.throttle import Throttle
+from tests.stub_server import Fault, StubServer
+
+ASKED = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="Can birds fly?"),))
+
+
+async def ask(connection: Connection, calls: int) -> list[Answer]:
+    endpoint = Endpoint(connection, "stub-model")
+    return await asyncio.gather(*(endpoint.answer(ASKED, lambda text: None) for _ in range(calls)))
+
+
+def test_it_doubles_until_the_first_refusal_and_then_goes_up_one_by_one() -> None:
+    async def go() -> list[int]:
+        throttle, seen = Throttle(2, 64), []
+
+        async def one() -> None:
+            async with throttle.turns.turn():
+                sent = await throttle.open()
+                await asyncio.sleep(0)
+                if throttle.at_once >= 16 and not throttle._refused:
+                    throttle.refused(sent, None)
+                else:
+                    throttle.answered(sent)
+                seen.append(throttle.at_once)
+
+        await asyncio.gather(*(one() for _ in range(120)))
+        return seen
+
+    numbers = asyncio.run(go())
+    changes = [n for n, before in zip(numbers, [0, *numbers], strict=False) if n != before]
+    # Sixteen that were sent together are refused once: 0.8 × 16 = 12.
+    assert changes[:6] == [2, 4, 8, 16, 12, 13]
+
+
+def test_who_never_asks_for_more_is_not_given_more_and_a_fault_changes_nothing() -> None:
+    with StubServer("Yes.", faults={2: Fault("server_error")}) as server:
+        connection = Connection(server.config(concurrency=2, most_at_once=8))
+
+        async def go() -> list[int | None]:
+            return [(await ask(connection, 1))[0].at_once for _ in range(6)]
+
+        assert asyncio.run(go()) == [2] * 6
+
+
+def test_a_storm_of_refusals_is_waited_out_by_all_together() -> None:
+    faults = {n: Fault("rate_limited", wait=0.4) for n in range(5, 13)}
+    with StubServer("Yes.", faults=faults) as server:
+        connection = Connection(server.config(concurrency=4, most_at_once=32))
+        answers = asyncio.run(ask(connection, 30))
+        refused = max(one.at for one in server.seen if one.number in faults)
+        # The first four double it; the next eight are refused together, and nothing is sent while they wait.
+        assert [one.number for one in server.seen if refused + 0.02 < one.at < refused + 0.35] == []
+        assert answers[4].at_once is not None and max(one.at_once or 0 for one in answers) == 8
+        assert min(one.at_once or 0 for one in answers[4:]) == 6
+
+
+def test_where_it_may_grow() -> None:
+    def span(url: str, **settings: object) -> tuple[int, int]:
+        return EndpointConfig.model_validate({"name": "x", "base_url": url, **settings}).calls_at_once
+
+    assert span("https://api.openai.com/v1") == (8, 64)
+    assert span("https://api.openai.com/v1", concurrency=3) == (3, 3)
+    assert span("https://api.openai.com/v1", of_visitor=True) == (8, 8)
+    assert span("http://127.0.0.1:8000/v1") == (8, 8)
+    assert span("http://127.0.0.1:8000/v1", most_at_once=40) == (8, 40)
+
+
+def test_a_refusal_that_says_may_pass_is_told() -> None:
+    with StubServer(always=Fault("rate_limited", wait=30)) as server:
+        connection = Connection(server.config(timeout=1.0))
+        failures = asyncio.run(_failures(connection))
+        # It wants more than anybody waits for: what comes next is told so, and not sent.
+        later = asyncio.run(_failures(connection))
+    assert [one.may_pass for one in failures + later] == [True, True] and server.count == 1
+    assert "left alone for 30 more seconds" in str(later[0])
+    with StubServer(always=Fault("no_credit")) as server:
+        assert not asyncio.run(_failures(Connection(server.config())))[0].may_pass
+
+
+async def _failures(connection: Connection) -> list[CallFailed]:
+    results = await asyncio.gather(Endpoint(connection, "stub-model").answer(ASKED, print), return_exceptions=True)
+    return [one for one in results if isinstance(one, CallFailed)]

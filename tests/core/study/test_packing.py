@@ -1,0 +1,127 @@
+"""A study's journals in one file: read where they lie, found by everything that finds a run, and brought back."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import entry, home, journal, packs
+from core.__main__ import main
+from core.journal import JournalInUse
+from core.runs import bundle
+from core.runs.jobs import Jobs
+from core.store import listing
+from core.store.filters import Filter
+from core.store.index import Index, rebuild
+from core.store.store import Store
+from core.study import packing, plan
+from tests.core.study.killing import ROOT
+
+STUDY = """
+name = "dial"
+lab = "check"
+spec = { controls = 0, task = "sentiment", explanations = ["attribution"], limit = 2 }
+grid = { model = ["control/dial-lexicon-0.0", "control/dial-lexicon-1.0"] }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "dial.toml"
+    path.write_text(STUDY)
+    assert main(["study", "run", str(path)]) == 0
+    return str(path)
+
+
+def held() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in journal.listed(home.journals())}
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    capsys.readouterr()
+    assert main(["study", *arguments, "--json"]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_packed_study_is_read_where_it_lies(file: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    before = held()
+    tables, status = told(capsys, "table", file), told(capsys, "status", file)
+    jobs = Jobs(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
+    run = sorted(before)[0].removesuffix(".jsonl")
+    jobs.say(run, "anna", "", plan.ClusterOf(), "x")
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        looking = Index(store, home.journals())
+        looking.look()
+        rows = listing.count(store, Filter())
+        made = packing.pack(plan.read(Path(file), entry.labs()), home.journals())
+        assert made.runs == len(before) and made.left_out == {} and made.bytes < made.unpacked
+        # Only what a person said is left as a file of its own.
+        assert [path.stem for path in home.journals().glob("*.jsonl")] == [f"{run}~anna"]
+        # The index is told where the journals are now, and reads none of them again.
+        assert looking.look() == [] and looking.look() == [] and listing.count(store, Filter()) == rows > 0
+        with store.cursor() as cursor:
+            [(places,)] = cursor.execute("select list(journal) from runs where about is null or about = ''").fetchall()
+        assert set(places) == {str(home.journals() / "packs" / "dial.zip" / name) for name in before}
+        rebuild(store, home.journals())
+        assert listing.count(store, Filter()) == rows
+    assert told(capsys, "table", file) == tables and told(capsys, "status", file) == status
+    # Nothing is made again, and nothing in a pack is written.
+    assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
+    assert len(jobs.events(run)) == before[f"{run}.jsonl"].count(b"\n") and jobs.faults(run) == []
+    assert jobs.watch(run).transcript.status == "completed" and not jobs.is_recording(run)
+    assert len(jobs.said(run, "anna")) == 1
+    with pytest.raises(JournalInUse, match="unpack the study"):
+        jobs.delete(run)
+    # A pack is a bundle: it goes to another home as it is.
+    (tmp_path / "other").mkdir()
+    assert len(bundle.take(made.file, (tmp_path / "other",)).runs) == len(before)
+    exported = io.BytesIO()
+    assert bundle.write(exported, [run], (home.journals(),)).runs == [run]
+    assert [json.loads(line) for line in told(capsys, "unpack", file)] == [{"runs": len(before)}]
+    assert {name: data for name, data in held().items() if "~" not in name} == before
+    assert not packs.packs(home.journals())
+
+
+def test_a_damaged_pack_stands_in_nobody_s_way(file: str) -> None:
+    made = packing.pack(plan.read(Path(file), entry.labs()), home.journals())
+    data = bytearray(made.file.read_bytes())
+    data[100:200] = bytes(100)
+    made.file.write_bytes(data)
+    first, *others = packs.journals(made.file)
+    with pytest.raises(OSError, match="is damaged"):
+        journal.read(first)
+    with Store(home.home() / "again.duckdb", entry.labs()) as store:
+        assert rebuild(store, home.journals()) == sorted(one.stem for one in others)
+    made.file.write_bytes(data[:1000])
+    assert journal.found(first.stem, home.journals()) is None and journal.listed(home.journals()) == []
+
+
+@pytest.mark.parametrize("moment", ["replace", "unlink"])
+def test_killed_while_packing_it_loses_nothing(file: str, moment: str) -> None:
+    before = held()
+    # The second time: a pack is in its place, or some journals are gone already.
+    code = f"""
+import os, signal, sys
+from pathlib import Path
+from core.__main__ import main
+real, count = Path.{moment}, [0]
+def struck(self, *arguments, **named):
+    count[0] += self.suffix == ".jsonl" or self.suffix == ".part"
+    if count[0] == {1 if moment == "replace" else 2}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(self, *arguments, **named)
+Path.{moment} = struck
+main(["study", "pack", sys.argv[1]])
+"""
+    done = subprocess.run([sys.executable, "-c", code, file], cwd=ROOT, env=dict(os.environ), timeout=60)
+    assert done.returncode == -9
+    assert held() == before
+    assert main(["study", "pack", file]) == 0
+    assert held() == before and not list(home.journals().glob("*.jsonl"))
+    assert [path.name for path in (home.journals() / "packs").iterdir() if path.is_file()] == ["dial.zip"]

@@ -1,0 +1,203 @@
+"""The page Study in each of its states: from the empty form to a table, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home, policy
+from core.study import control, plan, shelf
+from core.study.background import Going
+from core.study.progress import progress
+from core.study.standing import Standing
+from pages.study.words import said, state_of
+from tests.core.study.killing import steady
+from tests.pages.conftest import in_address, until, words
+from tests.stub_server import Fault, StubServer
+
+ROBOTS = """title = "Two robots"
+lab = "ask"
+spec = { dataset = "world", limit = 4, counterfactuals = 2 }
+grid = { model = ["control/steadfast", "control/fickle"] }
+"""
+
+REAL = """at_once = 2
+lab = "check"
+spec = { limit = 2, controls = 0, model = "openai/stub-model", explanations = ["attribution"] }
+grid = { task = ["sentiment", "entailment"] }
+"""
+
+
+def kept(text: str, name: str = "mine") -> plan.Study:
+    return shelf.keep(home.home(), name, text.encode(), entry.labs())
+
+
+def over(name: str = "mine") -> Going:
+    going = entry.studies().going(name)
+    assert going is not None and going.over.wait(120)
+    return going
+
+
+def alerts(app: AppTest) -> str:
+    """Titles and texts of the coloured boxes."""
+    boxes: list[Any] = [*app.error, *app.warning, *app.info, *app.success]
+    return "\n".join(f"{box.proto.title}: {box.value}" for box in boxes).replace("\\", "").replace("\u2060", "")
+
+
+def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
+    app = page("study")
+    assert "robots only, no key" in words(app) and "asks openai/gpt-4o-mini" in words(app)
+    app.button(key="study-new").click().run()
+    app.text_input(key="study-title").set_value("Two Robots!")
+    app.multiselect(key="study-ask-model").set_value(["control/steadfast", "control/fickle"])
+    app.text_input(key="study-ask-counterfactuals").set_value("2")
+    app.text_input(key="study-ask-limit").set_value("4, x").run()
+    assert "Questions: x is not a whole number" in words(app) and not any(b.key == "study-plan" for b in app.button)
+    app.text_input(key="study-ask-limit").set_value("0").run()
+    assert "Questions: 0 cannot be. It may be from 1 to 1000." in words(app)
+    app.text_input(key="study-ask-limit").set_value("16").run()
+    assert "2 combinations, a run for each." in words(app)
+    app.button(key="study-plan").click().run()
+    assert not app.exception and in_address(app, "study") == "two-robots"
+    # The controls ask the same robots over all of the world's questions, which is another run each.
+    assert "Nothing was asked yet." in words(app) and "Runs still to be made 4" in words(app)
+    assert "Price $0.00" in words(app) and "robots, which answer at once and cost nothing" in words(app)
+    app.button(key="study-go").click().run()
+    over("two-robots")
+    app.run()
+    assert not app.exception
+    assert "Done: All 4 runs completed." in alerts(app)
+    # What the field says is so of these robots is what stands in the table.
+    cells = {row[0]: row[-1] for table in app.table[:2] for row in table.value.itertuples(index=False)}
+    assert cells["steadfast"].startswith("[**1.00**](browse?") and " items" in cells["steadfast"]
+    assert "The controls read what they must" in words(app)
+    first = "Ask: Precision goes from "
+    assert first in alerts(app) and "to 1.00 (steadfast" in alerts(app)
+    listed = page("study")
+    assert "4 of 4 runs completed" in words(listed)
+
+
+def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> None:
+    app = page("study", new="1")
+    app.segmented_control(key="study-lab").set_value("probe").run()
+    app.get("button_group")
+    app.pills(key="study-probe-category").set_value(["numeric", "entities"])
+    app.pills(key="study-probe-interpreter").set_value(["aia", "fit"]).run()
+    assert not app.exception
+    assert "1 of 4 combinations cannot be, and are left out" in alerts(app) and "fit baseline" in alerts(app)
+    assert "exclude = [" in app.code[0].value
+    app.button(key="study-edit").click().run()
+    assert "exclude" in app.text_area(key="study-text").value
+    app.text_area(key="study-text").set_value('lab = "../ask"').run()
+    assert "there is no lab" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
+
+
+def test_a_hostile_file_is_refused_in_words(page: Callable[..., AppTest]) -> None:
+    app = page("study", new="1")
+    app.segmented_control(key="way").set_value("file").run()
+    app.get("file_uploader")[0].upload("../../x.toml", b"a = " + b"[" * 50_000, "application/toml").run()
+    assert not app.exception and "nested too deeply" in alerts(app)
+    assert not page("study", study="../../etc/passwd").exception
+    assert "There is no study named" in alerts(page("study", study="../../etc/passwd"))
+
+
+def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An app that was stopped, or a pause: nothing answered is asked again."""
+    slow = [1.5]
+    with StubServer(steady, delay=lambda body: slow[0]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        entry.answers.cache_clear()
+        study = kept(REAL)
+        app = page("study", study="mine")
+        assert "Price unknown" in words(app)
+        app.button(key="study-go").click().run()
+        until(lambda: len(server.seen) > 2)
+        app.run()
+        assert "Running: " in alerts(app) and "of 6 runs completed" in alerts(app)
+        assert "Calls a minute" in words(app)
+        second = page("study", study="mine")
+        second.button(key="study-pause").click().run()
+        slow[0] = 0.0
+        assert over().outcome.paused and control.wanted(home.home(), "mine").paused
+        app.run()
+        assert "Paused: Nothing is asked now" in alerts(app)
+        asked = len(server.seen)
+        # Another process would know nothing of the first.
+        entry.studies.cache_clear()
+        app.number_input(key="study-at-once-now").set_value(1).run()
+        assert control.wanted(home.home(), "mine").at_once == 1
+        app.button(key="study-go").click().run()
+        over()
+        app.run()
+        assert f"Done: All {len(study.all)} runs completed." in alerts(app)
+        bodies = [str(seen.body["messages"]) for seen in server.seen]
+        assert len(bodies) > asked and len(bodies) == len(set(bodies))
+
+
+def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(REAL.replace("openai/", "nowhere/"), "lost")
+    app = page("study", study="lost")
+    app.button(key="study-go").click().run()
+    assert "Nothing was asked yet." in words(app) and "nowhere" in alerts(app)
+    kept(REAL)
+    with StubServer("no", always=Fault("wrong_key")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        app = page("study", study="mine")
+        app.button(key="study-go").click().run()
+        over()
+        app.run()
+    assert not app.exception and "Stopped on an error: 2 runs failed" in alerts(app)
+    assert app.button(key="study-go").label == "Try again" and "Failed" in words(app)
+
+
+@pytest.mark.parametrize(
+    "standings, off, state, told",
+    [
+        ([], [], "new", "Nothing was asked yet."),
+        ([Standing("completed")] * 6, [], "done", "All 6 runs completed."),
+        ([Standing("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
+        ([Standing("completed")] * 6, ["It reads 0.2."], "off", "can be relied on. It reads 0.2."),
+        ([Standing("completed")] * 5 + [Standing("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
+        ([Standing("completed", paid=9)] * 2, [], "spent", "The budget of 10 calls is used up; 2 of 6 runs completed."),
+        ([Standing("running")], [], "running", "0 of 6 runs completed."),
+    ],
+)  # fmt: skip
+def test_every_state_has_its_sentence(standings: list[Standing], off: list[str], state: str, told: str) -> None:
+    study = kept(f"budget_calls = 10\n{REAL}")
+    stand = dict(zip((run.id for run in study.all), standings + [Standing()] * 6, strict=False))
+    now = progress(study, home.journals(), stand)
+    assert state_of(now, None, off) == state
+    assert told in said(state_of(now, None, off), study, now, None, off).words
+
+
+def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
+    study = kept(ROBOTS)
+    entry.studies().start(study, entry.catalog().get)
+    over()
+    entry.studies.cache_clear()
+    last = home.journals() / f"{study.runs[-1].id}.jsonl"
+    lines = last.read_bytes().splitlines(keepends=True)
+    last.write_bytes(b"".join(lines[: len(lines) // 2]))
+    app = page("study", study="mine")
+    assert "Interrupted: " in alerts(app) and "3 of 4 runs completed" in alerts(app)
+    app.button(key="study-go").click().run()
+    over()
+    app.run()
+    assert "Done: " in alerts(app)
+
+
+def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(ROBOTS)
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+    app = page("study")
+    assert "Two robots" not in words(app) and not any(one.label == "Two robots" for one in app.button)
+    assert "There is no study named" in alerts(page("study", study="mine"))
+    app = page("study", study="dial")
+    assert "only the host runs studies" in words(app) and not any(one.key == "study-go" for one in app.button)
+    assert "Runs still to be made 52" in words(app)
