@@ -2,7 +2,8 @@
 
 python benchmarks/generality.py [EXPLANATIONS] [ROUNDS]
 
-Ten counterfactuals each, and as many explanations at once as a study on few processors has threads for. Processor time of the encoder's process and of this one together; the ratio is the result.
+Ten counterfactuals each, and as many explanations at once as a study on few processors has threads for. Processor time
+of the encoder's process and of this one together is the measure; the ratio is the result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The calls of a file, made by Inspect AI as one evaluation. Run by benchmarks/study.py, with an interpreter that has it.
+"""The calls of a file, made by Inspect AI as one evaluation. benchmarks/study.py runs it where there is one.
 
 Arguments: the file (a call a line, as JSON: `messages`, `sampling`), the server's address, the model, how many calls at
 once, a folder for logs. Prints JSON: `calls` answered, `seconds`, `cpu` (of this process, in seconds).

@@ -82,7 +82,8 @@ async def execute(
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
-    `study` what it is made for. `live`: with a `token` event for each piece of an answer as it comes. `forked_from` is the edit that it goes on from (`core.runs.fork`).
+    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`). `live`: with a
+    `token` event for each piece of an answer as it comes.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 

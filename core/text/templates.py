@@ -74,11 +74,11 @@ class Template(Frozen):
     @cached_property
     def shown(self) -> list[Message]:
         """The turns of the demonstrations, which are the same in every prompt. Raises TemplateError."""
-        return [
-            Message(role=role, content=fill(text, demonstration))
-            for demonstration in self.demonstrations
-            for role, text in (("user", self.user), ("assistant", self.assistant))
-        ]
+        turns = []
+        for demonstration in self.demonstrations:
+            turns.append(Message(role="user", content=fill(self.user, demonstration)))
+            turns.append(Message(role="assistant", content=fill(self.assistant, demonstration)))
+        return turns
 
     def render(self, **slots: str) -> Prompt:
         """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""

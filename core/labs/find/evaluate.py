@@ -34,7 +34,9 @@ over the points it is off by less than a third of the noise's size.
 Interval = tuple[float, float]
 
 
-def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None] | Numbers, rules: Rules = "repaired") -> Score:
+def nmse(
+    truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None] | Numbers, rules: Rules = "repaired"
+) -> Score:
     """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
 
     `n` points counted of all; `success` where the value is below a tenth, never where it is undefined.
@@ -323,8 +325,9 @@ def held_out_points(
 ) -> Numbers:
     """`n` random points, none of them probed before: does the description hold where nobody looked? Shape (n,)."""
     points = rng.uniform(*within, 2 * n)
-    near = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
-    return points[~near][:n]
+    near: Numbers = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
+    away: Numbers = points[~near]
+    return away[:n]
 
 
 def held_out_texts(probed: Sequence[str], rng: np.random.Generator, n: int = 10) -> tuple[str, ...]:
