@@ -15,7 +15,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Event, Message, Request
 from core.journal import Journal
-from core.labs.simulatability import metrics
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.models.catalog import Catalog
@@ -85,19 +84,6 @@ async def main() -> None:
         LAB.view(state.case(state.only))
     fold = (time.perf_counter() - began) / 20
     print(f"folding {len(events)} events for the page {fold * 1000:5.1f} ms, {fold / seconds_run:.4f} of a run")
-
-    question = "Can a bird of kind {} and size {} fly over {} hills?"
-    explanations = [[question.format(n, k, k * n) for k in range(10)] for n in range(200)]
-    metrics.generality(["one text", "another text"], similarity="cosine")
-    took = {}
-    for similarity in ("bleu", "jaccard", "cosine"):
-        began = time.perf_counter()
-        for texts in explanations:
-            metrics.generality(texts, similarity=similarity)
-        took[similarity] = time.perf_counter() - began
-    for similarity, seconds in took.items():
-        ratio = seconds / took["jaccard"]
-        print(f"generality of 200 explanations, {similarity:8} {seconds:6.2f} s  {ratio:6.1f} x jaccard")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,11 @@ T = TypeVar("T")
 _PAID_FOR = {"started", "resumed", "answered", "recorded", "dropped", "finished"}
 """Events that cost a call or a person's work."""
 
+_SHORTLY = 0.002
+"""Seconds that such an event may lie in the operating system's hands until it is forced to the disk, where nobody waits
+for it. That call itself takes about as long.
+"""
+
 
 class JournalInUse(Exception):
     """Another process, or another job of this one, is writing this journal."""
@@ -347,7 +352,6 @@ class Journal:
         with self._write:
             if self._lease.lost:
                 raise JournalInUse(f"{self.path.name} was taken over by another process while this one slept")
-            end = self._file.tell()
             line = to_line(event, self._lines + 1)
             left = memoryview(line)
             try:
@@ -356,7 +360,8 @@ class Journal:
             except OSError as error:
                 # What went on a full disk may be half a line: without it the next one can be written.
                 with contextlib.suppress(OSError):
-                    os.ftruncate(self._file.fileno(), end)
+                    on_disk = self._file.seek(0, os.SEEK_END)
+                    os.ftruncate(self._file.fileno(), on_disk - (len(line) - len(left)))
                 raise _full(self.path, error) from None
             self._lines += 1
         if event.kind in _PAID_FOR:
@@ -424,16 +429,20 @@ class _Syncer:
 
     def due(self, journal: Journal, then: Callable[[], None] | None = None) -> None:
         with self._turn:
+            is_first = not self._due
             waiting = self._due.setdefault(journal, [])
             if then is not None:
                 waiting.append(then)
-            self._turn.notify()
+            if is_first or then is not None:
+                self._turn.notify()
 
     def _go(self) -> None:
         while True:
             with self._turn:
                 while not self._due:
                     self._turn.wait()
+                # Who appends an answer waits for it at once: one call of the system for both.
+                self._turn.wait_for(lambda: any(self._due.values()), _SHORTLY)
                 due, self._due = self._due, {}
             for journal, waiting in due.items():
                 # A full disk shows at the next append; who waits must not wait for ever.

@@ -74,7 +74,9 @@ def test_what_the_application_imports_is_declared():
 
 def test_what_tests_and_benchmarks_import_is_declared():
     declared = {name for file in ("", "-dev", "-cluster") for name in pins(f"requirements{file}.txt")}
-    assert undeclared(imports(BESIDE), declared) == []
+    # A benchmark runs it, where there is one, by an interpreter that has it.
+    elsewhere = {"inspect-ai"}
+    assert undeclared(imports(BESIDE), declared | elsewhere) == []
 
 
 def test_the_application_starts_without_what_clusters_need():

@@ -76,19 +76,21 @@ async def execute(
     forked_from: Fork | None = None,
     owner: str = "",
     study: str = "",
+    live: bool = True,
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
     enough: Callable[[Transcript], bool] | None = None,
 ) -> None:
     """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
     complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
-    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`).
+    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`). `live`: with a
+    `token` event for each piece of an answer as it comes.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
     """
-    session = Session(run_id, resolve, publish, history, settle)
+    session = Session(run_id, resolve, publish, history, settle, live)
     if session.state.started is None:
         session.publish(
             Started(
@@ -274,6 +276,7 @@ async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
         run.score(figure.metric, figure.score, figure.rules, figure.item)
 
 
+@cache
 def app_version() -> str:
     """This program's version."""
     import tomllib

@@ -60,9 +60,17 @@ class Session:
     """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
 
     def __init__(
-        self, id: str, resolve: Resolve, publish: Publish, history: Iterable[Event] = (), settle: Settle | None = None
+        self,
+        id: str,
+        resolve: Resolve,
+        publish: Publish,
+        history: Iterable[Event] = (),
+        settle: Settle | None = None,
+        live: bool = True,
     ) -> None:
         self.id = id
+        self.live = live
+        """Whether answers are published piece by piece as they come, too."""
         self.resolve = resolve
         self.settle = settle
         self.state = Transcript()
@@ -225,7 +233,7 @@ class Run:
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
             answer: Answer = await self.session.resolve(request.model).answer(
-                request, lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
+                request, lambda text: self._tell(call, text)
             )
         except CallFailed as failure:
             self.session.publish(failed(self.id, failure, **who))
@@ -237,6 +245,10 @@ class Run:
         if self.session.settle is not None:
             await self.session.settle()
         return answered
+
+    def _tell(self, call: str, text: str) -> None:
+        if self.session.live:
+            self.session.publish(Token(run=self.id, call=call, text=text))
 
     def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
         call = f"c{self.session.state.asked + 1:04d}"

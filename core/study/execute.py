@@ -186,8 +186,7 @@ class Making:
 
         def publish(event: Event) -> None:
             written.append(event)
-            if event.kind != "token":
-                state.apply(event)
+            state.apply(event)
 
         def resolve(id: str) -> Model:
             model = self._resolve(id)
@@ -206,6 +205,7 @@ class Making:
             settle=written.settled,
             study=self.study.name,
             owner=self._owner,
+            live=False,
             stand_on=None if first is None else lambda: self._stand_on(first, resolve),
         )
         return state

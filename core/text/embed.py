@@ -33,13 +33,17 @@ class NoEncoder(RuntimeError):
 
 
 class Encoder:
-    """A sentence encoder that remembers what it has encoded. May be used by several threads."""
+    """A sentence encoder that remembers what it has encoded. May be used by several threads: what they want while it is
+    busy is encoded in one go, which takes less than one after the other.
+    """
 
     def __init__(self, name: str, model: Any) -> None:
         self.name = name
         self._model = model
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
+        self._wanted: dict[str, None] = {}
+        self._wanting = threading.Lock()
 
     @property
     def alive(self) -> bool:
@@ -50,14 +54,18 @@ class Encoder:
         """Vectors of length 1, shape (number of texts, dimensions). Texts beyond the model's window are cut by it."""
         import numpy as np
 
+        with self._wanting:
+            self._wanted.update(dict.fromkeys(texts))
         with self._lock:
-            new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+            with self._wanting:
+                wanted, self._wanted = self._wanted, {}
+            new = [text for text in dict.fromkeys((*texts, *wanted)) if text not in self._vectors]
             fresh: dict[str, NDArray[np.float32]] = {}
             if new:
                 fresh = dict(zip(new, self._model.encode(new), strict=True))
             rows = [fresh[text] if text in fresh else self._vectors[text] for text in texts]
-            for text in dict.fromkeys(texts):
-                self._vectors[text] = fresh[text] if text in fresh else self._vectors[text]
+            self._vectors |= fresh
+            for text in texts:
                 self._vectors.move_to_end(text)
             while len(self._vectors) > REMEMBERED:
                 self._vectors.popitem(last=False)

@@ -21,7 +21,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -65,18 +65,25 @@ class Template(Frozen):
     """The last user turn, where it differs from the demonstrations'."""
     demonstrations: tuple[dict[str, str], ...] = ()
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """12 hexadecimal digits over everything that reaches the model."""
         content = self.model_dump(mode="json", exclude={"id", "version", "role"}, exclude_defaults=True)
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
 
-    def render(self, **slots: str) -> Prompt:
-        """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""
-        turns = [Message(role="system", content=fill(self.system, slots))] if self.system else []
+    @cached_property
+    def shown(self) -> list[Message]:
+        """The turns of the demonstrations, which are the same in every prompt. Raises TemplateError."""
+        turns = []
         for demonstration in self.demonstrations:
             turns.append(Message(role="user", content=fill(self.user, demonstration)))
             turns.append(Message(role="assistant", content=fill(self.assistant, demonstration)))
+        return turns
+
+    def render(self, **slots: str) -> Prompt:
+        """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""
+        turns = [Message(role="system", content=fill(self.system, slots))] if self.system else []
+        turns += self.shown
         turns.append(Message(role="user", content=fill(self.ask or self.user, slots)))
         return Prompt(id=self.id, hash=self.hash, messages=tuple(turns), slots=slots)
 

@@ -37,7 +37,10 @@ def absolute_bound(truth: Sequence[float | None]) -> float:
 
 def agrees(truth: float, estimate: float | None, absolute: float) -> bool:
     """Whether `estimate` is the value `truth` to within the bounds; no number never is."""
-    return estimate is not None and abs(truth - estimate) <= max(absolute, RELATIVE * abs(truth))
+    if estimate is None:
+        return False
+    off = abs(truth - estimate)
+    return off <= absolute or off <= RELATIVE * abs(truth)
 
 
 def agreement(truth: Sequence[float | None], estimate: Sequence[float | None]) -> Agreement:

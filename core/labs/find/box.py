@@ -184,6 +184,8 @@ def _probe(
 
 def real(value: Value | None) -> float | None:
     """`value` as a finite real number; None for anything else."""
+    if type(value) is float:  # most are, and there are hundreds for each function
+        return value if math.isfinite(value) else None
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
     if isinstance(value, int | float) and math.isfinite(value):

@@ -34,7 +34,9 @@ over the points it is off by less than a third of the noise's size.
 Interval = tuple[float, float]
 
 
-def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules = "repaired") -> Score:
+def nmse(
+    truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None] | Numbers, rules: Rules = "repaired"
+) -> Score:
     """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
 
     `n` points counted of all; `success` where the value is below a tenth, never where it is undefined.
@@ -56,12 +58,12 @@ def nmse(truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rul
     def without(reason: str) -> Score:
         return Score(None, n, of, detail={"success": False, "reason": reason})
 
-    kept = [value for value, counts in zip(estimate, counted, strict=True) if counts]
-    wrong = next((k for k, value in enumerate(kept) if not _is_number(value, rules)), None)
+    g = _complex(estimate)
+    doubtful = np.flatnonzero(counted & ~(np.isfinite(g) & (g.imag == 0)))
+    wrong = next((k for k in doubtful.tolist() if not _is_number(estimate[k], rules)), None)
     if wrong is not None:
-        where = int(np.flatnonzero(counted)[wrong])
-        return without(f"the estimate gives no number at point {where + 1} of {of}")
-    g, f = np.array(kept, dtype=complex), f[counted]
+        return without(f"the estimate gives no number at point {wrong + 1} of {of}")
+    g, f = g[counted], f[counted]
     largest = float(np.max(np.abs(f)))
     if rules == "repaired" and largest > 1e150:  # its square would overflow
         f, g = f / largest, g / largest
@@ -88,7 +90,7 @@ def excess(
         return error
     y, f = numbers(observed, rules), numbers(expected, rules)
     counted = np.isfinite(y)
-    g = np.array([value for value, counts in zip(estimate, counted, strict=True) if counts], dtype=complex)
+    g = _complex(estimate)[counted]
     power = float(np.sum(np.abs(y[counted]) ** 2))
     with np.errstate(all="ignore"):
         value = float(np.sum(np.abs(f[counted] - g) ** 2)) / power if power > 0 else 0.0
@@ -99,10 +101,17 @@ def excess(
 
 def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
     """`truth` as complex numbers; not finite where it is no number by `rules`. Shape (n,)."""
-    f = np.array([np.nan if isinstance(value, str) else value for value in truth], complex)
+    f = _complex(truth)
     if rules == "repaired":
         f[f.imag != 0] = np.nan
     return f
+
+
+def _complex(values: Sequence[Value | None] | Numbers) -> Numbers:
+    """As complex numbers, shape (n,); NaN for what is none."""
+    if isinstance(values, np.ndarray):
+        return values.astype(complex)
+    return np.array([np.nan if value is None or isinstance(value, str) else value for value in values], complex)
 
 
 def _is_number(value: Value | None, rules: Rules) -> bool:
@@ -120,7 +129,7 @@ def floor_draws(
 
     None where the error is undefined by `rules`. Without chance all draws would be the same, and there is one.
     """
-    best = function.expected(GRID).tolist()
+    best = function.expected(GRID)
     times = draws if function.is_stochastic else 1
     return tuple(nmse(function.observe(GRID, rng), best, rules).value for _ in range(times))
 
@@ -316,7 +325,8 @@ def held_out_points(
 ) -> Numbers:
     """`n` random points, none of them probed before: does the description hold where nobody looked? Shape (n,)."""
     points = rng.uniform(*within, 2 * n)
-    away = points[[not np.any(np.isclose(point, np.asarray(probed, float))) for point in points]]
+    near: Numbers = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
+    away: Numbers = points[~near]
     return away[:n]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,6 +34,10 @@ class Parts(NamedTuple):
     of: int
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+
+
+_agreement = lru_cache(maxsize=64)(agreement)
+"""One case is judged in several places, each with facts of its own, by the same hundreds of points."""
 
 
 @dataclass
@@ -256,7 +260,7 @@ class Facts:
     @cached_property
     def agreement(self) -> Agreement:
         """At how many of the points code and function agree."""
-        return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+        return _agreement(tuple(y for _, y, _ in self.points), tuple(g for _, _, g in self.points))
 
     def by_stretch(self, number: int) -> list[bool | None]:
         """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the

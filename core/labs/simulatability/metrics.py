@@ -10,6 +10,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from core import statistics
@@ -221,6 +222,13 @@ _Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
 
 
 def _bleu(texts: Sequence[str]) -> _Matrix:
+    matrix, signature = _pairwise_bleu(tuple(texts))
+    return matrix, {"signature": signature}
+
+
+@lru_cache(maxsize=64)
+def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
+    """Both rules mostly count the same texts, one right after the other."""
     import numpy as np
     from sacrebleu.metrics.bleu import BLEU
 
@@ -231,7 +239,8 @@ def _bleu(texts: Sequence[str]) -> _Matrix:
             if row != column:
                 # Equal texts score a hair above 100.
                 matrix[row, column] = min(bleu.sentence_score(hypothesis, [reference]).score / 100, 1.0)
-    return matrix, {"signature": str(bleu.get_signature())}
+    matrix.setflags(write=False)
+    return matrix, str(bleu.get_signature())
 
 
 def _cosine(texts: Sequence[str]) -> _Matrix:

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -120,3 +121,32 @@ def test_a_process_that_died_is_started_again(encoder):
     assert again is not encoder and again.alive
     again._model._process.kill()
     again._model._process.wait()
+
+
+def test_what_threads_want_while_it_is_busy_is_encoded_in_one_go():
+    batches, busy, go_on = [], threading.Event(), threading.Event()
+
+    class Slow(Counting):
+        def encode(self, texts):
+            batches.append(list(texts))
+            busy.set()
+            assert go_on.wait(10)
+            return super().encode(texts)
+
+    encoder = embed.Encoder("slow", Slow())
+    shapes = {}
+    threads = [
+        threading.Thread(target=lambda name=name: shapes.update({name: encoder.encode([name, "same"]).shape}))
+        for name in ("a", "bb", "ccc", "dddd")
+    ]
+    threads[0].start()
+    assert busy.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    while len(encoder._wanted) < 4:
+        time.sleep(0.001)
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert [sorted(batch) for batch in batches] == [["a", "same"], ["bb", "ccc", "dddd"]]
+    assert len(shapes) == 4 and set(shapes.values()) == {(2, 2)}
