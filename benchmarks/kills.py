@@ -1,4 +1,4 @@
-"""A study killed (-9) a hundred times at random moments: nothing answered is asked again, and the tables are the same.
+"""A study killed (-9) a hundred times in mid-run: nothing answered is asked again, and the tables are the same.
 
 `python benchmarks/kills.py 10` for fewer.
 """
@@ -18,6 +18,6 @@ if __name__ == "__main__":
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        struck = kill_again_and_again(Path(folder), kills)
+        homes = kill_again_and_again(Path(folder), kills)
     seconds = time.monotonic() - began
-    print(f"{kills} kills, {struck} of them in mid-run: nothing asked twice, equal tables ({seconds:.0f} s)")
+    print(f"{kills} kills in mid-run, over {homes} studies: nothing asked twice, equal tables ({seconds:.0f} s)")

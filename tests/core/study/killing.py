@@ -88,37 +88,52 @@ def table(home: Path, server: StubServer, file: Path) -> list[dict[str, Any]]:
 
 
 def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
-    """Make the study whole, and make it again in another home with so many kill -9 at random moments. Asserts that the
-    tables are equal and that no call is asked again once its answer is on disk. How often it was killed in mid-run.
+    """Make the study whole, then again in other homes, with so many kill -9 in all at random moments in mid-run.
+    Asserts that the tables are equal and that no call is asked again once its answer is on disk. In how many homes.
     """
     chance = random.Random(seed)
     file = folder / "killed.toml"
     file.write_text(STUDY)
+    homes, struck = 0, 0
     with StubServer(steady, delay=0.03) as server:
-        whole, broken = folder / "whole", folder / "broken"
-        subprocess.run(command("run", str(file)), env=environment(whole, server), cwd=ROOT, check=True, timeout=300)
-        expected = table(whole, server, file)
-        struck = 0
-        for _ in range(kills):
-            known = {one.partition(" ")[2] for one in answered(broken)} if broken.exists() else set()
-            before = server.count
-            process = subprocess.Popen(
-                command("run", str(file)), env=environment(broken, server), cwd=ROOT, stdout=subprocess.DEVNULL
-            )
-            while server.count == before and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(chance.random() * 0.5)
-            struck += process.poll() is None
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        _finish(file, folder / "whole", server)
+        expected = table(folder / "whole", server, file)
+        while struck < kills:
+            homes += 1
+            broken = folder / f"broken-{homes}"
+            while struck < kills and _killed(file, broken, server, chance.random() * 0.5):
+                struck += 1
+            known, before = _known(broken), server.count
+            _finish(file, broken, server)
             _none_again(server, before, known)
-        known = {one.partition(" ")[2] for one in answered(broken)}
-        before = server.count
-        subprocess.run(command("run", str(file)), env=environment(broken, server), cwd=ROOT, check=True, timeout=300)
-        _none_again(server, before, known)
-        assert set(answered(broken).values()) == {1}
-        assert table(broken, server, file) == expected
-    return struck
+            assert set(answered(broken).values()) == {1}
+            assert table(broken, server, file) == expected
+            assert struck >= homes, "a study that is over before it can be killed shows nothing"
+    return homes
+
+
+def _finish(file: Path, home: Path, server: StubServer) -> None:
+    subprocess.run(command("run", str(file)), env=environment(home, server), cwd=ROOT, check=True, timeout=300)
+
+
+def _killed(file: Path, home: Path, server: StubServer, seconds: float) -> bool:
+    """Go on with the study, and kill -9 it so many seconds after its first call. Whether that was in mid-run."""
+    known, before = _known(home), server.count
+    process = subprocess.Popen(
+        command("run", str(file)), env=environment(home, server), cwd=ROOT, stdout=subprocess.DEVNULL
+    )
+    while server.count == before and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    was_going = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    _none_again(server, before, known)
+    return was_going
+
+
+def _known(home: Path) -> set[str]:
+    return {one.partition(" ")[2] for one in answered(home)}
 
 
 def _none_again(server: StubServer, before: int, known: set[str]) -> None:
