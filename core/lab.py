@@ -39,6 +39,10 @@ class Spec(Frozen):
 
     seed: int = 0
 
+    def __hash__(self) -> int:
+        # A field may hold a table, which has no hash of its own.
+        return hash(self.model_dump_json())
+
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The ids of the models that the run asks, by role; several take turns."""

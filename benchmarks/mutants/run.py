@@ -55,7 +55,8 @@ def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[
 
 
 def share_of(file: str, tests: list[str], settings: argparse.Namespace, without: list[str]) -> tuple[int, int]:
-    command = shlex.join([sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests])
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not local_model and not thorough"]
+    command = shlex.join([sys.executable, "-m", "pytest", *options, *tests])
     began = time.monotonic()
     baseline = subprocess.run(shlex.split(command), capture_output=True, text=True)
     if baseline.returncode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import entry, home
+from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.jobs import Jobs, NoSuchRun
@@ -18,6 +20,7 @@ from core.runs.transcript import transcript
 from core.store import index as indexing
 from core.store.store import Store
 from tests.attacks.journals import damaged, unsealed
+from tests.conftest import WITHOUT_ENCODER
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3, seed=0)
@@ -69,7 +72,7 @@ def test_every_flipped_bit_of_a_line_is_seen(jobs: Jobs) -> None:
     for at in range(len(line) - 1):
         for bit in (1, 32):
             altered = line[:at] + bytes([line[at] ^ bit]) + line[at + 1 :]
-            whole.write_bytes(b"".join([*lines[:3], altered, *lines[4:]]))
+            whole.write_bytes(b"".join([*lines[:3], altered, lines[4]]))
             assert read(whole).faults, (at, bit)
 
 
@@ -102,8 +105,8 @@ def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: Jobs, capfd: pyt
     (home.journals() / "new.jsonl").write_bytes(to_line(first, 1))
     with pytest.raises(FromTheFuture, match="newer version of this app"):
         read(home.journals() / "new.jsonl")
-    done = subprocess.run([sys.executable, "-m", "core", "resume", "new"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2 and "Update the app" in done.stderr and "Traceback" not in done.stderr
+    assert main(["resume", "new"]) == 2
+    assert "Update the app" in capfd.readouterr().err
 
 
 def test_times_without_a_zone_are_in_utc(jobs: Jobs) -> None:
@@ -138,16 +141,15 @@ sys.exit(main(["ask", "Can a penguin fly?", "--model", "control/fickle"]))
 """
 
 
-def test_a_full_disk_is_a_sentence_and_the_run_goes_on_when_there_is_room() -> None:
-    done = subprocess.run([sys.executable, "-c", FULL], cwd=ROOT, capture_output=True, text=True)
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_when_there_is_room(capfd: pytest.CaptureFixture[str]) -> None:
+    environment = {**os.environ, "PYTHONPATH": WITHOUT_ENCODER}
+    done = subprocess.run([sys.executable, "-c", FULL], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 4 and "Traceback" not in done.stderr, done.stderr
     assert "could not be written" in done.stderr and "Free some room" in done.stderr
     [kept] = home.journals().glob("*.jsonl")
     assert kept.stat().st_size <= 20_000 and read(kept).faults == []
-    again = subprocess.run(
-        [sys.executable, "-m", "core", "resume", kept.stem], cwd=ROOT, capture_output=True, text=True
-    )
-    assert again.returncode == 0 and "precision" in again.stdout
+    assert main(["resume", kept.stem]) == 0
+    assert "precision" in capfd.readouterr().out
 
 
 def test_a_home_of_nobody_is_said() -> None:

@@ -157,8 +157,12 @@ def test_visitors_name_no_files_but_find_what_the_host_put_there(tmp_path: Path)
     assert [item.question for item in registry.load("strategyqa")] == ["Is it so?"]
     (own / "away.json").symlink_to(SETS / "strategyqa")
     assert registry.load("strategyqa", str(own / "dev.json"))
-    with pytest.raises(DatasetError, match="serves several people"):
-        registry.load("strategyqa", str(own / "away.json"))
+    beside = home.home() / "datasets-of-mine" / "dev.json"
+    beside.parent.mkdir()
+    (own / "dev.json").rename(beside)
+    for other in (own / "away.json", beside, own / ".." / ".." / "datasets-of-mine" / "dev.json"):
+        with pytest.raises(DatasetError, match="serves several people"):
+            registry.load("strategyqa", str(other))
 
 
 def test_what_is_kept_is_for_its_owner_alone() -> None:

@@ -72,6 +72,15 @@ def test_a_second_process_lists_all_runs_and_says_what_it_cannot_do(page: Page) 
         other.communicate("")
 
 
+def test_the_end_of_a_run_wakes_the_keeper() -> None:
+    keeper = entry.keeper()
+    keeper._every = 600
+    keeper.wake()  # out of a look of its own accord
+    assert keeper.looked.wait(120)
+    a_run(counterfactuals=1)
+    until(lambda: list(queries.runs(keeper.store)["status"]) == ["completed"], 60)
+
+
 def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tmp_path: Path) -> None:
     run = a_run()
     file = tmp_path / "ann.zip"

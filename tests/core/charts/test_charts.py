@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import board, forest, marks, points
+from core.charts import board, dial, forest, marks, points
 from core.published import Published
 
 VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])
@@ -50,7 +50,7 @@ def test_what_lies_alone_stays_and_a_mark_has_a_size() -> None:
 
 
 def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
-    table = lines([[0.0] * 10, [1.0] * 9 + [None], [None]])
+    table = lines([[0.0, 1.0] * 5, [1.0] * 9 + [None], [None]])
     assert table["label"].tolist() == ["m1", "m0", "m2"], "the highest first, the undefined last"
     assert table[["items", "items_of", "dropped"]].values.tolist() == [[9, 10, 1], [10, 10, 0], [0, 1, 1]]
     assert table["faint"].tolist() == [True, False, True]
@@ -58,7 +58,9 @@ def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
     figure = forest.forest(table, "precision", "questions")
     drawn = {trace.customdata[0][0]: trace for trace in figure.data if trace.mode == "markers"}
     assert {link: trace.opacity for link, trace in drawn.items()} == {"model=m0": 1.0, "model=m1": marks.FAINT}
-    assert drawn["model=m0"].error_x.array[0] == pytest.approx(table["high"][1])
+    half = drawn["model=m0"]
+    assert half.x[0] + half.error_x.array[0] == pytest.approx(table["high"][1])
+    assert half.x[0] - half.error_x.arrayminus[0] == pytest.approx(table["low"][1])
     (words,) = [trace.text for trace in figure.data if trace.mode == "text"]
     assert words[0] == "<b>m1</b> · n 9 of 10 · 10 % undefined · 10 % not counted"
     assert words[2] == "<b>m2</b> · n 0 of 1 · undefined"
@@ -132,6 +134,18 @@ def test_a_bar_ends_where_the_interval_does_wherever_the_mark_stands() -> None:
     for trace in points.points(dots(list("abc")), ("x", "y"), (0.05, 0.05)).data:
         assert trace.x[0] + trace.error_x.array[0] == pytest.approx(0.9)
         assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
+
+
+def test_what_was_measured_stands_over_what_is_so_with_its_interval() -> None:
+    row = {"table": "Ask", "row": "r", "truth": 0.5, "value": 0.6, "low": 0.2, "high": 0.9, "n": 8}
+    others = [{"truth": None}, {"value": None}, {"table": "Controls"}, {"table": "Power", "truth": None}]
+    _, known, power = dial.draw(
+        [row, *(row | other for other in others), row | {"truth": 0.1, "low": None, "high": None}]
+    ).data
+    assert (list(known.x), list(known.y), known.name) == ([0.1, 0.5], [0.6, 0.6], "Ask")
+    assert list(known.error_y.array) == pytest.approx([0, 0.3])
+    assert list(known.error_y.arrayminus) == pytest.approx([0, 0.4])
+    assert (list(power.x), list(power.y)) == ([8], [0.6])
 
 
 def test_names_are_shown_and_not_obeyed() -> None:

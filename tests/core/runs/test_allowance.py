@@ -66,6 +66,7 @@ def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
     jobs: Jobs, monkeypatch: pytest.MonkeyPatch, limit: str, second: str
 ) -> None:
     needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    assert allowance.planned_calls(LAB, TWO) == 0, "nothing limits them"
     run = ran(jobs, "ann")
     made = asked(jobs, run)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs - 1))
@@ -105,6 +106,9 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
     for thread in threads:
         thread.join()
     assert len(begun) == 2
+    monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "1")
+    with pytest.raises(TooMuch, match=r"going on now \(2\)"):
+        jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
 
@@ -112,7 +116,7 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
 def test_where_the_room_is_full_no_run_begins(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
     ran(jobs, "ann")
-    (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
+    (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - Stored(tmp_path).bytes()))
     jobs._allowance._stored = Stored(tmp_path)
     with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
         jobs.start("echo", TWO, owner="ann")
@@ -187,11 +191,18 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
 def test_it_is_kept_for_so_many_days_to_the_second(
     jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: int, kept: bool
 ) -> None:
-    run = ran(jobs, "ann")
+    run, other = ran(jobs, "ann"), ran(jobs, "ann")
+    for who, speaker in (("reader", "bob"), ("host", "")):
+        jobs.say(other, who, "all/1-a", SAID, "1", speaker)
+    # As a recording is not here, of which somebody spoke.
+    (tmp_path / f"{other}.jsonl").unlink()
     written = (tmp_path / f"{run}.jsonl").stat().st_mtime_ns // 1_000_000_000
-    os.utime(tmp_path / f"{run}.jsonl", (written, written))
+    for path in tmp_path.glob("*.jsonl"):
+        os.utime(path, (written, written))
     monkeypatch.setattr(allowance, "time", Clock(written + 2 * 24 * 3600 + age))
     assert forget(tmp_path, 2) == ([] if kept else [run])
+    left = {path.stem for path in tmp_path.glob(f"{other}~*.jsonl")}
+    assert left == ({f"{other}~reader", f"{other}~host"} if kept else {f"{other}~host"})
 
 
 def aged(folder: Path, run: str, days: float) -> None:

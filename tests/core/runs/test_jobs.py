@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from core import journal
-from core.events import Started
+from core.events import Finished, Resumed, Started
 from core.journal import Journal, JournalInUse
+from core.lab import BadInput
 from core.models.replay import Replay
 from core.runs.engine import Addition
 from core.runs.jobs import Jobs, NoSuchRun, status
+from core.runs.run import failed
 from core.runs.said import said_path
 from core.runs.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -152,6 +154,12 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert status(events[: resumed + 1], active=False) == "interrupted"
     assert status(events[:resumed], active=False) == "completed"
     assert status(events, active=True) == "running"
+    assert transcript(events[:resumed]).lost
+    again = transcript(events[: resumed + 1])
+    assert (again.status, again.lost) == (None, set())
+    stopped = [*events[: resumed - 1], failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
+    assert [one.message for one in transcript(stopped).failures] == ["It is gone."]
+    assert transcript([*stopped, Resumed(run=run)]).failures == [], "it is asked again"
 
 
 def test_two_who_resume_at_once_ask_once(jobs: Make) -> None:

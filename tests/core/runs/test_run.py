@@ -96,7 +96,7 @@ def test_a_call_is_asked_once_and_stands_wherever_it_was_wanted() -> None:
         ("asked", "c0001", "all/1-a"), ("answered", "c0001", "all/1-a"),
         ("asked", "c0002", "all/2-b"), ("answered", "c0002", "all/2-b"),
     ]  # fmt: skip
-    assert (events[0].item, events[0].trial, events[2].trial) == ("i", "t", "u")
+    assert (events[0].item, events[0].trial, events[2].trial, events[0].repeat) == ("i", "t", "u", 0)
 
 
 def test_what_is_shared_counts_for_every_case_below_it() -> None:

@@ -43,6 +43,9 @@ def test_bca_is_scipys():
     plain = cluster_bootstrap(list(values), range(25), draws=40_000)
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
     assert ours.high - plain.high > 0.02
+    # Of one trial each, clusters count alike either way.
+    micro = cluster_bootstrap(list(values), range(25), "micro", method="bca", draws=40_000)
+    assert (micro.low, micro.high) == pytest.approx((ours.low, ours.high))
     assert plain != cluster_bootstrap(list(values), range(25), draws=40_000, seed=1)
 
 
@@ -79,7 +82,7 @@ def test_too_little_has_no_interval_and_says_why():
     alike = cluster_bootstrap([1.0] * 20, range(20))  # a constant guess that is always right
     assert alike[:4] == (1.0, None, None, 20) and "no spread" in alike.how
     for values, names in (([1.0], []), ([float("nan")], ["a"]), ([1.0], [None])):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"1 values of 0 clusters|needs a finite value and a cluster"):
             cluster_bootstrap(values, names)
     with pytest.raises(ValueError, match="median"):
         cluster_bootstrap([1.0, 0.0], "ab", "median", "bca")
@@ -111,6 +114,9 @@ def test_signs_of_darwins_maize_as_fisher_counted_them():
     assert exact == (2 * 863 / 32_768, "sign flips, all 32,768")
     drawn = sign_flips(DARWIN)
     assert drawn.p == pytest.approx(exact.p, abs=0.008) and drawn.name == "sign flips, 9,999 drawn"
+    # Of few draws that no toss reaches, what was seen is the one.
+    assert sign_flips([1.0] * 30 + [0.5], draws=9).p == 0.1
+    assert sign_flips([0.5, -0.5] * 100).p == 1, "drawn in two goes, each toss once"
     student = compare({str(k): gap for k, gap in enumerate(DARWIN)}, {str(k): 0.0 for k in range(15)})
     assert (student.t, student.p) == (pytest.approx(2.148, abs=5e-4), pytest.approx(0.0497, abs=5e-5))  # R's t.test
 

@@ -31,7 +31,7 @@ def test_beta_intervals_have_closed_forms_at_the_ends():
     mirrored = beta_interval(10, 10)
     assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((got.low, got.high))
     assert beta_interval(3, 10, prior=(0.5, 0.5)).value == pytest.approx(3.5 / 11)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="3 of 2 is no share"):
         beta_interval(3, 2)
 
 
@@ -71,8 +71,9 @@ def test_pairs_are_draws_from_their_dirichlet(first, second, n):
 
 
 def test_more_pairs_than_there_are_cannot_part():
-    with pytest.raises(ValueError):
-        beta_pairs(3, 1, 3)
+    for counts in ((3, 1, 3), (-1, 1, 3), (1, -1, 3)):
+        with pytest.raises(ValueError, match="cannot part"):
+            beta_pairs(*counts)
 
 
 watched = cache(anytime)
@@ -107,8 +108,8 @@ def test_a_watched_interval_has_a_closed_form_at_the_ends_and_is_wider():
     low, high = wilson(0.3, 100)
     assert anytime(30, 100).low < low < high < anytime(30, 100).high < anytime(30, 100, 0.99).high
     assert anytime(0, 0)[:4] == (None, 0, 1, 0)
-    for total, n, level in ((2, 1, 0.95), (1, 2, 1.0)):
-        with pytest.raises(ValueError):
+    for total, n, level in ((2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 1.5), (1, 2, 0.0)):
+        with pytest.raises(ValueError, match="no share to be bounded"):
             anytime(total, n, level)
 
 
@@ -122,8 +123,9 @@ def test_items_for_a_width_are_the_fewest():
     for share in (0.0, 0.1, 0.77, 1.0):
         n = items_for_width(0.15, share)
         assert np.subtract(*wilson(share, n)[::-1]) <= 0.15 < np.subtract(*wilson(share, n - 1)[::-1])
-    with pytest.raises(ValueError):
-        items_for_width(0.0)
+    for width, share in ((0.0, 0.5), (1.0, 0.5), (0.2, -0.1), (0.2, 1.1)):
+        with pytest.raises(ValueError, match="no number of items"):
+            items_for_width(width, share)
 
 
 def exact_power(first, second, n):
@@ -141,8 +143,9 @@ def test_power_is_the_exact_one():
     assert power_of_pairs(0.3, 0.1, 50) == pytest.approx(exact_power(0.3, 0.1, 50), abs=0.015)
     assert power_of_pairs(0.2, 0.2, 60) <= 0.05  # no difference to be found
     assert power_of_pairs(0.0, 0.0, 60) == power_of_pairs(0.5, 0.0, 0) == 0
-    with pytest.raises(ValueError):
-        power_of_pairs(0.7, 0.4, 10)
+    for shares in ((0.7, 0.4), (-0.1, 0.4), (0.4, -0.1)):
+        with pytest.raises(ValueError, match="cannot be shares"):
+            power_of_pairs(*shares, 10)
 
 
 def test_items_for_power_reach_it_and_are_few():
@@ -161,5 +164,5 @@ def test_power_of_measured_differences_is_the_t_tests():
     assert right == pytest.approx(0.754, abs=5e-4)  # R: power.t.test(30, 0.5, type = "paired")
     assert power_of_differences(list(measured), 30, draws=20_000) == pytest.approx(right, abs=0.012)
     assert power_of_differences([0.0] * 9, 30) == power_of_differences([1.0, 0.0], 1) == 0
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="differences of some items"):
         power_of_differences([], 10)

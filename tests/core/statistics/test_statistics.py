@@ -13,6 +13,7 @@ from core.statistics import (
     compare,
     correlation_per_input,
     difference_of_paired_shares,
+    difference_of_pairs,
     jackknife_of_pairs,
     kappa,
     wilson,
@@ -144,6 +145,15 @@ def test_a_difference_of_paired_shares_where_one_side_is_all_alike_and_of_nothin
             difference_of_paired_shares(first, second, 1)
 
 
+def test_a_difference_of_pairs_is_bonett_and_prices():
+    """One more of each outcome than was seen: 10 and 3 of 22."""
+    reach = 1.959964 * math.sqrt((13 / 22 - (7 / 22) ** 2) / 22)
+    assert difference_of_pairs(9, 2, 20) == pytest.approx((7 / 20, 7 / 22 - reach, 7 / 22 + reach))
+    value, low, high = difference_of_pairs(20, 0, 20)
+    assert (value, high) == (1, 1) and 0.7 < low < 0.9
+    assert difference_of_pairs(0, 20, 20) == (-1, -1, -low)
+
+
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=8), st.sampled_from([1.0, 2.0]))
 @settings(deadline=None)
 def test_a_jackknife_of_pairs_leaves_out_one_thing_at_a_time(things, most):
@@ -183,6 +193,7 @@ def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
     assert compare(a, b, "greater").p == pytest.approx(test.pvalue / 2)
     assert compare({}, b).detail == {"reason": "no item is in both settings"} and compare({}, b).difference is None
     assert compare({"p": 1.0}, {"p": 0.0}).detail == {"reason": "a paired test needs two items"}
+    assert compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.5}).p == pytest.approx(0.5), "t = 1 of two items"
     alike = compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.25})
     assert (alike.difference, alike.t) == (0.25, None) and "same on every item" in alike.detail["reason"]
 

@@ -80,7 +80,14 @@ def test_a_lost_worker_costs_what_it_was_asking(
     before: list[int] = []
 
     def kill() -> None:
-        while sum(one.paid for one in standings(made.runs, folder).values()) < 12:
+        # Both workers are in the middle of a run, and others are done.
+        while True:
+            stand = standings(made.runs, folder).values()
+            if (
+                sum(one.paid for one in stand) >= 12
+                and sum(one.status == "running" and one.paid > 0 for one in stand) == 2
+            ):
+                break
             time.sleep(0.02)
         going.update(run for run, one in standings(made.runs, folder).items() if one.status == "running")
         os.kill(next(iter(workers.workers.values())).process.pid, signal.SIGKILL)

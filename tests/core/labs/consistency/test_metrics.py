@@ -46,6 +46,18 @@ def test_goal(task, label, prediction, choices, expected):
     assert goal(task, label, prediction, choices) == expected
 
 
+def test_where_a_story_offers_one_choice_an_implicit_target_is_to_be_unknown():
+    assert goal("multi_choice", "hall", None, ROOMS, "implicit") == Goal("attic", "label")
+    assert goal("multi_choice", "hall", None, ("hall",), "implicit") == Goal("unknown", "label")
+    for after, paper, ours in (("unknown", "no", "yes"), ("hall", "no", "no")):
+        for rules, expected in (("paper", paper), ("repaired", ours)):
+            verdict = faithful(
+                "multi_choice", "counterfactual", "hall", after,
+                explained=True, wanted="unknown", start="hall", choices=("hall",), target="implicit", rules=rules,
+            )  # fmt: skip
+            assert verdict.faithful == expected
+
+
 def test_correct_is_missing_only_where_nothing_was_read():
     assert correct("unknown", "yes") is False
     assert correct("yes", "yes") is True

@@ -32,7 +32,6 @@ def test_repaired_rules_are_right_wherever_paper_rules_are(reader: str) -> None:
 
 
 def test_the_table_has_a_line_for_each_reader() -> None:
-    print(f"\n{table()}")
     rows = [line.split() for line in table().splitlines()[1:]]
     assert [row[0] for row in rows] == list(READERS)
     for reader, paper, repaired, n in rows:

@@ -133,3 +133,10 @@ def test_a_number_is_finite_and_real_and_written_to_ten_digits(
     value: float | complex | str | None, number: float | None, text: str
 ) -> None:
     assert real(value) == number and written(value) == text
+
+
+def test_a_text_is_the_same_by_its_words_and_what_had_no_value_by_having_none() -> None:
+    oak, elm = (Probe(number=1, round=1, input="x", output=output) for output in ("oak", "elm"))
+    cut, late = (oak.model_copy(update={"output": why, "problem": why}) for why in ("cut", "late"))
+    assert module._is_same(oak, oak) and not module._is_same(oak, elm)
+    assert module._is_same(cut, late) and not module._is_same(oak, cut)

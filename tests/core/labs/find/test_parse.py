@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from core.events import ToolCall
 from core.labs.find.claimed_and_quoted import claimed_intervals, quoted_pairs
 from core.labs.find.parse import (
+    Command,
     choice,
     choice_is_correct,
     command,
+    in_words,
     interpretation,
     invented,
     invented_beside,
@@ -88,10 +90,25 @@ def test_commands_that_paper_rules_refuse(text: str, words: str) -> None:
         ("PYTHON(f.py 1)\nFunction input - output pairs: (1, 2)\nPYTHON(f.py 5)", ("1",)),
         ("PYTHON(1 2)", ("1", "2")),
         ('PYTHON(f.py "" "x")', ("", "x")),
+        ("First I think. " * 1000 + "PYTHON(function.py 1 2)", ("1", "2")),
     ],
 )
 def test_commands_by_repaired_rules(text, inputs):
     assert command(text, "repaired") == ("PYTHON", inputs, None)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ((), "a command without inputs"),
+        (("1",), "1 input: 1"),
+        (tuple("123456"), "6 inputs: 1, 2, 3, 4, 5, 6"),
+        (tuple("12345678"), "8 inputs: 1, 2, 3, 4, 5, 6, …"),
+    ],
+)
+def test_what_was_read_in_words(inputs, words):
+    assert in_words([Command("PYTHON", inputs), Command(None)]) == f"{words}; no command"
+    assert in_words([Command("PYTHON", inputs, "It is cut.")]) == "It is cut."
 
 
 @pytest.mark.parametrize(
@@ -289,6 +306,7 @@ def test_the_end_of_a_run():
         ("<think>1? 2?</think>Answer: 2.", 2),
         ("10", None),
         ("", None),
+        ("The answer is 1? No, the answer is 3.", 3),
     ],
 )
 def test_what_an_evaluator_picks(reply, picked):

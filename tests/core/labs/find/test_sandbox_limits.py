@@ -60,8 +60,8 @@ def prints(thousands: int) -> str:
 
 
 def test_printed_output_ends_at_its_bytes() -> None:
-    assert evaluate(prints(200), [1.0]).values == (1.0,)
-    assert error_of(evaluate(prints(300), [1.0])).startswith("MemoryError")
+    assert evaluate(prints(261), [1.0]).values == (1.0,)
+    assert error_of(evaluate(prints(262), [1.0])).startswith("MemoryError")
 
 
 @pytest.mark.parametrize("where", ["at the top", "in the function"])
@@ -77,10 +77,16 @@ def test_a_program_may_not_sleep_at_all() -> None:
     assert "sleep limit" in error_of(evaluate(code, [1.0]))
 
 
+def carried_out(code: str, seconds: float) -> object:
+    """By itself: without the app's deadline, which ends whatever a limit here let through."""
+    with pydantic_monty.Monty() as pool:
+        limits = {"seconds": seconds, "memory": sandbox.MEMORY, "calls": sandbox.CALLS, "seed": 0}
+        return sandbox_process.run(pool, code, "f", [1.0], **limits)
+
+
 def test_a_program_that_computes_is_stopped_after_its_seconds() -> None:
-    code = "def f(x):\n    n = 0\n    while n < 10**9:\n        n += 1\n    return n"
     began = time.monotonic()
-    assert error_of(evaluate(code, [1.0], seconds=0.2)).startswith("TimeoutError")
+    assert str(carried_out("def f(x):\n    while True:\n        pass", 0.2)).startswith("TimeoutError")
     assert time.monotonic() - began < 5
 
 
@@ -92,11 +98,6 @@ def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyP
         calls.append(time.monotonic())
         time.sleep(0.05)
         return 0.5
-
-    def carried_out(code: str, seconds: float) -> object:
-        with pydantic_monty.Monty() as pool:
-            limits = {"seconds": seconds, "memory": sandbox.MEMORY, "calls": sandbox.CALLS, "seed": 0}
-            return sandbox_process.run(pool, code, "f", [1.0], **limits)
 
     monkeypatch.setitem(sandbox_modules.DRAWS, "rand", slow)
     code = "import numpy as np\ndef f(x):\n    for k in range(60):\n        np.random.rand()\n    return 1"
@@ -273,6 +274,4 @@ def test_what_we_put_before_a_program_is_not_its_time(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(sandbox_process, "lent_modules", slowly)
     code = "import numpy as np\ndef f(x):\n    return float(np.sin(x) * 0 + 1)"
-    limits = {"seconds": 0.5, "memory": sandbox.MEMORY, "calls": sandbox.CALLS, "seed": 0}
-    with pydantic_monty.Monty() as pool:
-        assert sandbox_process.run(pool, code, "f", [1.0], **limits) == [(1.0, None)]
+    assert carried_out(code, 0.5) == [(1.0, None)]

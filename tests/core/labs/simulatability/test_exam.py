@@ -320,6 +320,7 @@ def test_a_new_reading_keeps_what_the_run_stood_on(stub: Callable[..., StubServe
     (again,) = {path.stem for path in kept("simulatability")} - {run}
     case, found = examinations(again)
     assert [one.case for one in found] == ["", "question"] and case.exam == examinations(run)[0].exam
+    assert entry.jobs().wait(entry.jobs().reread(run, entry._replaying), 120)
     assert not kept("exam")
 
 

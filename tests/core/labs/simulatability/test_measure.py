@@ -228,8 +228,13 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
     assert len(hand) == 2 and drawn
     for right, value in ((True, 1.0), (False, 0.0)):
         said = [*guesses(right, drawn), *guesses(not right, hand)]
-        mine = heard(events, said).reader_precision()
+        case = heard(events, said)
+        mine = case.reader_precision()
         assert (mine.value, mine.n, mine.of) == (value, len(drawn), len(drawn))
+        counting = [row for row in case.counted() if row.counts("repaired")]
+        mine, theirs = case.against_reader()
+        assert counting and (mine.value, mine.n, theirs.n) == (value, len(counting), len(counting))
+        assert theirs.hits == sum(row.outcome("repaired") == "as expected" for row in counting)
     only_by_hand = heard(events, guesses(True, hand)).reader_precision()
     assert (only_by_hand.value, only_by_hand.n, only_by_hand.of) == (None, 0, 0)
 

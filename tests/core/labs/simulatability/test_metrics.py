@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import statistics
@@ -176,6 +176,8 @@ def test_cosine_is_the_mean_off_the_diagonal_and_names_its_encoder():
     score = generality(TEXTS, similarity="cosine")
     assert score.value == pytest.approx(float(expected), abs=1e-6)
     assert score.detail["encoder"] == encoder().name
+    unlike = ["Would a tax cut help banks?", "Do penguins have knees?"]
+    assert generality(unlike, similarity="cosine").value > 1, "vectors may point apart"
 
 
 def test_without_an_encoder_cosine_is_undefined_with_the_reason(monkeypatch):
@@ -259,15 +261,15 @@ def test_generality_is_a_share_and_ignores_order(texts, similarity):
             assert score.low <= score.value + 1e-9 and score.value <= score.high + 1e-9
 
 
-def test_two_hundred_explanations_of_ten_counterfactuals_are_quick():
+def test_forty_explanations_of_ten_counterfactuals_are_quick():
     draw = random.Random(0)
     vocabulary = [f"word{number}" for number in range(300)]
-    runs = [[" ".join(draw.choices(vocabulary, k=9)) + "?" for _ in range(10)] for _ in range(200)]
+    runs = [[" ".join(draw.choices(vocabulary, k=9)) + "?" for _ in range(10)] for _ in range(40)]
     start = time.process_time()
     for texts in runs:
         generality(texts, similarity="bleu")
         generality(texts, similarity="jaccard", rules="paper")
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 4
 
 
 # Comparisons
@@ -294,20 +296,16 @@ def test_a_comparison_without_a_test_says_why():
     one = compare({"q": 1.0}, {"q": 0.5})
     assert (one.p, one.difference, one.detail["reason"]) == (None, 0.5, "a paired test needs two items")
     same = compare({"q": 1.0, "r": 0.5}, {"q": 1.0, "r": 0.5})
-    assert (same.p, same.difference) == (None, 0.0)
+    assert (same.p, same.difference, same.detail["reason"]) == (None, 0.0, "the difference is the same on every item")
 
 
-LABELS = st.lists(st.tuples(GUESS, GUESS), min_size=1, max_size=30)
-
-
-@given(LABELS)
-@settings(deadline=None)
-def test_kappa_is_scikit_learns(pairs):
-    from sklearn.metrics import cohen_kappa_score
-
-    a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    assume(len(set(a + b)) > 1)
-    assert kappa(a, b).value == pytest.approx(cohen_kappa_score(a, b), abs=1e-9)
+def test_kappa_comes_with_what_stands_behind_it():
+    score = kappa(["yes", "yes", "no", None], ["yes", "no", "no", "no"])
+    assert (score.value, score.n, score.of) == (pytest.approx(0.4), 3, 4)
+    assert score.detail == pytest.approx({"agreement": 2 / 3, "by_chance": 4 / 9})
+    assert (
+        kappa(["yes"], ["yes"]).detail["reason"] == "both always said the same, so chance alone would make them agree"
+    )
 
 
 def test_kappa_of_little():
