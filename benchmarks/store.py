@@ -1,5 +1,5 @@
-"""How long the store's questions take over 100,000 calls, or as many as are named, beside a plain scan of the same table
-in the same run; how fast journals are taken up, and what a look at thousands costs of which none is new.
+"""How long the store's questions take over 100,000 calls, or as many as are named, beside a plain scan of the same
+table in the same run; how fast journals are taken up, and what a look at thousands costs of which none is new.
 
     python benchmarks/store.py [CALLS]
 
