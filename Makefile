@@ -45,7 +45,9 @@ lint: $(VENV)/.ready-dev
 check: lint test
 
 bench: $(VENV)/.ready-dev
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@failed=; for script in benchmarks/*.py; do \
+		echo "== $$script"; $(BIN)/python $$script || failed="$$failed $$script"; \
+	done; [ -z "$$failed" ] || { echo "Did not come to their end:$$failed" >&2; exit 1; }
 
 # Both are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
 # requirements*.txt leave them open.

@@ -1,6 +1,6 @@
-"""A study killed (-9) a hundred times in mid-run: nothing answered is asked again, and the tables are the same.
+"""A study killed (-9) in mid-run, again and again: nothing answered is asked again, and the tables are the same.
 
-`python benchmarks/kills.py 10` for fewer.
+`python benchmarks/kills.py 100` for a hundred kills; 10 otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.core.study.killing import kill_again_and_again
 
 if __name__ == "__main__":
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         homes = kill_again_and_again(Path(folder), kills)

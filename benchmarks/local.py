@@ -2,9 +2,9 @@
 
 python benchmarks/local.py [QUESTIONS]
 
-Each question of Ask is asked twice in a row, by turns first through the app (a run with its journal, each answer forced
-to the disk) and first directly (one HTTP request, the answer in one piece). Its prompt is read once before, so that
-neither finds it cached by the other. The ratio is the result.
+Each question, whose answer is long, is asked twice in a row, by turns first through the app (with a journal, each
+answer forced to the disk) and first directly (one HTTP request, the answer in one piece). Its prompt is read once
+before, so that neither finds it cached by the other. The ratio is the result.
 """
 
 from __future__ import annotations
@@ -20,25 +20,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx2
 
-from core.events import Event, Prompt, Sampling
+from core.events import Event, Message, Prompt, Sampling
 from core.journal import Journal
-from core.labs.simulatability import prompts
-from core.labs.simulatability.tasks import AskSpec
 from core.models import local
 from core.runs.run import Run, Session
 
 THINGS = ("penguin", "bat", "salmon", "violin", "candle", "glacier", "lemon", "spider", "kettle", "tortoise")
-TOKENS = 80
+TOKENS = 120
 
 
 async def compare(path: Path, folder: Path, questions: int) -> list[tuple[float, float]]:
     """Tokens per second, through the app and directly, for each question."""
     model = local.LocalModel(f"local/{local.SHIPPED}", path)
-    spec = AskSpec(question="Is it so?", model=model.id)
     found: list[tuple[float, float]] = []
 
     def prompt_of(number: int) -> Prompt:
-        return prompts.explain(spec, {"question": f"Can a {THINGS[number % len(THINGS)]} fly over hill {number}?"})
+        words = f"Tell me the long story of a {THINGS[number % len(THINGS)]} and its {number} friends."
+        return Prompt(id="story", hash="", messages=(Message(role="user", content=words),))
 
     with Journal(folder / "run.jsonl") as journal:
 

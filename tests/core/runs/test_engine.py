@@ -45,6 +45,17 @@ def test_a_run_is_a_stream_of_events_in_order() -> None:
     assert events[5].trial == "echo-1"
 
 
+def test_pieces_of_answers_are_published_only_where_somebody_looks() -> None:
+    def kinds(live: bool) -> list[str]:
+        events: list[Event] = []
+        asyncio.run(execute(LAB, ONE, "r", resolve=lambda id: Echoing(), publish=events.append, live=live))
+        return [event.kind for event in events]
+
+    told = kinds(live=True)
+    assert "token" in told
+    assert kinds(live=False) == [kind for kind in told if kind != "token"]
+
+
 def test_what_belongs_to_the_item_is_asked_once_and_shared_by_its_cases() -> None:
     model = Echoing(wait=0.02)
     state = transcript(play(model, EchoSpec(words=("a", "b", "c", "d"), times=1)))
