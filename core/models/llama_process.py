@@ -8,6 +8,7 @@ standard input does: that is, at the latest, when the process that started it en
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 
@@ -37,6 +38,8 @@ def main() -> None:
     server = xllamacpp.Server(params)
     print(json.dumps({"address": server.listening_address}), flush=True)
     sys.stdin.read()
+    # The server's own end waits for its threads, which wait for ever where it has hardly begun.
+    os._exit(0)
 
 
 if __name__ == "__main__":
