@@ -360,7 +360,8 @@ def test_a_run_stops_early_where_its_interval_is_narrow_and_says_so(
 def test_the_plan_says_how_long_and_how_many(
     tmp_path: Path, serve: Callable[..., StubServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    serve(delay=0.05)
+    # All within one second would tell no rate.
+    serve(delay=0.5)
     more = "power = 0.8\nrates = [0.7, 0.5]\nbudget_calls = 20"
     file = written(tmp_path, text(more))
     [plan] = printed(capsys, "plan", file)
