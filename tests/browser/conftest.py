@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
 
 from tests.conftest import WITHOUT_ENCODER
 from tests.stub_server import StubServer
@@ -196,6 +197,17 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
         hidden = "[...document.querySelectorAll('[style*=\"display: none\"]')]"
         print(opened.evaluate(f"{hidden}.map(one => one.outerHTML.slice(0, 300)).join('\\n')"))
     opened.close()
+
+
+def begin(page: Page, lab: str) -> None:
+    """Press the button that begins a run until the page is about it: one that is just drawn anew hears no click."""
+    for _ in range(5):
+        page.locator(f".st-key-{lab} button").click()
+        try:
+            return page.wait_for_url(re.compile("run="), timeout=20_000)
+        except TimeoutError:
+            continue
+    raise AssertionError("the run did not begin")
 
 
 def settle(page: Page) -> None:

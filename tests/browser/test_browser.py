@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, settle
+from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
 
@@ -32,7 +32,7 @@ def ask(page: Page, url: str) -> str:
     """Press Ask with what stands there; the run's id from the address."""
     page.goto(f"{url}/ask")
     settle(page)
-    page.locator(".st-key-ask button").click()
+    begin(page, "ask")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
 
@@ -50,7 +50,7 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
         page.locator(".st-key-settings summary").click()
         page.locator(".st-key-exam label").click()
         expect(page.locator(".st-key-ask button")).to_contain_text("41 calls")
-    page.locator(".st-key-ask button").click()
+    begin(page, "ask")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
 
@@ -212,7 +212,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     settle(page)
     page.get_by_text("Let me guess first").click()
     settle(page)
-    page.locator(".st-key-ask button").click()
+    begin(page, "ask")
     expect(page.locator(".st-key-guessing")).to_contain_text("9 left to guess")
     expect(page.locator(".st-key-link")).to_be_visible()
     for number in (1, 2, 3, 5, 6, 7, 8, 9, 10):
@@ -257,7 +257,7 @@ def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, page: Page, pat
     settle(page)
     # With the settings open the button stands far down; what comes of it is seen from its top all the same.
     page.locator(".st-key-settings summary").click()
-    page.locator(f".st-key-{path} button").click()
+    begin(page, path)
     expect(page.locator(".st-key-actions")).to_be_visible()
     box = page.locator(f".st-key-{verdict}").bounding_box()
     assert box["y"] > 0 and box["y"] + box["height"] < 720

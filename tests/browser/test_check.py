@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
+from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
 from tests.plausible import telling
 
 pytestmark = pytest.mark.browser
@@ -32,7 +32,7 @@ def opened(page: Page, url: str, model: str = "") -> None:
 
 def press(page: Page) -> str:
     """Press Check with what stands there; the run's id from the address."""
-    page.locator(".st-key-check button").click()
+    begin(page, "check")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
 

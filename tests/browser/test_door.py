@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pages.door import COOKIE
-from tests.browser.conftest import Server, settle
+from tests.browser.conftest import Server, begin, settle
 
 PATHS = ["/", "/ask", "/_stcore/health", "/_stcore/stream", "/static/index.html"]
 
@@ -86,7 +86,7 @@ def test_no_page_breaks_its_own_rules(app: Server, page: Page) -> None:
         expect(page.locator("h1").first).to_be_visible()
     page.goto(f"{app.url}/probe")
     settle(page)
-    page.locator(".st-key-probe button").click()
+    begin(page, "probe")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     # Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Scripted, ScriptedModel, Server, settle
+from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
     if hold:
         page.locator(".st-key-hold label").click()
         settle(page)
-    page.locator(".st-key-probe button").click()
+    begin(page, "probe")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
 

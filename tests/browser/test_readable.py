@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Scripted, Server, settle
+from tests.browser.conftest import Scripted, Server, begin, settle
 from tests.browser.test_browser import ask_model
 from tests.plausible import Plausible
 
@@ -41,7 +41,7 @@ def test_every_text_stands_out_from_its_ground(app: Server, browser: Browser, sc
         page.wait_for_selector("h1")
         found[path] = faint(page)
         if path in ("probe", "check", "ask"):
-            page.locator(f".st-key-{path} button").click()
+            begin(page, path)
             expect(page.locator(".st-key-actions")).to_be_visible()
             found[f"{path}, a run"] = faint(page)
     page.get_by_role("link", name="Open as case").click()
