@@ -25,6 +25,7 @@ from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial
 from core.policy import child_environment
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
 from core.runs.transcript import Transcript, name_of
+from core.runs.turns import beside
 from core.score import Figure
 
 log = logging.getLogger(__name__)
@@ -164,7 +165,8 @@ class _Cases:
 
         Raises BadInput, and CallFailed where every case failed.
         """
-        cases, held = await asyncio.to_thread(self._planned)
+        # To read a data set, or to fetch it, may take minutes.
+        cases, held = await beside(self._planned)
         if isinstance(held, Loaded):
             self._tell(held)
         if self.lab.warm is not None:

@@ -120,6 +120,30 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     again.close()
 
 
+def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_first(
+    app: Server, page: Page, scripted: Scripted
+) -> None:
+    model = scripted.add(Plausible(), delay=0.0)
+    run = ask_model(page, app.url, model)
+    expect(page.locator(".st-key-verdict")).to_contain_text("predictions")
+    assert model.count == 41
+    page.goto(f"{app.url}/case?run={run}&fork=c0001")
+    settle(page)
+    expect(page.locator(".st-key-fork-begin button")).to_be_disabled()
+    box = page.locator(".st-key-fork textarea").first
+    box.fill("No bird can fly. A penguin is a bird. So the answer is no.")
+    box.press("Control+Enter")
+    told = page.locator(".st-key-fork")
+    expect(told).to_contain_text(re.compile(r"Asked again: .* Price: unknown"))
+    [(least, most)] = re.findall(r"Asked again: (\d+) calls.* at most (\d+) ", told.inner_text())
+    expect(page.locator(".st-key-fork-begin button")).to_be_enabled()
+    page.locator(".st-key-fork-begin button").click()
+    page.wait_for_url(re.compile("/side"))
+    expect(page.locator("[class*=st-key-column-]")).to_have_count(2)
+    expect(page.get_by_text("Open this run")).to_have_count(2)
+    assert 0 < int(least) <= model.count - 41 <= int(most) < 41, "as many as was said before"
+
+
 def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(3)
     ask_model(page, app.url, slow, exam=True)
