@@ -125,7 +125,7 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
 ) -> None:
     model = scripted.add(Plausible(), delay=0.0)
     run = ask_model(page, app.url, model)
-    expect(page.locator(".st-key-verdict")).to_contain_text("predictions")
+    expect(page.locator(".st-key-actions")).to_be_visible()
     assert model.count == 41
     page.goto(f"{app.url}/case?run={run}&fork=c0001")
     settle(page)
