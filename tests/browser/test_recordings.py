@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, ProxySettings, expect
 
 from core import entry, home
 from core.runs.recordings import Recording, listed
-from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.conftest import ICONS, ROOT, Server, settle
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +50,8 @@ def test_each_plays_from_the_front_page_with_no_model_and_no_network(
         assert page.get_by_text("Traceback").count() == 0 and "replay" not in page.url
     context.close()
     assert not list((tmp_path / "home" / "journals").glob("*.jsonl")), "nothing was begun, and nothing copied"
-    assert {urlsplit(address).hostname for address in asked if address.startswith("http")} == {"127.0.0.1"}
+    hosts = {urlsplit(address).hostname for address in asked if address.startswith("http") and ICONS not in address}
+    assert hosts == {"127.0.0.1"}
 
 
 def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, page: Page) -> None:
