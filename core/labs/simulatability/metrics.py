@@ -183,7 +183,8 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
         raise ValueError("there are no votes to count")
     counts = Counter(votes)
     most = max(counts.values())
-    return random.Random(seed).choice(sorted(vote for vote, count in counts.items() if count == most))
+    first = sorted(vote for vote, count in counts.items() if count == most)
+    return random.Random(seed).choice(first) if len(first) > 1 else first[0]
 
 
 # Generality
