@@ -80,11 +80,11 @@ async def execute(
     live: bool = True,
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
     enough: Callable[[Transcript], bool] | None = None,
-) -> None:
-    """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
-    complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
-    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`). `live`: with a
-    `token` event for each piece of an answer as it comes.
+) -> Transcript:
+    """Measure `spec` from start to finish, publishing every event; the run as it then is. With `history`, go on from
+    there; a run that is complete publishes nothing. `additions` are what people give it to go on with, `owner` names
+    whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`).
+    `live`: with a `token` event for each piece of an answer as it comes.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 
@@ -145,6 +145,7 @@ async def execute(
     else:
         if not session.is_complete:
             session.publish(Finished(run=run_id, status="completed" if is_whole else "cancelled"))
+    return session.state
 
 
 class _Cases:
@@ -179,7 +180,7 @@ class _Cases:
                 return
             run = Run(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
-            run.record(_as_told(began, run.recorded(Begun).get("case"), "title"), "case")
+            run.record(_as_told(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
             view = self.lab.view(self.session.state.case(case.id))
             self._conclude(run, view)
@@ -235,7 +236,7 @@ class _Cases:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
             if isinstance(record, Result):
-                record = _as_told(record, run.recorded(Result).get(item), "title", "verdict")
+                record = _as_told(record, run.latest(Result, item), "title", "verdict")
             run.record(record, item, trial=trial)
 
 
