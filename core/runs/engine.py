@@ -275,20 +275,22 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
 
 async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
     """Publish figures as they are computed, in a thread: some take seconds, most less than the way there."""
-    while soon := await asyncio.to_thread(_soon, figures):
+    is_over = False
+    while not is_over:
+        soon, is_over = await asyncio.to_thread(_soon, figures)
         for figure in soon:
             run.score(figure.metric, figure.score, figure.rules, figure.item)
 
 
-def _soon(figures: Iterator[Figure]) -> list[Figure]:
-    """The next figure, and those that come within a twentieth of a second; empty where there are no more."""
+def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
+    """The next figure with those that come within a twentieth of a second, and whether there are no more."""
     ends = time.monotonic() + 0.05
     soon = []
     for figure in figures:
         soon.append(figure)
         if time.monotonic() >= ends:
-            break
-    return soon
+            return soon, False
+    return soon, True
 
 
 @cache
