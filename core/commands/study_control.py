@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core import entry, home
 from core.commands.running import DONE, Output
-from core.study import control, plan
+from core.study import control, data, plan
 from core.study.progress import Cell, Progress, progress
 
 _BAR = 20
@@ -35,12 +35,13 @@ def at_once(file: Path, number: int) -> int:
 def status(file: Path, journals: Path | None, as_json: bool) -> int:
     """How the study stands."""
     study = plan.read(file, entry.labs())
-    found = progress(study, Output(journals).folder)
+    folder = Output(journals).folder
+    found, broken = progress(study, folder), data.broken(data.held(study, folder))
     if as_json:
-        print(json.dumps(asdict(found), ensure_ascii=False))
+        print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
         return DONE
     print(study.title)
-    for line in lines(found):
+    for line in (*lines(found), *broken):
         print(line)
     return DONE
 

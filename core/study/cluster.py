@@ -72,7 +72,10 @@ async def make(task: Task, labs: Mapping[str, Lab], resolve: Resolve, own: Calla
     lab = labs[task.lab]
     run = Planned(task.run, lab, lab.spec.model_validate(task.spec))
     if run_id(lab, run.spec) != task.run:
-        words = "The worker has another version of this app, or other prompts: it would measure something else."
+        words = (
+            "The worker has another version of this app, other prompts, or another data file: it would measure "
+            "something else."
+        )
         return Made(Outcome(failed={task.run: words}), b"", 0)
     is_shared = _holds(Path(task.folder) / task.sign, task.sign)
     folder = Path(task.folder) if is_shared else own()

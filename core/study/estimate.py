@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from core import journal
+from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, Event, OnText, Request
 from core.lab import MOST_CASES, Case, Lab
 from core.models.cache import Cached
@@ -19,8 +20,10 @@ from core.runs.engine import execute
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
+from core.study import data
 from core.study.early import stopped_early
-from core.study.plan import Planned, Study
+from core.study.look import look
+from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
 from core.study.standing import FREE, Standing, Tokens, busy_rate, standing
 from core.study.tables import measured
@@ -38,7 +41,8 @@ class Estimate:
     half, where it is widest; for `wanted_width` it takes `wanted_items`. `minutes` are what the calls take at the rate
     at which this study's were answered so far, None where none was. `power_items` says how many shared items find a
     difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
-    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`.
+    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`. `broken` rows of the data
+    sets cost their items; so many runs were `made_of_other` content of a data file, and count for nothing here.
     """
 
     study: str
@@ -64,6 +68,8 @@ class Estimate:
     wanted_power: float | None = None
     power_items: dict[str, int | None] = field(default_factory=dict)
     stop_width: float | None = None
+    broken: list[str] = field(default_factory=list)
+    made_of_other: int = 0
 
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
@@ -78,15 +84,19 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         stop_width=study.stop_width,
     )
     wanted: dict[tuple[str, str, str], int] = defaultdict(int)
-    stand = {run.id: standing(journal.at(folder, run.id)) for run in study.all}
+    stand = look(study, folder)
     items = []
+    loaded: list[Loaded] = []
+    controls = {run.id for run in study.controls}
     for run in study.all:
         try:
             cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
         except (CallFailed, ValueError, OSError) as error:
             found.missing[run.id] = str(error)
             continue
-        if run in study.runs:
+        if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
+            loaded.append(held)
+        if run.id not in controls:
             items.append(len({case.id.partition("/")[0] for case in cases}))
         if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             found.completed += 1
@@ -104,6 +114,8 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         low, high = wilson(0.5, found.items)
         found.width = high - low
     found.wanted_items = items_for_width(study.width) if study.width else None
+    found.broken = data.broken(loaded)
+    found.made_of_other = data.made_of_other(study, folder)
     return found
 
 
@@ -288,5 +300,8 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"To tell apart {what} with a probability of {found.wanted_power:.0%} {takes}."
     if found.wanted_power and not found.power_items:
         yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
+    if found.made_of_other:
+        yield f"Made when a data file held something else, kept, and not counted here: {found.made_of_other} runs."
+    yield from found.broken
     for why, count in Counter(found.missing.values()).items():
         yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

@@ -21,7 +21,7 @@ from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
-from core.study.plan import BadStudy, Planned, Study, unpriced
+from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import FREE, is_completed, standing, standings
 
 LOOK = 1.0
@@ -160,6 +160,9 @@ class Making:
 
     async def _once(self, run: Planned, tries: int, outcome: Outcome, meter: Meter) -> bool:
         """Make one run. Whether to try again."""
+        if (dataset := dataset_of(run.spec)) in self.study.changed:
+            outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
+            return False
         path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:
