@@ -170,8 +170,11 @@ def digest(dataset: str) -> str:
 
 @lru_cache(maxsize=64)
 def _digest(path: Path, stamp: tuple[int, int]) -> str:
+    found = hashlib.sha256()
     with files.opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        for block in iter(lambda: file.read(files.MB), b""):
+            found.update(block)
+    return found.hexdigest()
 
 
 def look(dataset: str) -> Look:

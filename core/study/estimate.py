@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice, pairwise
@@ -28,6 +29,9 @@ from core.study.progress import labels
 from core.study.standing import FREE, Standing, Tokens, busy_rate, standing
 from core.study.tables import measured
 
+LONGEST = 10.0
+"""Seconds for looking up what the response cache holds."""
+
 
 @dataclass
 class Estimate:
@@ -43,6 +47,7 @@ class Estimate:
     difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
     as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`. `broken` rows of the data
     sets cost their items; so many runs were `made_of_other` content of a data file, and count for nothing here.
+    `unlooked` is for how many runs there was no time to look up all that the response cache holds.
     """
 
     study: str
@@ -70,6 +75,7 @@ class Estimate:
     stop_width: float | None = None
     broken: list[str] = field(default_factory=list)
     made_of_other: int = 0
+    unlooked: int = 0
 
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
@@ -88,6 +94,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     items = []
     loaded: list[Loaded] = []
     controls = {run.id for run in study.controls}
+    to_make: list[tuple[Planned, list[Case]]] = []
     for run in study.all:
         try:
             cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
@@ -102,7 +109,11 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             found.completed += 1
             continue
         found.cases += len(cases)
-        _add(run, cases, stand[run.id], found, wanted, _cached(run, labs, resolve, folder))
+        to_make.append((run, cases))
+    left = [(run, [case for case in cases if case.id not in stand[run.id].cases]) for run, cases in to_make]
+    kept, found.unlooked = _kept(left, labs, resolve, folder)
+    for run, cases in to_make:
+        _add(run, cases, stand[run.id], found, wanted, kept[run.id])
     found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
     found.minutes = _minutes(wanted, stand.values())
@@ -157,15 +168,40 @@ class _FromCache:
         return kept
 
 
-def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Path) -> Counter[str]:
-    """How many calls of a run the cache answers, by role: the run is gone through as far as that leads."""
+def _kept(
+    runs: Sequence[tuple[Planned, list[Case]]], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
+) -> tuple[dict[str, Counter[str]], int]:
+    """How many calls of these cases the response cache answers, by run and role, and for how many runs there was no
+    time to look up all of it: what a run does besides its calls, as fits and sandboxes, may take minutes. The first
+    case of each run comes first, for runs of which something is kept to go before others.
+    """
+    began = time.monotonic()
+    first: Counter[str] = Counter()
+    for run, cases in runs:
+        first[run.id] = _cached(run, cases[:1], labs, resolve, folder, began + LONGEST / 2)[0].total()
+    found: dict[str, Counter[str]] = {}
+    unlooked = 0
+    for run, cases in sorted(runs, key=lambda one: -first[one[0].id]):
+        found[run.id], is_whole = _cached(run, cases, labs, resolve, folder, began + LONGEST)
+        unlooked += not is_whole
+    return found, unlooked
+
+
+def _cached(
+    run: Planned, cases: list[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
+) -> tuple[Counter[str], bool]:
+    """How many calls of these cases the cache answers, by role, and whether there was time for all of them: the run is
+    gone through as far as that leads.
+    """
     hits: Counter[str] = Counter()
     try:
         models = {id: resolve(id) for id in run.spec.models}
     except CallFailed:
-        return hits
-    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
-        return hits
+        return hits, True
+    if not cases or not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+        return hits, True
+    if time.monotonic() > until:
+        return hits, False
     path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
 
@@ -173,10 +209,14 @@ def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Pat
         pass
 
     # No figures, and nothing that takes long to start: only what would be asked is of interest.
-    lab = replace(run.lab, warm=None, scores=lambda views: iter(()))
+    lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
-    asyncio.run(execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history))
-    return hits
+    going = execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history)
+    try:
+        asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
+    except TimeoutError:
+        return hits, False
+    return hits, True
 
 
 def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
@@ -274,6 +314,8 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"  {found.free:,} of them ask robots, which cost nothing."
     if found.cached:
         yield f"  {found.cached:,} more are in the response cache, and not asked again."
+    if found.unlooked:
+        yield f"  Of {found.unlooked} runs not all that the response cache holds was looked up: they may ask less."
     if found.budget_calls is not None:
         yield f"  The study stops at {found.budget_calls:,} calls of models."
     if found.budget_money is not None:
