@@ -96,11 +96,12 @@ def _run(file: Path, journals: Path | None, as_json: bool, engine: str, schedule
         making = Making(study, labs, catalog.get, folder, printed.tell)
     else:
         making = study_cluster.making(engine, scheduler, study, folder, printed.tell)
+    kept: dict[str, list[Row]] = {}
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = printed.end(_made(making, runs), len(runs))
-            wrong = tables.off(labs, tables.measured(study, labs, folder)) if code == DONE else []
+            wrong = tables.off(labs, tables.measured(study, labs, folder, kept)) if code == DONE else []
             if wrong:
                 print(
                     "The instrument is off: no figure of this study can be relied on.",
