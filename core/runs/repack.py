@@ -1,0 +1,58 @@
+"""Packs as they are written: the new one takes the old one's place in one step, once it was read back and is right."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+
+from core import journal, packs
+from core.journal import JournalFull
+from core.runs import bundle
+
+
+def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
+    """Make the pack `file` of these runs, in place of the one there; the runs that are not in it, each with the reason.
+    Raises JournalFull, and then the old one stays.
+    """
+    beside = file.with_name(f".{file.name}.part")
+    try:
+        with beside.open("wb") as target:
+            written = bundle.write(target, runs, (folder,), with_words=False)
+            target.flush()
+            os.fsync(target.fileno())
+        with zipfile.ZipFile(beside) as back:
+            if (damaged := back.testzip()) is not None:
+                raise OSError(f"{damaged} is not what was written")
+        for run, why in written.left_out.items():
+            if not (folder / f"{run}.jsonl").exists():
+                raise OSError(f"{run} would be lost: {why}")
+        beside.replace(file)
+        sync(file.parent)
+    except (OSError, zipfile.BadZipFile) as error:
+        beside.unlink(missing_ok=True)
+        cause = getattr(error, "strerror", None) or error
+        raise JournalFull(f"{file} could not be written ({cause}). The journals are as they were.") from None
+    return written.left_out
+
+
+def without(file: Path, runs: Collection[str], folder: Path) -> None:
+    """Take these runs out of a pack, for good. Raises JournalFull, and JournalInUse where somebody is packing it."""
+    with journal.held(file):
+        left = [one.stem for one in packs.journals(file) if one.stem not in runs]
+        if left:
+            write(file, left, folder)
+        else:
+            file.unlink()
+
+
+def sync(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system can do that for a folder."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
