@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from core import journal, packs
@@ -23,19 +23,24 @@ def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
             written = bundle.write(target, runs, (folder,), with_words=False)
             target.flush()
             os.fsync(target.fileno())
-        with zipfile.ZipFile(beside) as back:
-            if (damaged := back.testzip()) is not None:
-                raise OSError(f"{damaged} is not what was written")
-        for run, why in written.left_out.items():
-            if not (folder / f"{run}.jsonl").exists():
-                raise OSError(f"{run} would be lost: {why}")
+        _check(beside, written.left_out, folder)
         beside.replace(file)
         sync(file.parent)
     except (OSError, zipfile.BadZipFile) as error:
         beside.unlink(missing_ok=True)
-        cause = getattr(error, "strerror", None) or error
-        raise JournalFull(f"{file} could not be written ({cause}). The journals are as they were.") from None
+        why = getattr(error, "strerror", None) or error
+        raise JournalFull(f"{file} could not be written ({why}). The journals are as they were.") from None
     return written.left_out
+
+
+def _check(pack: Path, left_out: Mapping[str, str], folder: Path) -> None:
+    """Raises OSError where the pack is damaged, and where a run that is not in it would be nowhere."""
+    with zipfile.ZipFile(pack) as back:
+        if (damaged := back.testzip()) is not None:
+            raise OSError(f"{damaged} is not what was written")
+    for run, why in left_out.items():
+        if not (folder / f"{run}.jsonl").exists():
+            raise OSError(f"{run} would be lost: {why}")
 
 
 def without(file: Path, runs: Collection[str], folder: Path) -> None:
