@@ -46,10 +46,10 @@ def _check(pack: Path, left_out: Mapping[str, str], folder: Path) -> None:
 def without(file: Path, runs: Collection[str], folder: Path) -> None:
     """Take these runs out of a pack, for good. Raises JournalFull, and JournalInUse where somebody is packing it."""
     with journal.held(file):
-        left = [one.stem for one in packs.journals(file) if one.stem not in runs]
-        if left:
+        here = [one.stem for one in packs.journals(file)]
+        if left := [run for run in here if run not in runs]:
             write(file, left, folder)
-        else:
+        elif here:
             file.unlink()
 
 
