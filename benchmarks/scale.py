@@ -22,11 +22,13 @@ from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core import entry
+from core import entry, home
 from core.store.index import Index, rebuild
 from core.store.store import Store
 from core.study import estimate, packing, plan, tables
 from core.study.execute import Making
+from core.study.look import look
+from core.study.progress import progress
 from core.study.standing import standings
 from tests.core.study.killing import steady
 from tests.stub_server import StubServer
@@ -102,8 +104,12 @@ def measured(runs: int) -> dict[str, str]:
         found["calls"] = f"{calls:,}"
         found["journals"] = f"{size(folder) / 1e6:,.1f} MB"
         found["read the study's file"] = f"{seconds(lambda: study_of(Path(name), runs)):.2f} s"
-        found["plan"] = f"{seconds(lambda: estimate.estimate(study, labs, entry.catalog().get, folder, folder)):.2f} s"
+        found["plan"] = (
+            f"{seconds(lambda: estimate.estimate(study, labs, entry.catalog().get, folder, home.recordings())):.2f} s"
+        )
         found["status"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
+        look(study, folder)
+        found["status, looked at again"] = f"{seconds(lambda: progress(study, folder, look(study, folder))):.2f} s"
         making = Making(study, labs, entry.catalog().get, folder)
         found["resume where all has completed"] = f"{seconds(lambda: asyncio.run(making.make(study.all))):.2f} s"
         found["tables"] = f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"

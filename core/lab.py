@@ -346,7 +346,7 @@ def _as_it_is(event: Event, spec: Mapping[str, Any]) -> Event:
     return event
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lab:
     """One lab. `name` stands in journals, `title` on pages; the lower-case title is its command and its address.
 

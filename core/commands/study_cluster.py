@@ -59,8 +59,6 @@ def making(
             )
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")
-    if study.budget_money is not None:
-        raise click.UsageError("Over a cluster budget_calls is kept, and budget_money is not: set that in its place.")
     if engine == "slurm" and shutil.which("sbatch") is None:
         raise click.UsageError("There is no SLURM here: the command sbatch is not found.")
     asked = asked_of_slurm(study)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core import entry, home
 from core.commands.running import DONE, Output
-from core.study import control, plan
+from core.study import control, data, plan
 from core.study.progress import Cell, Progress, progress
 
 _BAR = 20
@@ -28,19 +28,21 @@ def at_once(file: Path, number: int) -> int:
     """Let so many runs of the study go on at a time, from now on; 0: as its file says."""
     study = plan.read(file, entry.labs())
     now = control.want(home.home(), study.name, at_once=number or None).at_once or study.at_once
-    print(f"{study.title}: {now} {'run' if now == 1 else 'runs'} at a time from now on.")
+    where = "" if number else ", as its file says; on a cluster as many as its workers take"
+    print(f"{study.title}: {_count(now, 'run')} at a time from now on{where}. Those under way are made to their end.")
     return DONE
 
 
 def status(file: Path, journals: Path | None, as_json: bool) -> int:
     """How the study stands."""
     study = plan.read(file, entry.labs())
-    found = progress(study, Output(journals).folder)
+    folder = Output(journals).folder
+    found, broken = progress(study, folder), data.broken(data.held(study, folder))
     if as_json:
-        print(json.dumps(asdict(found), ensure_ascii=False))
+        print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
         return DONE
     print(study.title)
-    for line in lines(found):
+    for line in (*lines(found), *broken):
         print(line)
     return DONE
 
@@ -48,7 +50,9 @@ def status(file: Path, journals: Path | None, as_json: bool) -> int:
 def lines(found: Progress) -> Iterator[str]:
     """How a study stands, for a person."""
     told = ", ".join(f"{n} {status}" for status, n in found.status.items())
-    yield f"{_count(found.runs, 'run')}: {told}; {found.at_once} at a time" + ("; paused" if found.paused else "")
+    # Where more go on, they do so on a cluster.
+    at_once = f"; {found.at_once} at a time" if found.status.get("running", 0) <= found.at_once else ""
+    yield f"{_count(found.runs, 'run')}: {told}{at_once}" + ("; paused" if found.paused else "")
     width = max(len(_name(cell)) for cell in found.cells)
     yield from (f"  {_name(cell):{width}}  {_bar(cell)}" for cell in found.cells)
     budget = f" of {found.budget_calls:,}" if found.budget_calls else ""

@@ -17,7 +17,7 @@ from core.commands import study_cluster, study_control, study_pack, study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
 from core.runs.transcript import Transcript
-from core.study import estimate, multiverse, plan, tables
+from core.study import data, estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.cluster import Cluster
 from core.study.control import MOST_AT_ONCE, want
@@ -96,11 +96,12 @@ def _run(file: Path, journals: Path | None, as_json: bool, engine: str, schedule
         making = Making(study, labs, catalog.get, folder, printed.tell)
     else:
         making = study_cluster.making(engine, scheduler, study, folder, printed.tell)
+    kept: dict[str, list[Row]] = {}
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = printed.end(_made(making, runs), len(runs))
-            wrong = tables.off(labs, tables.measured(study, labs, folder)) if code == DONE else []
+            wrong = tables.off(labs, tables.measured(study, labs, folder, kept)) if code == DONE else []
             if wrong:
                 print(
                     "The instrument is off: no figure of this study can be relied on.",
@@ -117,9 +118,16 @@ def _run(file: Path, journals: Path | None, as_json: bool, engine: str, schedule
         print(error, file=sys.stderr)
         code = INTERRUPTED
     into_the_store(folder)
+    _tell_broken(study, folder)
     if code == INTERRUPTED and not as_json:
         print(f"To go on from here: python -m core study run {file}")
     return code
+
+
+def _tell_broken(study: Study, folder: Path) -> None:
+    """Beside what is printed: tables are read by programs too."""
+    for line in data.broken(data.held(study, folder)):
+        print(line, file=sys.stderr)
 
 
 def _made(making: Making | Cluster, runs: Iterable[Planned]) -> Outcome:
@@ -182,11 +190,13 @@ class _Progress:
 def _table(file: Path, journals: Path | None, as_json: bool, picture: Path | None) -> int:
     labs = entry.labs()
     study = plan.read(file, labs)
-    rows = tables.rows(study, labs, tables.measured(study, labs, Output(journals).folder))
+    folder = Output(journals).folder
+    rows = tables.rows(study, labs, tables.measured(study, labs, folder))
     if picture is not None:
         from core.charts import dial
 
         picture.write_text(dial.draw(rows).to_html(include_plotlyjs=True), encoding="utf-8")
+    _tell_broken(study, folder)
     if as_json:
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))

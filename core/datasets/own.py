@@ -8,6 +8,7 @@ what it says, so that neither its line nor the order of the lines makes a differ
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -152,6 +153,26 @@ def place(dataset: str) -> Path:
             f"{path.name}: a path may hold none of * ? [ ] {{ }}. Give the file or its folder another name."
         )
     return path
+
+
+def digest(dataset: str) -> str:
+    """SHA-256 of what the file `file:NAME` holds now; empty where it cannot be read, and for any other data set."""
+    if not dataset.startswith("file:"):
+        return ""
+    try:
+        path = place(dataset)
+        return _digest(path, _stamp(path))
+    except (ValueError, OSError):
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, stamp: tuple[int, int]) -> str:
+    found = hashlib.sha256()
+    with files.opened(path) as file:
+        for block in iter(lambda: file.read(files.MB), b""):
+            found.update(block)
+    return found.hexdigest()
 
 
 def look(dataset: str) -> Look:

@@ -6,16 +6,17 @@ import logging
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from core import journal, policy
-from core.journal import FromTheFuture
+from core import journal, packs, policy
+from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab import MOST_CASES, Lab, Spec
+from core.runs import repack
 from core.runs.said import is_shared
 
 log = logging.getLogger(__name__)
@@ -171,33 +172,56 @@ class Stored:
 
 
 def forget(folder: Path, days: int) -> list[str]:
-    """Delete visitors' runs that nothing was added to for so many days, with what people said about them; not those
-    that are shared, nor those of the command line. And what visitors said so long ago of runs that are not here, as
-    recordings are not. Returns the runs.
+    """Delete visitors' runs that nothing was added to for so many days, in packs too, with what people said about them;
+    not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
+    here, as recordings are not. Returns the runs.
     """
     oldest = time.time() - days * 24 * 3600
     forgotten = []
-    for path in sorted(folder.glob("*.jsonl")):
+    packed: defaultdict[Path, dict[str, list[Path]]] = defaultdict(dict)
+    for path in journal.listed(folder):
         if "~" in path.stem:
             continue
         said = list(folder.glob(f"{path.stem}~*.jsonl"))
         try:
-            if max(one.stat().st_mtime for one in (path, *said)) >= oldest or journal.is_written(path):
+            if max(map(_changed, (path, *said))) >= oldest or journal.is_written(path):
                 continue
             begun = journal.begun(path)
-            if begun is None or not begun.owner or is_shared(path):
+            if begun is None or not begun.owner or is_shared(folder / path.name):
+                continue
+            if isinstance(path, packs.Packed):
+                packed[Path(path.parent)][path.stem] = said
                 continue
             for one in (*said, path):
                 one.unlink()
             forgotten.append(path.stem)
         except (OSError, FromTheFuture) as error:
             log.warning("%s is kept: %s", path, error)
+    for pack, runs in packed.items():
+        try:
+            repack.without(pack, runs, folder)
+            for one in chain.from_iterable(runs.values()):
+                one.unlink()
+            forgotten += runs
+        except (OSError, JournalFull, JournalInUse) as error:
+            log.warning("%s is kept: %s", pack, error)
     for path in sorted(folder.glob("*~*.jsonl")):
         try:
-            if not (folder / f"{path.stem.partition('~')[0]}.jsonl").exists() and path.stat().st_mtime < oldest:
+            if journal.found(path.stem.partition("~")[0], folder) is None and path.stat().st_mtime < oldest:
                 begun = journal.begun(path)
                 if begun is not None and begun.owner:
                     path.unlink()
         except (OSError, FromTheFuture) as error:
             log.warning("%s is kept: %s", path, error)
     return forgotten
+
+
+def _changed(path: Path) -> float:
+    """When something was added to a journal last, in seconds of the epoch; in a pack its last line tells."""
+    if not isinstance(path, packs.Packed):
+        return path.stat().st_mtime
+    last = list(journal.whole_lines(path.read_bytes()))[-1:]
+    try:
+        return journal.from_line(last[0])[0].at.timestamp()
+    except (IndexError, ValueError):
+        return path.stat().st_mtime

@@ -8,7 +8,9 @@ their own environment. What has completed is what the journals say, so a worker 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
+import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -26,24 +28,30 @@ from core.runs.run import Resolve
 from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
-from core.study.execute import Making, Outcome
+from core.study.execute import Making, Outcome, check_budget, left
 from core.study.plan import Planned, Study, run_id
 from core.study.standing import FREE, is_completed, standing
 
 if TYPE_CHECKING:
     from distributed import Client
 
-IN_FLIGHT = 1_000
-"""Tasks that the scheduler is given at a time: more than workers come to, few enough for a study of any size."""
+AHEAD = 2
+"""Tasks that the scheduler is given for each thread of its workers: none waits for its next, and few are in hand when
+somebody wants a pause, or a budget of money is spent.
+"""
 
 LOOK = 1.0
-"""Seconds between two looks at whether a run is still wanted."""
+"""Seconds between two looks at what is wanted."""
+
+PATIENCE = 5.0
+"""Seconds in which workers hear of a pause."""
 
 
 class Task(NamedTuple):
     """What a worker is told of one run. `study` names no runs; `folder` is where journals lie, where a file `sign`
-    holds its own name; `most` how many calls of models the run's journal may come to hold, None for any number;
-    `begun` the journal as far as it goes, for a worker that does not see the folder.
+    holds its own name; `most` how many calls of models the run's journal may come to hold, and `most_money` what these
+    may cost in US dollars, None for any number; `begun` the journal as far as it goes, for a worker that does not see
+    the folder.
     """
 
     run: str
@@ -53,15 +61,28 @@ class Task(NamedTuple):
     folder: str
     sign: str
     most: int | None
+    most_money: float | None
     begun: bytes
 
 
 class Made(NamedTuple):
-    """What came of a task; `journal` where the worker wrote it elsewhere, `paid` the calls of models in it."""
+    """What came of a task; `journal` where the worker wrote it elsewhere, `paid` the calls of models in it, and `money`
+    what they cost in US dollars.
+    """
 
     outcome: Outcome
     journal: bytes
-    paid: int
+    paid: int = 0
+    money: float = 0.0
+
+
+_paused: set[str] = set()
+"""What is paused among that which this process makes as a worker: the `sign` of each making of a study."""
+
+
+def pause(sign: str) -> None:
+    """In the process of a worker: no further call of that making leaves; what was asked is answered first."""
+    _paused.add(sign)
 
 
 async def make(task: Task, labs: Mapping[str, Lab], resolve: Resolve, own: Callable[[], Path]) -> Made:
@@ -72,14 +93,20 @@ async def make(task: Task, labs: Mapping[str, Lab], resolve: Resolve, own: Calla
     lab = labs[task.lab]
     run = Planned(task.run, lab, lab.spec.model_validate(task.spec))
     if run_id(lab, run.spec) != task.run:
-        words = "The worker has another version of this app, or other prompts: it would measure something else."
-        return Made(Outcome(failed={task.run: words}), b"", 0)
+        words = (
+            "The worker has another version of this app, other prompts, or another data file: it would measure "
+            "something else."
+        )
+        return Made(Outcome(failed={task.run: words}), b"")
+    if task.sign in _paused:
+        return Made(Outcome(paused=True), b"")
     is_shared = _holds(Path(task.folder) / task.sign, task.sign)
     folder = Path(task.folder) if is_shared else own()
     path = folder / f"{task.run}.jsonl"
     if not is_shared and task.begun and not path.exists():
         journal.put(path, task.begun)
-    making = Making(replace(task.study, runs=(run,), budget_calls=task.most), labs, resolve, folder)
+    study = replace(task.study, runs=(run,), budget_calls=task.most, budget_money=task.most_money)
+    making = Making(study, labs, resolve, folder, paused=lambda: task.sign in _paused)
     outcome = await making.make([run])
     # The lease of a worker that was lost on another machine runs out.
     for _ in range(ceil(1.5 * lease.TTL / LOOK)):
@@ -87,7 +114,9 @@ async def make(task: Task, labs: Mapping[str, Lab], resolve: Resolve, own: Calla
             break
         await asyncio.sleep(LOOK)
         outcome = await making.make([run])
-    return Made(outcome, b"" if is_shared or outcome.elsewhere else path.read_bytes(), standing(path).paid)
+    now = standing(path)
+    written = b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes()
+    return Made(outcome, written, now.paid, now.money)
 
 
 def _holds(path: Path, words: str) -> bool:
@@ -119,7 +148,7 @@ async def while_wanted(work: Coroutine[Any, Any, Made]) -> Made:
 class Cluster:
     """Makes the runs of one study on the workers of `connected`, as `core.study.execute.Making` does in this process.
 
-    `task` is what a worker calls. `told(run, state)` hears of each run as it ends.
+    `task` is what a worker calls. `told(run, state)` hears of each run as it ends. Raises BadStudy as `Making` does.
     """
 
     def __init__(
@@ -131,6 +160,7 @@ class Cluster:
         task: Callable[[Task], Made],
         told: Callable[[Planned, Transcript], None] = lambda run, state: None,
     ) -> None:
+        check_budget(study)
         self.study = study
         self._labs = labs
         self._folder = folder
@@ -157,38 +187,19 @@ class Cluster:
         with self._signed() as sign:
             async with self._connected() as client:
 
-                async def lane() -> None:
-                    while waiting and not outcome.spent:
-                        run = waiting.popleft()
-                        if await self._in_turn(client, run, sign, outcome, killers):
-                            waiting.append(run)
+                async def one(run: Planned) -> None:
+                    if await self._in_turn(client, run, sign, outcome, killers):
+                        waiting.append(run)
 
-                async def all_of_them() -> None:
-                    nonlocal killers
-                    try:
-                        async with asyncio.TaskGroup() as group:
-                            for _ in range(min(IN_FLIGHT, len(waiting))):
-                                group.create_task(lane())
-                    except BaseExceptionGroup as several:
-                        raise several.exceptions[0] from None
+                # Workers end what nobody waits for any more, once this client is gone.
+                try:
+                    await self._hand_out(client, waiting, one, sign, outcome)
                     # Each alone: which of those on a worker that was lost is to blame cannot be told.
                     suspects, killers = killers, []
                     for run in suspects:
-                        await self._in_turn(client, run, sign, outcome, killers)
-
-                going = asyncio.create_task(all_of_them())
-                try:
-                    while not (await asyncio.wait([going], timeout=LOOK))[0]:
-                        if wanted(home.home(), self.study.name).paused:
-                            outcome.paused = True
-                            break
-                finally:
-                    # Workers end what nobody waits for any more, once this client is gone.
-                    if not going.done():
-                        going.cancel()
-                        await asyncio.wait([going])
-                if not outcome.paused:
-                    going.result()
+                        await self._hand_out(client, deque([run]), one, sign, outcome)
+                except BaseExceptionGroup as several:
+                    raise several.exceptions[0] from None
         for run in killers:
             outcome.bad_input = False
             outcome.failed[run.id] = (
@@ -196,14 +207,47 @@ class Cluster:
             )
         return outcome
 
+    async def _hand_out(
+        self,
+        client: Client,
+        waiting: deque[Planned],
+        one: Callable[[Planned], Coroutine[Any, Any, None]],
+        sign: str,
+        outcome: Outcome,
+    ) -> None:
+        """Have these runs made, as many at a time as are wanted, else as the workers take; of a pause the workers are
+        told. What is in hand is waited for.
+        """
+        going: set[asyncio.Task[None]] = set()
+        at_once, looked = 1, 0.0
+        async with asyncio.TaskGroup() as group:
+            while going or (waiting and not outcome.spent and not outcome.paused):
+                if time.monotonic() >= looked + LOOK:
+                    at_once = await self._wanted(client, sign, outcome)
+                    looked = time.monotonic()
+                while waiting and len(going) < at_once and not outcome.spent and not outcome.paused:
+                    going.add(group.create_task(one(waiting.popleft())))
+                if going:
+                    _, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _wanted(self, client: Client, sign: str, outcome: Outcome) -> int:
+        """How many runs may be in hand now. Tells the workers of a pause."""
+        now = wanted(home.home(), self.study.name)
+        try:
+            if now.paused:
+                outcome.paused = True
+                # Again and again, for a worker may have come only now; one that stands still keeps nobody waiting.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(client.run(pause, sign, on_error="ignore"), PATIENCE)
+            return now.at_once or max(1, AHEAD * sum((await client.nthreads()).values()))  # type: ignore[no-untyped-call]
+        except OSError as error:
+            raise ConnectionError(f"The cluster is gone: {error}") from None
+
     def _begin(self) -> None:
         """What holds for one loop."""
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """What several runs stand on is made once, by the first of them."""
-        self._left: int | None = None
-        if self.study.budget_calls is not None:
-            paid = sum(standing(self._path(run)).paid for run in self.study.all)
-            self._left = max(0, self.study.budget_calls - paid)
+        self._left, self._money = left(self.study, self._folder)
         self._given_back = asyncio.Condition()
         self._flying = 0
         self._rounds: Counter[str] = Counter()
@@ -236,7 +280,10 @@ class Cluster:
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
-        before = standing(self._path(run)).paid
+        if self._money is not None and self._money <= 0:
+            outcome.spent = True
+            return False
+        before = standing(self._path(run))
         # Tries that fail are calls too: what was not enough is doubled.
         wants = 0 if self._left is None else self._calls_of(run) << self._rounds[run.id]
         self._rounds[run.id] += 1
@@ -251,18 +298,20 @@ class Cluster:
             study=replace(self.study, controls=(), runs=(), tables=()),
             folder=str(self._folder.resolve()),
             sign=sign,
-            most=None if self._left is None else before + leave,
+            most=None if self._left is None else before.paid + leave,
+            most_money=None if self._money is None else before.money + self._money,
             begun=self._path(run).read_bytes() if self._path(run).exists() else b"",
         )
-        paid = before
+        spent = before.paid, before.money
         try:
             made = await client.submit(self._task, task, key=f"{run.id}-{secrets.token_hex(4)}", pure=False)
-            paid = made.paid
+            spent = max(before.paid, made.paid), max(before.money, made.money)
             if made.journal and not is_completed(self._path(run)):
                 await asyncio.to_thread(journal.put, self._path(run), made.journal)
         except KilledWorker:
             killers.append(run)
-            paid = standing(self._path(run)).paid
+            now = standing(self._path(run))
+            spent = now.paid, now.money
             return False
         except FutureCancelledError as error:
             raise ConnectionError(f"The cluster is gone: {error}") from None
@@ -272,13 +321,19 @@ class Cluster:
             outcome.failed[run.id] = f"the worker could not make it: {type(error).__name__}: {error}"
             return False
         finally:
-            await self._give_back(leave, paid - before)
+            if self._money is not None:
+                self._money -= spent[1] - before.money
+            await self._give_back(leave, spent[0] - before.paid)
+        if made.outcome.spent and self._money is not None and (self._left is None or spent[0] < before.paid + leave):
+            # It is money that it wants, and all that was left was too little for its next call.
+            outcome.spent = True
         return self._heard(run, made.outcome, outcome)
 
     def _heard(self, run: Planned, made: Outcome, outcome: Outcome) -> bool:
         """Take up what came of one run. Whether to make it again."""
         if made.spent or made.paused:
-            return made.spent
+            outcome.paused = outcome.paused or made.paused
+            return made.spent and not outcome.spent
         outcome.elsewhere += made.elsewhere
         outcome.completed += made.completed
         outcome.early += made.early

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from core import journal
@@ -11,7 +12,7 @@ from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.statistics import anytime
 from core.statistics.interval import Interval
-from core.study.plan import Planned, Study
+from core.study.plan import MOST_RUNS, Planned, Study
 from core.study.standing import is_completed
 
 
@@ -67,8 +68,15 @@ def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
     width = study.stop_width_of(run)
     if width is None or not path.exists() or is_completed(path):
         return None
-    early = Early(run.lab, study.rules, width)
-    return early if early(transcript(upgraded(journal.read(path).events, {run.lab.name: run.lab}))) else None
+    file = path.stat()
+    return _stopped(path, file.st_size, file.st_mtime_ns, run.lab, study.rules, width)
+
+
+@lru_cache(maxsize=MOST_RUNS)
+def _stopped(path: Path, size: int, changed: int, lab: Lab, rules: Rules, width: float) -> Early | None:
+    """The same of the journal as it is now: while a study goes on it is looked at again and again."""
+    early = Early(lab, rules, width)
+    return early if early(transcript(upgraded(journal.read(path).events, {lab.name: lab}))) else None
 
 
 def _item(case: str) -> str:

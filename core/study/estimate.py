@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice, pairwise
 from pathlib import Path
 
 from core import journal
+from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, Event, OnText, Request
 from core.lab import MOST_CASES, Case, Lab
 from core.models.cache import Cached
@@ -19,11 +21,16 @@ from core.runs.engine import execute
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
+from core.study import data
 from core.study.early import stopped_early
-from core.study.plan import Planned, Study
+from core.study.look import look
+from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
 from core.study.standing import FREE, Standing, Tokens, busy_rate, standing
 from core.study.tables import measured
+
+LONGEST = 10.0
+"""Seconds for looking up what the response cache holds."""
 
 
 @dataclass
@@ -38,7 +45,9 @@ class Estimate:
     half, where it is widest; for `wanted_width` it takes `wanted_items`. `minutes` are what the calls take at the rate
     at which this study's were answered so far, None where none was. `power_items` says how many shared items find a
     difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
-    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`.
+    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`. `broken` rows of the data
+    sets cost their items; so many runs were `made_of_other` content of a data file, and count for nothing here.
+    `unlooked` is for how many runs there was no time to look up all that the response cache holds.
     """
 
     study: str
@@ -64,6 +73,9 @@ class Estimate:
     wanted_power: float | None = None
     power_items: dict[str, int | None] = field(default_factory=dict)
     stop_width: float | None = None
+    broken: list[str] = field(default_factory=list)
+    made_of_other: int = 0
+    unlooked: int = 0
 
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
@@ -78,21 +90,30 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         stop_width=study.stop_width,
     )
     wanted: dict[tuple[str, str, str], int] = defaultdict(int)
-    stand = {run.id: standing(journal.at(folder, run.id)) for run in study.all}
+    stand = look(study, folder)
     items = []
+    loaded: list[Loaded] = []
+    controls = {run.id for run in study.controls}
+    to_make: list[tuple[Planned, list[Case]]] = []
     for run in study.all:
         try:
             cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
         except (CallFailed, ValueError, OSError) as error:
             found.missing[run.id] = str(error)
             continue
-        if run in study.runs:
+        if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
+            loaded.append(held)
+        if run.id not in controls:
             items.append(len({case.id.partition("/")[0] for case in cases}))
         if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             found.completed += 1
             continue
         found.cases += len(cases)
-        _add(run, cases, stand[run.id], found, wanted, _cached(run, labs, resolve, folder))
+        to_make.append((run, cases))
+    left = [(run, [case for case in cases if case.id not in stand[run.id].cases]) for run, cases in to_make]
+    kept, found.unlooked = _kept(left, labs, resolve, folder)
+    for run, cases in to_make:
+        _add(run, cases, stand[run.id], found, wanted, kept[run.id])
     found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
     found.minutes = _minutes(wanted, stand.values())
@@ -104,6 +125,8 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         low, high = wilson(0.5, found.items)
         found.width = high - low
     found.wanted_items = items_for_width(study.width) if study.width else None
+    found.broken = data.broken(loaded)
+    found.made_of_other = data.made_of_other(study, folder)
     return found
 
 
@@ -145,15 +168,40 @@ class _FromCache:
         return kept
 
 
-def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Path) -> Counter[str]:
-    """How many calls of a run the cache answers, by role: the run is gone through as far as that leads."""
+def _kept(
+    runs: Sequence[tuple[Planned, list[Case]]], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
+) -> tuple[dict[str, Counter[str]], int]:
+    """How many calls of these cases the response cache answers, by run and role, and for how many runs there was no
+    time to look up all of it: what a run does besides its calls, as fits and sandboxes, may take minutes. The first
+    case of each run comes first, for runs of which something is kept to go before others.
+    """
+    began = time.monotonic()
+    first: Counter[str] = Counter()
+    for run, cases in runs:
+        first[run.id] = _cached(run, cases[:1], labs, resolve, folder, began + LONGEST / 2)[0].total()
+    found: dict[str, Counter[str]] = {}
+    unlooked = 0
+    for run, cases in sorted(runs, key=lambda one: -first[one[0].id]):
+        found[run.id], is_whole = _cached(run, cases, labs, resolve, folder, began + LONGEST)
+        unlooked += not is_whole
+    return found, unlooked
+
+
+def _cached(
+    run: Planned, cases: list[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
+) -> tuple[Counter[str], bool]:
+    """How many calls of these cases the cache answers, by role, and whether there was time for all of them: the run is
+    gone through as far as that leads.
+    """
     hits: Counter[str] = Counter()
     try:
         models = {id: resolve(id) for id in run.spec.models}
     except CallFailed:
-        return hits
-    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
-        return hits
+        return hits, True
+    if not cases or not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+        return hits, True
+    if time.monotonic() > until:
+        return hits, False
     path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
 
@@ -161,10 +209,14 @@ def _cached(run: Planned, labs: Mapping[str, Lab], resolve: Resolve, folder: Pat
         pass
 
     # No figures, and nothing that takes long to start: only what would be asked is of interest.
-    lab = replace(run.lab, warm=None, scores=lambda views: iter(()))
+    lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
-    asyncio.run(execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history))
-    return hits
+    going = execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history)
+    try:
+        asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
+    except TimeoutError:
+        return hits, False
+    return hits, True
 
 
 def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
@@ -262,6 +314,8 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"  {found.free:,} of them ask robots, which cost nothing."
     if found.cached:
         yield f"  {found.cached:,} more are in the response cache, and not asked again."
+    if found.unlooked:
+        yield f"  Of {found.unlooked} runs not all that the response cache holds was looked up: they may ask less."
     if found.budget_calls is not None:
         yield f"  The study stops at {found.budget_calls:,} calls of models."
     if found.budget_money is not None:
@@ -288,5 +342,8 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"To tell apart {what} with a probability of {found.wanted_power:.0%} {takes}."
     if found.wanted_power and not found.power_items:
         yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
+    if found.made_of_other:
+        yield f"Made when a data file held something else, kept, and not counted here: {found.made_of_other} runs."
+    yield from found.broken
     for why, count in Counter(found.missing.values()).items():
         yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

@@ -21,7 +21,7 @@ from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
-from core.study.plan import BadStudy, Planned, Study, unpriced
+from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import FREE, is_completed, standing, standings
 
 LOOK = 1.0
@@ -51,9 +51,30 @@ class Outcome:
     paused: bool = False
 
 
+def check_budget(study: Study) -> None:
+    """Raises BadStudy where what a call costs is not known and there is a budget of money."""
+    if study.budget_money is not None and (unknown := unpriced(study)):
+        raise BadStudy(
+            f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
+            "Add its price to data/models.toml, or set budget_calls in its place."
+        )
+
+
+def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
+    """Of the study's budgets of calls and of money, by its journals in `folder`; None where there is none."""
+    calls, money = study.budget_calls, study.budget_money
+    if calls is None and money is None:
+        return None, None
+    stand = standings(study.all, folder).values()
+    return (
+        None if calls is None else max(0, calls - sum(one.paid for one in stand)),
+        None if money is None else max(0.0, money - sum(one.money for one in stand)),
+    )
+
+
 class Making:
     """The runs of one study, made in this process. `told(run, state)` hears of each run as it ends; `owner` is for whom
-    they are made: their calls wait in turn with those of others.
+    they are made: their calls wait in turn with those of others. It pauses once `paused()`, as where somebody wants it.
 
     Raises BadStudy where what a call costs is not known and there is a budget of money.
     """
@@ -66,13 +87,11 @@ class Making:
         folder: Path,
         told: Callable[[Planned, Transcript], None] = lambda run, state: None,
         owner: str = "",
+        paused: Callable[[], bool] = lambda: False,
     ) -> None:
-        if study.budget_money is not None and (unknown := unpriced(study)):
-            raise BadStudy(
-                f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
-                "Add its price to data/models.toml, or set budget_calls in its place."
-            )
+        check_budget(study)
         self.study = study
+        self._paused = paused
         self._owner = owner
         self._labs = labs
         self._resolve = resolve
@@ -87,7 +106,7 @@ class Making:
         Raises JournalFull where nothing more can be written.
         """
         outcome = Outcome()
-        gate = Gate(*self._left())
+        gate = Gate(*left(self.study, self._folder))
         going = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
         try:
@@ -107,17 +126,6 @@ class Making:
                 going.cancel()
                 await asyncio.wait([going])
         return outcome
-
-    def _left(self) -> tuple[int | None, float | None]:
-        """Of the budgets of calls and of money."""
-        calls, money = self.study.budget_calls, self.study.budget_money
-        if calls is None and money is None:
-            return None, None
-        stand = standings(self.study.all, self._folder).values()
-        return (
-            None if calls is None else max(0, calls - sum(one.paid for one in stand)),
-            None if money is None else max(0.0, money - sum(one.money for one in stand)),
-        )
 
     async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
         waiting: deque[tuple[Planned, int]] = deque()
@@ -145,7 +153,7 @@ class Making:
         async with asyncio.TaskGroup() as group:
             while waiting or going or suspects:
                 now = wanted(home.home(), self.study.name)
-                if now.paused:
+                if now.paused or self._paused():
                     gate.pause()
                 room = (now.at_once or self.study.at_once) - len(going)
                 while waiting and room > 0 and not gate.paused:
@@ -160,6 +168,9 @@ class Making:
 
     async def _once(self, run: Planned, tries: int, outcome: Outcome, meter: Meter) -> bool:
         """Make one run. Whether to try again."""
+        if (dataset := dataset_of(run.spec)) in self.study.changed:
+            outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
+            return False
         path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core import journal
-from core.study.plan import Study
+from core.study.plan import MOST_RUNS, Study
 from core.study.standing import Standing, standing
 
 
@@ -31,6 +31,7 @@ def _now(path: Path) -> Standing:
     return replace(found, status="interrupted") if found.status == "running" else found
 
 
-@lru_cache(maxsize=4_096)
+# With those of its controls, so that looking at the largest study again and again finds all of its runs here.
+@lru_cache(maxsize=2 * MOST_RUNS)
 def _read(path: Path, size: int, changed: int) -> Standing:
     return standing(path)

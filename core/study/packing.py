@@ -4,15 +4,12 @@ whatever ends the process in between, every journal can be read, and doing it ag
 
 from __future__ import annotations
 
-import contextlib
-import os
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 from core import journal, packs
-from core.journal import JournalFull, JournalInUse
-from core.runs import bundle
+from core.journal import JournalInUse
+from core.runs import repack
 from core.study.plan import Study
 from core.study.standing import is_completed
 
@@ -56,7 +53,7 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
         return Packing(file, 0, 0, 0, left_out)
     plain = [folder / f"{run}.jsonl" for run in chosen if (folder / f"{run}.jsonl").exists()]
     if plain:
-        left_out |= _write(file, chosen, folder)
+        left_out |= repack.write(file, chosen, folder)
     # What is in the pack word for word goes; what was written on meanwhile stays, and goes before the pack's.
     for path in plain:
         if path.stem in left_out:
@@ -73,26 +70,6 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
     return Packing(file, len(sizes), file.stat().st_size, sum(sizes), left_out)
 
 
-def _write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
-    """Make the pack of these runs, in place of the one there; the runs that are not in it, each with the reason."""
-    beside = file.with_name(f".{file.name}.part")
-    try:
-        with beside.open("wb") as target:
-            written = bundle.write(target, runs, (folder,), with_words=False)
-            target.flush()
-            os.fsync(target.fileno())
-        with zipfile.ZipFile(beside) as back:
-            if (damaged := back.testzip()) is not None:
-                raise OSError(f"{damaged} is not what was written")
-        beside.replace(file)
-        _sync(file.parent)
-    except (OSError, zipfile.BadZipFile) as error:
-        beside.unlink(missing_ok=True)
-        why = getattr(error, "strerror", None) or error
-        raise JournalFull(f"{file} could not be written ({why}). The journals are as they were.") from None
-    return written.left_out
-
-
 def unpack(study: Study, folder: Path) -> int:
     """Put the journals of the study's pack back into the folder, each as a file of its own; how many. Raises
     JournalFull, and then the pack stays.
@@ -104,16 +81,6 @@ def unpack(study: Study, folder: Path) -> int:
         if not path.exists():
             journal.put(path, one.read_bytes())
     if found:
-        _sync(folder)
+        repack.sync(folder)
         file.unlink()
     return len(found)
-
-
-def _sync(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can do that for a folder."""
-    with contextlib.suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

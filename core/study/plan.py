@@ -13,13 +13,14 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.datasets import own
 from core.events import CallFailed, Rules
 from core.lab import FACETS, Lab, Spec
 from core.models.prices import price_of
@@ -128,7 +129,7 @@ class Study:
     number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
     a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
     soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
-    what is asked of SLURM.
+    what is asked of SLURM. `data` has the digest of each data file of a person's own that its runs read, by data set.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Study:
     stop_width: float | None
     rules: Rules
     cluster: ClusterOf | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Planned, ...]:
@@ -156,12 +158,26 @@ class Study:
         """At which width of its interval that run stops; None where it does not, as controls never do."""
         return None if run in self.controls else self.stop_width
 
+    @property
+    def changed(self) -> list[str]:
+        """The data files that hold something else now than when the study was read."""
+        return [name for name, digest in self.data.items() if own.digest(name) != digest]
+
 
 def run_id(lab: Lab, spec: Spec) -> str:
-    """The run's name: of the lab, what is to be measured and the prompts, and of nothing else."""
+    """The run's name: of the lab, what is to be measured, the prompts, what a data file of a person's own holds, and of
+    nothing else.
+    """
     content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
+    if held := own.digest(dataset_of(spec)):
+        content["data"] = held
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def dataset_of(spec: Spec) -> str:
+    """The data set that a run is about; empty where it has none."""
+    return str(getattr(spec, "dataset", ""))
 
 
 def read(path: Path, labs: Mapping[str, Lab]) -> Study:
@@ -248,6 +264,7 @@ class _Reader:
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
             cluster=self.data.cluster,
+            data={name: own.digest(name) for run in runs.values() if own.is_own(name := dataset_of(run.spec))},
             **self.data.model_dump(exclude={"name", "title", "about", "part", "table", "cluster"}),
         )
 

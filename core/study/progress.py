@@ -78,7 +78,8 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
-    early = [run.id for run in study.all if stopped_early(study, run, journal.at(folder, run.id)) is not None]
+    may_stop = study.all if study.stop_width else ()
+    early = [run.id for run in may_stop if stopped_early(study, run, journal.at(folder, run.id)) is not None]
     status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)

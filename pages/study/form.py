@@ -151,9 +151,17 @@ def _told(composed: Composed) -> None:
         st.caption(f"{runs} combinations, a run for each.")
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def parsed(name: str, content: bytes) -> Study:
     """The study of a file of that name and content. Raises BadStudy."""
+    study = _parsed(name, content)
+    if study.changed:
+        _parsed.clear(name, content)
+        study = _parsed(name, content)
+    return study
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _parsed(name: str, content: bytes) -> Study:
     return parse(name, content, entry.labs())
 
 

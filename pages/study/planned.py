@@ -19,11 +19,11 @@ from pages.study.words import budget, count, minutes
 def taken(study: Study, file: int, completed: int) -> Estimate:
     """What is still to be done; looked up again once a further run has completed."""
     with waits("Counting what will be asked, and what has been already …"):
-        return _estimate(study.name, file, completed, study)
+        return _estimate(study.name, file, tuple(study.data.values()), completed, study)
 
 
 @st.cache_data(max_entries=32, ttl=120, show_spinner=False)
-def _estimate(name: str, file: int, completed: int, _study: Study) -> Estimate:
+def _estimate(name: str, file: int, data: tuple[str, ...], completed: int, _study: Study) -> Estimate:
     return estimate.estimate(_study, entry.labs(), session.catalog().get, home.journals(), home.recordings())
 
 
@@ -67,6 +67,10 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     if found.minutes:
         said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
     said += [plain(why) for why in found.unknown]
+    if found.made_of_other:
+        runs = f"{count(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
+        said.append(f"{runs} when a data file held something else: kept, and not counted here.")
+    said += [plain(row.strip()) for row in found.broken]
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")

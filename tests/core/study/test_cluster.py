@@ -23,7 +23,9 @@ from core import entry, home
 from core.__main__ import main
 from core.commands import study_cluster
 from core.journal import read
+from core.models import prices
 from core.study import cluster, plan
+from core.study.control import want
 from core.study.standing import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.study.killing import answered, key, steady
@@ -124,6 +126,60 @@ def far_away(task: cluster.Task) -> cluster.Made:
     if (task.spec["task"], task.spec["explanations"]) == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
+
+
+PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
+
+
+def elsewhere(task: cluster.Task) -> cluster.Made:
+    """A worker that does not see the study's folder, and knows what the model costs."""
+    prices.prices()[PRICE["model"]] = prices.Price.model_validate(PRICE)
+    prices.price_of.cache_clear()
+    return study_cluster.on_worker(task._replace(folder="/nowhere"))
+
+
+def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
+    tmp_path: Path, workers: LocalCluster, server: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = study(tmp_path, [21])
+    far = Path(workers.worker_spec[0]["options"]["env"]["EXPLAIN_HOME"]) / "journals"
+    running: list[int] = []
+    before = server.count
+
+    @asynccontextmanager
+    async def connected() -> Any:
+        async with Client(workers.scheduler_address, asynchronous=True) as client:
+            yield client
+
+    def outcome_of(of: plan.Study) -> cluster.Outcome:
+        return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).make(of.runs))
+
+    def pause() -> None:
+        while server.count < before + 8:
+            running.append(sum(one.status == "running" for one in standings(made.runs, far).values()))
+            time.sleep(0.05)
+        want(home.home(), made.name, paused=True)
+
+    want(home.home(), made.name, at_once=1)
+    pausing = threading.Thread(target=pause, daemon=True)
+    pausing.start()
+    outcome = outcome_of(made)
+    pausing.join(5)
+    # One at a time, though there are two workers; and what was asked was answered, and came back.
+    assert outcome.paused and not outcome.failed and max(running) == 1
+    stand = standings(made.runs, home.journals()).values()
+    assert 8 <= sum(one.paid for one in stand) == server.count - before
+    assert not any(one.failures for one in stand)
+    assert 0 < len(outcome.completed) < len(made.runs)
+    want(home.home(), made.name, paused=False)
+    monkeypatch.setattr(prices, "prices", lambda: {PRICE["model"]: prices.Price.model_validate(PRICE)})
+    prices.price_of.cache_clear()
+    dear = study(tmp_path, [22], "budget_money = 0.05")
+    outcome = outcome_of(dear)
+    spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
+    prices.price_of.cache_clear()
+    assert outcome.spent and not outcome.failed and 0.03 < spent <= 0.05
+    want(home.home(), made.name, at_once=None)
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -14,13 +15,14 @@ import pytest
 from core import entry, home, journal, packs
 from core.__main__ import main
 from core.journal import JournalInUse
-from core.runs import bundle
+from core.runs import allowance, bundle
 from core.runs.jobs import Jobs
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import Index, rebuild
 from core.store.store import Store
 from core.study import packing, plan
+from core.study.execute import Making
 from tests.core.study.killing import ROOT
 
 STUDY = """
@@ -100,6 +102,29 @@ def test_a_damaged_pack_stands_in_nobody_s_way(file: str) -> None:
         assert rebuild(store, home.journals()) == sorted(one.stem for one in others)
     made.file.write_bytes(data[:1000])
     assert journal.found(first.stem, home.journals()) is None and journal.listed(home.journals()) == []
+
+
+def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path) -> None:
+    path = tmp_path / "dial.toml"
+    path.write_text(STUDY)
+    study = plan.read(path, entry.labs())
+    making = Making(study, entry.labs(), entry.catalog().get, home.journals(), owner="ann")
+    asyncio.run(making.make(study.all))
+    jobs = Jobs(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
+    stays, *go = [run.id for run in study.all]
+    jobs.share(stays, True)
+    for run in (stays, go[0]):
+        jobs.say(run, "bob", "", plan.ClusterOf(), "x", "bob")
+    packing.pack(study, home.journals())
+    before = held()
+    assert allowance.forget(home.journals(), 1) == []
+    # As if a day had passed. What is said of a packed run that stays, stays.
+    assert sorted(allowance.forget(home.journals(), -1)) == sorted(go)
+    gone = {name for name in before if name.startswith(tuple(go))}
+    assert len(gone) == len(go) + 1 and held() == {name: data for name, data in before.items() if name not in gone}
+    jobs.share(stays, False)
+    assert allowance.forget(home.journals(), -1) == [stays]
+    assert not list((home.journals() / "packs").glob("*.zip"))
 
 
 @pytest.mark.parametrize("moment", ["replace", "unlink"])
