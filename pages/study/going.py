@@ -49,9 +49,12 @@ def verdict(said: Said, state: State, found: Found) -> None:
 
 def only_the_host() -> None:
     """To a visitor whom a host serves."""
-    st.caption(
-        "Here only the host runs studies, for all others would wait. Download the file, and run it on your own machine."
-    )
+    st.info(
+        "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
+        "write one of your own, and download its file. On your own machine this page runs it, or "
+        "`python -m core study run FILE`; one that asks robots only, such as the dial, needs no key.",
+        title="Here only the host runs studies", icon=":material/groups:",
+    )  # fmt: skip
 
 
 def buttons(study: Study, state: State, now: Progress) -> None:

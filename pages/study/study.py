@@ -37,6 +37,8 @@ def listed() -> None:
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
         "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
     )
+    if not session.runs().sees_all:
+        going.only_the_host()
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
     own, sees_all = shelf.own(home.home()), session.runs().sees_all
     files = shelf.files(home.home()).values()
