@@ -19,7 +19,6 @@ from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.parts.widgets import offered
-from pages.study import going
 from pages.study.settings import is_choice, leads, values
 
 UNNAMED = "My first study"
@@ -43,7 +42,7 @@ model = ["control/steadfast", "control/fickle"]
 def draw() -> None:
     """How a new study is written, and the button that plans it, which stays in sight."""
     if not session.runs().sees_all:
-        going.only_the_host()
+        only_the_host()
     left, right = st.columns(2)
     with left:
         way = st.segmented_control(
@@ -64,6 +63,16 @@ def draw() -> None:
         file = st.file_uploader("A study (.toml)", type=["toml"], max_upload_size=1, key="study-file")
         if file is not None:
             _offer(file.getvalue(), shelf.name_for(file.name.removesuffix(".toml")))
+
+
+def only_the_host() -> None:
+    """To a visitor whom a host serves."""
+    st.info(
+        "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
+        "write one of your own, and download its file. On your own machine this page runs it, or "
+        "`python -m core study run FILE`; one that asks robots only, such as the dial, needs no key.",
+        title="Here only the host runs studies", icon=":material/groups:",
+    )  # fmt: skip
 
 
 def edit(text: str) -> None:

@@ -41,8 +41,7 @@ def draw(study: Study, found: Estimate) -> None:
         if found.width is not None:
             help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
             st.metric("Width of an interval", f"{found.width:.2f}", help=help)
-    for line in _sentences(study, found):
-        st.markdown(f"- {line}")
+    st.markdown("\n".join(f"- {line}" for line in _sentences(study, found)))
     if study.budget_money and (unknown := unpriced(study)):
         st.warning(
             f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "

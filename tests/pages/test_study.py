@@ -245,6 +245,22 @@ def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
     assert "Done: " in alerts(app)
 
 
+def test_an_instrument_that_is_off_is_tried_again(page: Callable[..., AppTest]) -> None:
+    study = kept(ROBOTS)
+    entry.studies().start(study, entry.catalog().get)
+    over()
+    control = home.journals() / f"{study.controls[0].id}.jsonl"
+    lines = control.read_text(encoding="utf-8").splitlines(keepends=True)
+    control.write_text("".join(line for line in lines if '"metric":"precision"' not in line), encoding="utf-8")
+    app = page("study", study="mine")
+    assert "The instrument is off: A robot" in alerts(app) and "without a figure" in alerts(app)
+    assert "One was not read as it must be, so no figure below can be relied on" in words(app)
+    app.button(key="study-go").click().run()
+    over()
+    app.run()
+    assert "Done: All 4 runs completed." in alerts(app) and "The controls read what they must" in words(app)
+
+
 def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     kept(ROBOTS)
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
@@ -253,7 +269,7 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     assert "write one of your own, and download its file" in alerts(app)
     app.button(key="study-new").click().run()
     assert "Here only the host runs studies" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
-    assert any(one.label.startswith("Download the file · ") for one in app.get("download_button"))
+    assert "Download the file · " in str(app.get("download_button"))
     assert "There is no study named" in alerts(page("study", study="mine"))
     app = page("study", study="dial")
     assert "only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
