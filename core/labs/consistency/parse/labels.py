@@ -305,7 +305,7 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
     if _bare(line) in bare:
         return bare[_bare(line)]
     letter = _LETTER_FIRST.match(line)
-    if letter is None or len(letter[1]) != 1:
+    if letter is None:
         return None
     rest = line[letter.end() :]
     if not letter[2] and rest.strip(" .,"):
@@ -315,7 +315,7 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
     if re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
         return None  # the options once more
     index = ord(letter[1].lower()[0]) - ord("a")
-    return options[index] if 0 <= index < len(options) else None
+    return options[index] if index < len(options) else None
 
 
 def _option_said(text: str, options: Sequence[str]) -> str | None:

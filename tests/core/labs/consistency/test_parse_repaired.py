@@ -140,6 +140,13 @@ def test_repaired_entailment(text, label):
         ("kitchen (c)", "kitchen"),
         ("b) because he left the kitchen", "garden"),
         ("c) [REDACTED]", "kitchen"),
+        ("a", "bathroom"),
+        ("e", None),
+        ("b) garden\nc) kitchen", None),
+        ("(b) garden\nb) it is, as he went there.", "garden"),
+        ("b) garden\nHe went there.", "garden"),
+        ("He was there.\nb) garden", "garden"),
+        ("a) or b)", None),
         ("John moved to the garden, so the answer is b.", "garden"),
         ("İ", None),
         ("```\nkitchen\n```", "kitchen"),
@@ -167,6 +174,7 @@ def test_choices_with_marks_and_letters():
         ("Yes.", "yes"),
         ("Yes, it is.", "yes"),
         ("**No**", "no"),
+        ("(No), it is not.", "no"),
         ("Answer: no", "no"),
         ('{"answer": true}', "yes"),
         ("It is possible to determine the sentiment.", "yes"),
@@ -239,6 +247,15 @@ def test_repaired_word_list(text):
         ("Great. A very dull plot. Bad.", None),
         ("It was a long evening with old friends, and then we all went home at last", None),
         ('For [REDACTED]: {"words": ["dull", "old"]}', ["dull", "old"]),
+        ("| 1 | 2 |\n|---|---|\n| dull | it is |\n| old | it was |", ["dull", "old"]),
+        ("| # | Praise |\n|---|---|\n| 1 | dull |\n| 2 | old |", ["dull", "old"]),
+        ("- great\n          - fun", ["great"]),
+        ("Here: the words: great, dull", ["great", "dull"]),
+        ('{"answer": "great"}', ["great"]),
+        ('{"great": "praise", "dull": "blame"}', ["great", "dull"]),
+        ("Please share the paragraph.", None),
+        ("I don't see a paragraph in your message.", None),
+        ("No changes are needed.", None),
     ],
 )
 def test_repaired_word_list_edges(text, words):
@@ -305,6 +322,13 @@ def test_repaired_paragraph(frame, paragraph):
         "I cannot edit this paragraph.",
         "As an AI language model, I have no opinion on films.",
         "Sure, here is the edited paragraph:",
+        "Please share the paragraph.",
+        "I don't see a paragraph in your message.",
+        "No changes are needed.",
+        "To edit the paragraph:\n- change good to bad\n- remove fine",
+        "- change good to bad\n- remove fine",
+        "You could simply change good to bad.",
+        "Some ideas for the film:\n- bad in place of good\n- nothing in place of fine",
         "[]",
         "",
         "```\n```",
@@ -312,6 +336,13 @@ def test_repaired_paragraph(frame, paragraph):
 )
 def test_no_paragraph(text):
     assert parse.paragraph(text, "repaired") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["- change good to bad\n- He is a bad man.", "- change good to bad\nHe is a bad man.", "Change\nis good."]
+)
+def test_what_is_not_advice_throughout_is_a_paragraph(text):
+    assert parse.paragraph(text, "repaired") == text
 
 
 def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
