@@ -352,6 +352,19 @@ def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
     assert parse.paragraph(f"Edited paragraph:\n\n{paragraph}", "repaired") == paragraph
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("«He said «no» and left.»", "He said «no» and left."),
+        ("«No», he said, and «never».", "«No», he said, and «never»."),
+        ("- He ran - and fell.", "He ran - and fell."),
+        ('{"why": "as asked", "new one": "A film that is bad."}', "A film that is bad."),
+    ],
+)
+def test_marks_around_the_whole_are_taken_off_and_no_others(text, read):
+    assert parse.paragraph(text, "repaired") == read
+
+
 def test_json_of_a_whole_answer_survives_being_written_out():
     assert (
         parse.paragraph(json.dumps({"paragraph": 'He said "no".\nThen left.'}), "repaired")
