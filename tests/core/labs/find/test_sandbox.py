@@ -58,6 +58,11 @@ def test_what_models_write_about_texts_runs():
     assert values("def f(s):\n    return ''.join(sorted(set(s)))", "banana") == ["abn"]
 
 
+def test_what_is_yielded_one_by_one_and_from_another_comes_in_its_order():
+    code = "def g(n):\n    yield 'a'\n    yield from n\n    yield 'd'\ndef f(s):\n    return ''.join(g(s))"
+    assert values(code, "bc") == ["abcd"]
+
+
 def test_a_dictionary_that_keeps_its_order_is_one_by_either_name():
     for name in (
         "import collections\nOrdered = collections.OrderedDict",
