@@ -47,7 +47,7 @@ LENT = [
     ("len(np.random.normal(size=0))", 0, "len(np.random.normal(size=-1))"),
     ("len(np.random.normal(size=(1000,)))", 1000, "len(np.random.normal(size=(2, 2)))"),
     ("np.round(1.5, 400) != 0", 1, "np.round(1.5, 401)"),
-    ("np.round(1.5, decimals=-400)", 0, "np.round(1.5, decimals=-401)"),
+    ("np.round(1.5, decimals=-400) != 0", 1, "np.round(1.5, decimals=-401)"),
     ("len(np.polyfit([1, 2, 3], [1, 2, 3], 30))", 31, "len(np.polyfit([1, 2, 3], [1, 2, 3], 31))"),
     ("np.random.seed(0) or 1", 1, "np.random.seed(-1) or 1"),
     ("np.random.seed(2**64 - 1) or 1", 1, "np.random.seed(2**64) or 1"),
