@@ -16,10 +16,11 @@ from core.events import Answer, CallFailed, Message, OnText, Request
 from core.lab import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
-from core.statistics import wilson
-from core.study.estimate import Estimate, _minutes, _price, estimate, lines
+from core.statistics import items_for_difference, items_for_power, wilson
+from core.study.estimate import Estimate, _minutes, _power, _price, estimate, lines
 from core.study.plan import Planned, Study, parse
 from core.study.standing import Standing, Tokens
+from tests.core.study import test_tables_by_hand as by_hand
 from tests.small_lab import LAB, EchoSpec
 
 PRICES = {
@@ -215,6 +216,27 @@ def test_the_cache_answers_what_it_holds(tmp_path: Path) -> None:
     )
     found = estimate(of, {"echo": roles}, models.__getitem__, tmp_path, tmp_path)
     assert (found.cached, found.calls) == (3, {"answerer": 2})
+
+
+def test_how_many_items_find_a_difference_by_rates_and_by_what_two_runs_showed(tmp_path: Path) -> None:
+    of = by_hand.study("power = 0.9\n")
+    spec = of.runs[0].spec
+    runs = tuple(
+        of.runs[0]._replace(id=name, spec=spec.model_copy(update={"times": n})) for n, name in enumerate("rst", 1)
+    )
+    of = replace(of, runs=runs, controls=())
+    stated = dict(_power(replace(of, rates=(0.9, 0.25)), 0.9, by_hand.LABS, tmp_path))
+    assert stated == {"rates of 0.9 and 0.25": items_for_power(0.9 * 0.75, 0.25 * 0.1, 0.9)}
+    values = [[1.0] * 12, [0.0] * 3 + [1.0] * 9, [1.0] * 9 + [None] * 3]
+    for run, figures in zip(runs, values, strict=True):
+        by_hand.wrote(tmp_path, run, ((f"q{n}/x", {"repeated": value}) for n, value in enumerate(figures)))
+    # The second and the third share nine items, which is too few to tell.
+    assert dict(_power(of, 0.9, by_hand.LABS, tmp_path)) == {
+        "Echo, 1 and 2": items_for_difference([1.0] * 3 + [0.0] * 9, 0.9)
+    }
+    found = estimate(of, by_hand.LABS, Never, tmp_path, tmp_path)
+    assert found.wanted_power == 0.9 and found.power_items.keys() == {"Echo, 1 and 2"}
+    assert estimate(replace(of, power=None), by_hand.LABS, Never, tmp_path, tmp_path).power_items == {}
 
 
 def test_what_a_person_reads_of_it() -> None:
