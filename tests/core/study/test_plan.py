@@ -106,7 +106,8 @@ spec = { dataset = "world", model = "control/fickle" }
         (f"{ONE}prompts = 3\n", "line 4, prompts: a study has no such setting."),
         *((f"{setting}\n{ONE}", "line 1, " + setting.split()[0]) for setting in (
             "at_once = 0", "at_once = 65", "budget_calls = 0", "budget_money = 0", "width = 0", "width = 1",
-            "power = 0", "power = 1", "stop_width = 0", "stop_width = 1", "rates = [0.5, -0.1]", "name = 'a b'", "rules = 'odd'",
+            "power = 0", "power = 1", "stop_width = 0", "stop_width = 1", "rates = [0.5, -0.1]", "name = 'a b'",
+            "rules = 'odd'",
         )),
         *((f"{ONE}[cluster]\n{name} = 0\n", f"line 5, cluster.{name}") for name in ("jobs", "at_once", "cpus")),
     ],
