@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import entry
-from core.study.plan import LARGEST, BadStudy, Study, line_of, parse, read, run_id, unpriced
+from core.study.plan import LARGEST, BadStudy, ClusterOf, Study, line_of, parse, read, run_id, unpriced
 
 GRID = """title = "Two labs"
 budget_calls = 100
@@ -140,6 +140,8 @@ def test_what_a_study_is_called_and_what_stands_in_it_by_itself() -> None:
     assert parse("a.toml", ONE.replace('title = "One"', "").encode(), entry.labs()).title == "a"
     more = parse("a.toml", f"rates = [0.7, 0.5]\nbudget_money = 0.5\npower = 0.8\n{ONE}".encode(), entry.labs())
     assert (more.rates, more.budget_money, more.power) == ((0.7, 0.5), 0.5, 0.8)
+    least = parse("a.toml", f"{ONE}[cluster]\njobs = 1\nat_once = 1\ncpus = 1\n".encode(), entry.labs())
+    assert least.cluster == ClusterOf() and ClusterOf().memory == "4GB"
 
 
 def test_the_same_run_is_made_once_and_a_control_that_was_asked_for_is_no_control() -> None:

@@ -83,10 +83,9 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
 
 
 def _ticked(text: str) -> str:
-    """The one line of several with a tick, where there is one; else `text`."""
-    lines = text.splitlines()
-    ticked = [line for line in lines if _TICK.search(line)]
-    return _TICK.sub("", ticked[0]) if len(ticked) == 1 and len(lines) > 1 else text
+    """The one line with a tick, where there is one; else `text`."""
+    ticked = [line for line in text.splitlines() if _TICK.search(line)]
+    return _TICK.sub("", ticked[0]) if len(ticked) == 1 else text
 
 
 def _last_row(text: str) -> list[str]:
