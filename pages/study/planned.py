@@ -25,7 +25,7 @@ def taken(study: Study, file: int, completed: int) -> Estimate:
         return _estimate(study.name, file, tuple(study.data.values()), completed, folder, study)
 
 
-@st.cache_data(ttl=600, max_entries=16, show_spinner=False)
+@st.cache_data(max_entries=32, ttl=120, show_spinner=False)
 def _estimate(name: str, file: int, data: tuple[str, ...], completed: int, folder: Path, _study: Study) -> Estimate:
     return estimate.estimate(_study, entry.labs(), session.catalog().get, folder, home.recordings())
 
