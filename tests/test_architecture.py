@@ -77,18 +77,14 @@ def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> I
                 yield (inner if inner in known else base), node.lineno
 
 
-def imports_of(modules: dict[str, Path]) -> list[Import]:
-    return [
-        Import(module, imported, f"{path.relative_to(ROOT)}:{line}")
-        for module, path in modules.items()
-        for imported, line in imported_names(module, path, ast.parse(path.read_text(encoding="utf-8")), set(modules))
-    ]
-
-
 @cache
 def imports() -> list[Import]:
     """Of every file; read when the first test wants them, not by each process that collects tests."""
-    return imports_of(MODULES)
+    return [
+        Import(module, imported, f"{path.relative_to(ROOT)}:{line}")
+        for module, path in MODULES.items()
+        for imported, line in imported_names(module, path, ast.parse(path.read_text(encoding="utf-8")), set(MODULES))
+    ]
 
 
 def ours() -> list[Import]:
