@@ -32,8 +32,9 @@ def cells(
     frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, is_share: bool = True
 ) -> list[Row]:
     """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
-    `otherwise` is what a row or column is called that no value names. Of a figure that is no share all the same values
-    give no interval: Wilson's would be one of shares.
+    `otherwise` is what a row or column is called that no value names. Cases of which a lab gives no such figure at all
+    (`applies`) have no cell. Of a figure that is no share all the same values give no interval: Wilson's would be one
+    of shares.
     """
     # Names of their own, for a figure of a group may be called as a field is (how).
     by = {name: f"by {name}" for name in (*rows, *columns)}
@@ -45,6 +46,7 @@ def cells(
     extra = places.groupby([*keyed]).agg(
         **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
         early=("early", "any"),
+        applies=("applies", "any"),
         behind=("place", lambda every: tuple(dict.fromkeys(every))),
     )
     made = []
@@ -53,6 +55,8 @@ def cells(
         key = tuple(group[key] for key in keyed)
         has_interval = is_share or not str(group["how"]).startswith("wilson")
         more = extra.loc[key if len(key) > 1 else key[0]]
+        if not more["applies"]:
+            continue
         made.append(
             {
                 **BLANK,

@@ -51,7 +51,7 @@ def rows(
         last = {(event.case, event.item, event.record): event for event in journal.read(path).events
                 if isinstance(event, Recorded) and event.case in cases}  # fmt: skip
         for (case, item, record), event in last.items():
-            about = {**cases[case], "who": who, "trial": item, "n": 1, "of": 1, "truth": None, "value": None}
+            about = {**cases[case], "who": who, "trial": item, "n": 1, "of": 1, "truth": None, "value": None, "applies": True}
             if record == "label":
                 for name, word in Label.model_validate(event.data).verdicts.items():
                     yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}

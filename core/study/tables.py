@@ -60,7 +60,7 @@ def measured(
     return frame
 
 
-_OWN = ("run", "case", "lab", "item", "complete", "early", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "case", "lab", "item", "complete", "early", "applies", "metric", "value", "n", "of", "truth")
 
 
 def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
@@ -91,16 +91,22 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
         }
         scores: dict[str, Scored | Score | None] = {one.name: log.score(one.name, rules) for one in run.lab.metrics}
         scores |= {one.metric: one.score for one in run.lab.more(view, rules)}
+        begun = any(scores.values())
         for metric, score in scores.items():
             yield {
                 **about,
+                **{"applies": score is not None or not begun},
                 **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric == run.lab.headline else None,
             }
         for one in multiverse.otherwise(run.lab, view):
             metric = f"{multiverse.NAMED}{one.metric}"
-            yield {**about, **one.made, **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None}}
+            yield {
+                **about,
+                **one.made,
+                **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None, "applies": True},
+            }
 
 
 def text(value: object) -> str:

@@ -151,6 +151,7 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
                 "truth": None,
                 "complete": True,
                 "early": False,
+                "applies": True,
             },
         }
         for (model, method), both in values.items()
@@ -268,6 +269,7 @@ def test_the_same_value_everywhere_has_an_interval_only_where_it_is_a_share() ->
             "truth": None,
             "complete": True,
             "early": False,
+            "applies": True,
         }
         for item in "abcd"
     )

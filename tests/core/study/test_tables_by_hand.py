@@ -100,7 +100,7 @@ def rows(model: str, values: Iterable[float | None], **more: Any) -> list[dict[s
         {
             **{"run": f"run of {model}", "case": f"q{item}", "item": f"q{item}", "lab": "echo", "model": model},
             **{"metric": "repeated", "value": value, "n": int(value is not None), "of": 1, "truth": None},
-            **{"complete": True, "early": False, "control": False, "voice": "plain"},
+            **{"complete": True, "early": False, "applies": True, "control": False, "voice": "plain"},
             **more,
         }
         for item, value in enumerate(values)
@@ -135,6 +135,10 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
     assert drawn(study('table = [{ metrics = ["loud"], lab = "echo" }]\n'), frame) == [controls]
     heard = frame_of(rows("m", [None], metric="loud", of=2))
     assert drawn(study('table = [{ metrics = ["loud"] }]\n'), heard) == [("Echo: Loud", "m", "Loud", None)]
+    # Of cases of another kind a lab gives no such figure: that is not undefined.
+    other_kind = rows("n", [None], metric="loud", of=2, applies=False)
+    both = frame_of(rows("m", [None], metric="loud", of=2), other_kind)
+    assert drawn(study('table = [{ metrics = ["loud"] }]\n'), both) == [("Echo: Loud", "m", "Loud", None)]
     assert (
         drawn(study('table = [{ lab = "echo" }]\n'), frame_of(rows("m", [1.0], lab="echo")))[0][0] == "Echo: Repeated"
     )
@@ -153,17 +157,19 @@ def test_the_instrument_is_off_where_a_complete_control_reads_anything_else() ->
     going = rows("going", [0.0], truth=1.0, complete=False)
     unknown = rows("unknown", [0.0])
     assert tables.off(LABS, frame_of(right, wrong, going, unknown)) == [
-        "wrong must read a repeated of 1.00 in Echo and reads 0.75: 2 of 3 cases are not what they must be."
+        "wrong must read a repeated of 1.00 in Echo and reads 0.75: 2 of 3 cases are not what they must be, "
+        "1 of them without a figure."
     ]
     assert tables.off(LABS, frame_of(right, rows("near", [1.0 - 1e-6], truth=1.0)))[0].startswith("near must read")
     assert tables.off(LABS, frame_of(right, going)) == []
 
 
 def test_how_many_items_tell_models_of_known_truth_apart() -> None:
-    def cell(truth: float | None, table: str = "T") -> dict[str, Any]:
-        return {"truth": truth, "table": table}
+    def cell(truth: float | None, table: str = "T", mixed: bool = False) -> dict[str, Any]:
+        return {"truth": truth, "table": table, "mixed": mixed}
 
-    found = tables.power([cell(one) for one in (0.5, 0.72, 0.7, 1.0, 0.2, None)] + [cell(0.9, tables.CONTROLS)])
+    told = [cell(0.9, tables.CONTROLS), cell(0.8, mixed=True)]
+    found = tables.power([cell(one) for one in (0.5, 0.72, 0.7, 1.0, 0.2, None)] + told)
     assert [(one["row"], one["column"], one["n"], one["of"]) for one in found] == [
         (f"{truth} against 0.5", f"{items} items", items, items)
         for truth in ("0.5", "0.7", "1.0")
