@@ -40,6 +40,10 @@ def draw(study: Study, found: Estimate) -> None:
             st.metric("Width of an interval", f"{found.width:.2f}", help=help)
     for line in _sentences(study, found):
         st.markdown(f"- {line}")
+    if found.broken:
+        title, *rows = found.broken
+        with st.expander(title.rstrip("."), icon=":material/broken_image:", key="study-broken"):
+            st.markdown("  \n".join(plain(row.strip()) for row in rows))
     for why, n in Counter(found.missing.values()).items():
         st.warning(
             f"{count(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
@@ -58,6 +62,9 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
     if found.cached:
         said.append(f"{count(found.cached, 'further call')} were answered before and are not asked again.")
+    if found.unlooked:
+        runs = count(found.unlooked, "run")
+        said.append(f"Of {runs} there was no time to look up all earlier answers: fewer calls may do.")
     if study.budget_calls or study.budget_money:
         said.append(f"It stops by itself at {budget(study)}.")
     if found.tokens and any(found.tokens.values()):
@@ -70,7 +77,6 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     if found.made_of_other:
         runs = f"{count(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
         said.append(f"{runs} when a data file held something else: kept, and not counted here.")
-    said += [plain(row.strip()) for row in found.broken]
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")
