@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
@@ -104,8 +105,20 @@ class Request(Frozen):
 
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for requests a model cannot tell apart, plus role and repeat number."""
-        sent = self.model_dump(mode="json", exclude={"slots", "prompt"})
-        return hashlib.sha256(json.dumps(sent, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        sent = self.model_dump(mode="json", exclude={"slots", "prompt", "messages"})
+        texts = {name: _sorted_json(value) for name, value in sent.items()}
+        texts["messages"] = f"[{', '.join(map(_message_json, self.messages))}]"
+        whole = ", ".join(f'"{name}": {text}' for name, text in sorted(texts.items()))
+        return hashlib.sha256(f"{{{whole}}}".encode()).hexdigest()
+
+
+_sorted_json = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
+
+
+@lru_cache(maxsize=512)
+def _message_json(message: Message) -> str:
+    """For fingerprints: demonstrations are the same in all prompts of a template."""
+    return _sorted_json(message.model_dump(mode="json"))
 
 
 LONGEST_ANSWER = 64 * 1024

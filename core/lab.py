@@ -194,7 +194,9 @@ class Table(NamedTuple):
       these and those of `apart`, may have those `besides`, and no other. `renamed`: what the paper's values are called
       here. `published(lab, metric)` gives those figures; those of a comparison have `_gain` after the metric's name.
     - `figures(frame)` makes the cells of a table of another make: `row`, `column`, `value`, `n`, `of`, `low`, `high`,
-      `note`, `behind`.
+      `note`, `behind`. `of_people`: whether the frame is to have what people said of the cases too, in rows of the
+      metrics GUESS and VERDICT (`core.study.people`).
+    - `nothing` is said where no case belongs into the table.
     """
 
     kind: str
@@ -212,6 +214,12 @@ class Table(NamedTuple):
     renamed: Mapping[str, str] = {}
     published: Callable[[str, str], Sequence[Published]] = published
     figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
+    of_people: bool = False
+    nothing: str = "no case of this study belongs here"
+
+
+GUESS, VERDICT = "people: guess", "people: verdict on "
+"""Metrics of what people said, for tables of studies; after the second stands what is judged (`Judgement.name`)."""
 
 
 class Otherwise(NamedTuple):
@@ -258,7 +266,7 @@ FACETS = {
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
-    the run asked as `role`.
+    the run asked as `role`. `whole`: it is about the case, and not about its trials.
     """
 
     name: str
@@ -267,6 +275,7 @@ class Judgement(NamedTuple):
     bad: str
     of: Literal["expected", "observed", ""] = ""
     role: str = ""
+    whole: bool = False
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")

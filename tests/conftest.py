@@ -43,17 +43,25 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "home"
 
 
+def encoder_port(config: Any) -> int:
+    """To start the encoder takes seconds of a processor and half a gigabyte: all workers, and the apps that browsers
+    look at, share the one that answers here.
+    """
+    if hasattr(config, "workerinput"):
+        return int(config.workerinput["encoder_port"])
+    if not hasattr(config, "encoder_port"):
+        config.encoder_port = shared_encoder.serve()
+    return int(config.encoder_port)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """To start the encoder takes seconds of a processor and half a gigabyte: all workers share one."""
-    if not hasattr(node.config, "encoder_port"):
-        node.config.encoder_port = shared_encoder.serve()
-    node.workerinput["encoder_port"] = node.config.encoder_port
+    node.workerinput["encoder_port"] = encoder_port(node.config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
-        embed.COMMAND = [sys.executable, shared_encoder.__file__, str(config.workerinput["encoder_port"])]
+        embed.COMMAND = [sys.executable, shared_encoder.__file__, str(encoder_port(config))]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,6 +4,8 @@ Run as a script, with that port, it is what a worker starts in place of `core.te
 worker says and what the encoder answers.
 """
 
+# No import of ours at the top: an app that a test starts runs this file before it can find any.
+
 from __future__ import annotations
 
 import json
@@ -11,6 +13,7 @@ import shutil
 import socket
 import sys
 import threading
+from pathlib import Path
 
 
 def serve() -> int:
@@ -31,6 +34,19 @@ def serve() -> int:
     listening = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=listen, daemon=True).start()
     return int(listening.getsockname()[1])
+
+
+def installed(folder: Path, port: int) -> str:
+    """In `PYTHONPATH`: an app whose encoder is the one at `port`. Written into `folder`, which is its own."""
+    (folder / "sitecustomize.py").write_text(
+        "import runpy, sys\n"
+        "if 'core.text.embed_process' in sys.orig_argv:\n"
+        f"    sys.argv = ['', '{port}']\n"
+        f"    runpy.run_path({__file__!r}, run_name='__main__')\n"
+        "    sys.exit(0)\n",
+        encoding="utf-8",
+    )
+    return str(folder)
 
 
 def relay(port: int) -> None:

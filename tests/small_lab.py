@@ -165,5 +165,5 @@ LAB = Lab(
     first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
     newcomer="control/deaf",
     marks={"kept": "kept", "broken": "broken"},
-    asks=lambda spec, cases: {"speaker": 1 + len(spec.words) * spec.times},
+    asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},
 )

@@ -10,6 +10,7 @@ ten seconds, counts as noticed.
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import random
 import shlex
@@ -19,10 +20,12 @@ import sys
 import tempfile
 import time
 import tomllib
+from itertools import islice
 from pathlib import Path
 
 from cosmic_ray.commands.init import init
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import mutate_and_test, mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
@@ -40,8 +43,11 @@ def copied(to: Path) -> None:
 
 
 def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[MutationSpec], int]:
-    """At most `sample` of the file's mutants, and how many there are. @overload is for the type checker alone."""
-    lines = file.read_text(encoding="utf-8").splitlines()
+    """At most `sample` of the file's mutants, and how many there are. @overload is for the type checker alone; what is
+    no Python, as `a / b` where `**b` stood in a call, nobody has to notice.
+    """
+    text = file.read_text(encoding="utf-8")
+    lines = text.splitlines()
     database = WorkDB(":memory:", WorkDB.Mode.create)
     try:
         init([file], database, {})
@@ -51,7 +57,18 @@ def drawn(file: Path, sample: int, seed: int, without: list[str]) -> tuple[list[
     every = [one for one in every if not one.operator_name.startswith(tuple(without))]
     every = [one for one in every if lines[one.start_pos[0] - 1].strip() != "@overload"]
     every.sort(key=lambda one: (one.operator_name, one.occurrence))
-    return random.Random(f"{seed} {file}").sample(every, min(sample, len(every))), len(every)
+    random.Random(f"{seed} {file}").shuffle(every)
+    return list(islice((one for one in every if is_python(text, one)), sample)), len(every)
+
+
+def is_python(text: str, mutation: MutationSpec) -> bool:
+    """Whether the text is still Python once it is changed."""
+    changed = mutate_code(text, get_operator(mutation.operator_name)(**mutation.operator_args), mutation.occurrence)
+    try:
+        ast.parse(changed or "")
+    except SyntaxError:
+        return False
+    return bool(changed)
 
 
 def share_of(file: str, tests: list[str], settings: argparse.Namespace, without: list[str]) -> tuple[int, int]:

@@ -23,7 +23,8 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
         subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5"),
     )
     figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
-    known = [row for row in rows if None not in (row["truth"], row["value"]) and row["table"] != "Controls"]
+    known = [row for row in rows if None not in (row["truth"], row["value"])]
+    known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
     for title in dict.fromkeys(row["table"] for row in known):
         cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
         up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]

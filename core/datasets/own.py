@@ -12,8 +12,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count, islice
@@ -22,10 +20,10 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from core import files, policy
+from core import confined, files, policy
 from core.datasets import hub, own_process
 from core.datasets.items import BROKEN, DatasetError, Item, LeftOut, Read, Task
-from core.datasets.own_process import BESIDE, FOUND, LATE, REFUSED, Wanted
+from core.datasets.own_process import BESIDE, Wanted
 from core.home import home
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -344,32 +342,20 @@ def _quotes(path: Path) -> int:
 
 def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
     """What the process found. Raises DatasetError."""
-    command = [sys.executable, "-m", own_process.__name__]
     try:
-        done = subprocess.run(  # noqa: S603  our own module
-            command,
-            cwd=Path(__file__).resolve().parents[2],
-            # No key, and nothing that a file's reader might tell of this machine.
-            env={**policy.child_environment(), "HOME": "/"},
-            input=json.dumps(wanted._asdict()).encode(),
-            capture_output=True,
-            timeout=wanted.seconds + 15,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        found: dict[str, Any] = json.loads(confined.asked(own_process.__name__, wanted))
+        return found
+    except confined.LateError:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
-    if done.returncode == LATE:
-        raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.")
-    if done.stdout.startswith(REFUSED):
-        told = " ".join(done.stdout[1:].decode("utf-8", "replace").replace(str(path), path.name).split())
+    except confined.RefusedError as error:
+        told = " ".join(str(error).replace(str(path), path.name).split())
         if not told.startswith("Out of Memory"):
-            raise DatasetError(f"{path.name} cannot be read: {told[:300]}")
-    if not done.stdout.startswith(FOUND):
-        raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
-    found: dict[str, Any] = json.loads(done.stdout[1:])
-    return found
+            raise DatasetError(f"{path.name} cannot be read: {told[:300]}") from None
+    except confined.FullError:
+        pass
+    raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
 
 
 def _placed(path: Path, wanted: Wanted, faults: list[Any], rejected: list[str]) -> list[tuple[int, str]]:

@@ -9,20 +9,13 @@ rows are drawn depends on what they hold and on the seed, never on where they st
 from __future__ import annotations
 
 import json
-import os
-import sys
-import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.confined import CONFIG, LOCKED, MB, serve
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MB = 1024 * 1024
-LATE = 7
-"""The exit code of a process whose time was up."""
-REFUSED, FOUND = b"!", b"="
-"""What an answer begins with: then follows why, or the result as JSON."""
 BESIDE = ("answer", "id")
 """Roles of columns that are no part of what is asked, and that a file need not have."""
 MOST_COLUMNS = 2_000
@@ -56,30 +49,9 @@ class Wanted(NamedTuple):
     seconds: int
 
 
-def main() -> None:
-    """Read what is wanted from standard input, write what was found to standard output."""
-    import duckdb
-
-    wanted = Wanted(**json.load(sys.stdin))
-    try:
-        connection = _connected(wanted)
-        _bound(wanted)
-        late = threading.Timer(wanted.seconds, os._exit, [LATE])
-        late.daemon = True
-        late.start()
-        found = _drawn(connection, wanted) if wanted.columns else _looked_at(connection, wanted)
-        sys.stdout.buffer.write(FOUND + _written(found, wanted))
-    except (duckdb.Error, ValueError) as error:
-        sys.stdout.buffer.write(REFUSED + str(error).encode("utf-8", "replace"))
-    except MemoryError:
-        sys.stdout.buffer.write(REFUSED + b"Out of Memory Error: the process may take no more.")
-    sys.stdout.flush()
-    # Without DuckDB's tidying up.
-    os._exit(0)
-
-
-def _written(found: dict[str, Any], wanted: Wanted) -> bytes:
-    answer = json.dumps(found).encode()
+def _found(connection: DuckDBPyConnection, wanted: Wanted) -> bytes:
+    """As JSON."""
+    answer = json.dumps(_drawn(connection, wanted) if wanted.columns else _looked_at(connection, wanted)).encode()
     if len(answer) > wanted.result_mb * MB:
         raise ValueError(f"what is to be drawn holds more than {wanted.result_mb} MB; set a smaller limit")
     return answer
@@ -88,28 +60,12 @@ def _written(found: dict[str, Any], wanted: Wanted) -> bytes:
 def _connected(wanted: Wanted) -> DuckDBPyConnection:
     import duckdb
 
-    config: dict[str, Any] = {
-        **{"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"},
-        **{"python_enable_replacements": "false", "temp_directory": "", "threads": "1"},
-        **{"memory_limit": f"{wanted.memory_mb}MB", "preserve_insertion_order": "true"},
-    }
+    config: dict[str, Any] = {**CONFIG, "memory_limit": f"{wanted.memory_mb}MB", "preserve_insertion_order": "true"}
     connection = duckdb.connect(":memory:", config=config)
     connection.execute(f"set allowed_paths = [{_text(wanted.path)}]")
-    connection.execute("set enable_external_access = false")
-    connection.execute("set lock_configuration = true")
+    for name, value in LOCKED.items():
+        connection.execute(f"set {name} = {value}")
     return connection
-
-
-def _bound(wanted: Wanted) -> None:
-    """Let the system hold this process to what it may take."""
-    with suppress(ImportError):
-        # Not on Windows.
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        most = 2 * (wanted.memory_mb + wanted.result_mb) * MB + 256 * MB
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _text(value: str) -> str:
@@ -264,4 +220,4 @@ def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str]
 
 
 if __name__ == "__main__":
-    main()
+    serve(Wanted, _connected, _found)

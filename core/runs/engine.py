@@ -10,6 +10,7 @@ import logging
 import platform
 import secrets
 import subprocess
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -80,11 +81,11 @@ async def execute(
     live: bool = True,
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
     enough: Callable[[Transcript], bool] | None = None,
-) -> None:
-    """Measure `spec` from start to finish, publishing every event. With `history`, go on from there; a run that is
-    complete publishes nothing. `additions` are what people give it to go on with, `owner` names whose run it is,
-    `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`). `live`: with a
-    `token` event for each piece of an answer as it comes.
+) -> Transcript:
+    """Measure `spec` from start to finish, publishing every event; the run as it then is. With `history`, go on from
+    there; a run that is complete publishes nothing. `additions` are what people give it to go on with, `owner` names
+    whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`).
+    `live`: with a `token` event for each piece of an answer as it comes.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 
@@ -145,6 +146,7 @@ async def execute(
     else:
         if not session.is_complete:
             session.publish(Finished(run=run_id, status="completed" if is_whole else "cancelled"))
+    return session.state
 
 
 class _Cases:
@@ -179,7 +181,7 @@ class _Cases:
                 return
             run = Run(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
-            run.record(_as_told(began, run.recorded(Begun).get("case"), "title"), "case")
+            run.record(_as_told(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
             view = self.lab.view(self.session.state.case(case.id))
             self._conclude(run, view)
@@ -235,7 +237,7 @@ class _Cases:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
             if isinstance(record, Result):
-                record = _as_told(record, run.recorded(Result).get(item), "title", "verdict")
+                record = _as_told(record, run.latest(Result, item), "title", "verdict")
             run.record(record, item, trial=trial)
 
 
@@ -273,9 +275,23 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
 
 
 async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
-    """Publish figures one by one as they are computed, in a thread: some take seconds."""
-    while (figure := await asyncio.to_thread(next, figures, None)) is not None:
-        run.score(figure.metric, figure.score, figure.rules, figure.item)
+    """Publish figures as they are computed, in a thread: some take seconds, most less than the way there."""
+    is_over = False
+    while not is_over:
+        soon, is_over = await asyncio.to_thread(_soon, figures)
+        for figure in soon:
+            run.score(figure.metric, figure.score, figure.rules, figure.item)
+
+
+def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
+    """The next figure with those that come within a twentieth of a second, and whether there are no more."""
+    ends = time.monotonic() + 0.05
+    soon = []
+    for figure in figures:
+        soon.append(figure)
+        if time.monotonic() >= ends:
+            return soon, False
+    return soon, True
 
 
 @cache

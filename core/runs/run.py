@@ -37,7 +37,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 Kind = TypeVar("Kind", bound=Frozen)
 
-Publish = Callable[[Event], None]
+Publish = Callable[[Event], object]
 Resolve = Callable[[str], Model]
 Settle = Callable[[], Awaitable[None]]
 """Waits until what was published is safely kept."""
@@ -154,8 +154,15 @@ class Run:
 
     def recorded(self, kind: type[Kind]) -> dict[str, Kind]:
         """The records of one type by item, the latest of each, in the order in which they first came."""
-        named = [event for event in self.records if event.record == name_of(kind) and not event.by]
+        name = name_of(kind)
+        named = [event for event in self.records if event.record == name and not event.by]
         return {event.item: kind.model_validate(event.data) for event in named}
+
+    def latest(self, kind: type[Kind], item: str) -> Kind | None:
+        """The latest record of one type about `item`; None where there is none."""
+        place = self.session.state.places.get(self.case)
+        event = place.records.get((name_of(kind), self.case, item, "")) if place else None
+        return kind.model_validate(event.data) if event else None
 
     async def ask(
         self,
@@ -202,8 +209,10 @@ class Run:
 
     def _known(self, fingerprint: str) -> Answered | None:
         """The answer as it stands at this place, or at one that it shares."""
-        placed = self.session.answers.get(fingerprint, {})
-        return next((placed[place] for place in (self.case, *ancestors(self.case)) if place in placed), None)
+        placed = self.session.answers.get(fingerprint)
+        if not placed or self.case in placed:
+            return placed[self.case] if placed else None
+        return next((placed[place] for place in ancestors(self.case) if place in placed), None)
 
     async def _once(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
         """The answer, wherever it stands; asked now if it was not before. A failure holds for this run."""

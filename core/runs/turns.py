@@ -69,13 +69,14 @@ class Turns:
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn in this task, and have it for as long as the context lasts."""
-        loop = asyncio.get_running_loop()
+        loop, thread = asyncio.get_running_loop(), threading.get_ident()
         mine = asyncio.Event()
 
         def wake() -> None:
             # A loop that is closed has nobody left who waits.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(mine.set)
+                # To be woken from its own thread costs a loop nothing.
+                mine.set() if threading.get_ident() == thread else loop.call_soon_threadsafe(mine.set)
 
         place = self._queue(wake)
         try:

@@ -6,35 +6,17 @@ system: some of its functions take memory beyond DuckDB's own limit, and cannot 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.confined import CONFIG, LOCKED, MB, serve
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyarrow import Table
-
-MB = 1024 * 1024
-
-REFUSED, FOUND = b"!", b"="
-"""What an answer begins with: then follows why, or a table as Arrow's stream."""
-
-LATE = 7
-"""The exit code of a process whose time was up."""
-
-_LOCKED = {"enable_external_access": "false", "lock_configuration": "true"}
-_CONFIG = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-    "temp_directory": "",
-    "threads": "1",
-}
 
 _PRIVATE = {"journal", "owner", "head", "bytes", "lines", "modified"}
 """Columns of `runs` that say where a journal lies and who has the run: nothing for visitors."""
@@ -56,41 +38,15 @@ class Asked(NamedTuple):
     seen: str
 
 
-def main() -> None:
-    """Read what is asked from standard input, write what was found to standard output."""
-    import duckdb
-    import pyarrow as pa
-
-    asked = Asked(**json.load(sys.stdin))
-    try:
-        connection = _connected(asked)
-        _bound(asked)
-        late = threading.Timer(asked.seconds, os._exit, [LATE])
-        late.daemon = True
-        late.start()
-        table = _found(connection, asked)
-        answer = pa.BufferOutputStream()
-        with pa.ipc.new_stream(answer, table.schema) as stream:
-            stream.write_table(table)
-        sys.stdout.buffer.write(FOUND + answer.getvalue().to_pybytes())
-    except (duckdb.Error, pa.ArrowException, ValueError) as error:
-        sys.stdout.buffer.write(REFUSED + str(error).encode("utf-8", "replace"))
-    except MemoryError:
-        sys.stdout.buffer.write(REFUSED + b"Out of Memory Error: the process may take no more.")
-    sys.stdout.flush()
-    # Without DuckDB's tidying up, which a large result would keep busy.
-    os._exit(0)
-
-
 def _connected(asked: Asked) -> DuckDBPyConnection:
     """The store's file, read-only; for a visitor a database in memory that holds what they may see."""
     import duckdb
 
-    config: dict[str, Any] = {**_CONFIG, "memory_limit": f"{asked.memory_mb}MB"}
+    config: dict[str, Any] = {**CONFIG, "memory_limit": f"{asked.memory_mb}MB"}
     # By its name alone, so that no error tells where it lies.
     os.chdir(asked.folder)
     if asked.viewer is None:
-        return duckdb.connect(asked.file, read_only=True, config={**config, **_LOCKED})
+        return duckdb.connect(asked.file, read_only=True, config={**config, **LOCKED})
     connection = duckdb.connect(":memory:", config=config)
     connection.execute(f"attach '{asked.file}' as store (read_only)")
     known = "select database_name, table_name, column_name from duckdb_columns() where database_name = 'store'"
@@ -110,25 +66,26 @@ def _connected(asked: Asked) -> DuckDBPyConnection:
     connection.execute("use memory")
     connection.execute("detach store")
     connection.execute("drop table temp.seen")
-    for name, value in _LOCKED.items():
+    for name, value in LOCKED.items():
         connection.execute(f"set {name} = {value}")
     return connection
 
 
-def _bound(asked: Asked) -> None:
-    """Let the system hold this process to what the query may take."""
-    with suppress(ImportError):
-        # Not on Windows.
-        import resource
+def _found(connection: DuckDBPyConnection, asked: Asked) -> bytes:
+    """A table as Arrow's stream."""
+    import pyarrow as pa
 
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        # DuckDB's own, the result twice, and what is loaded already.
-        most = 2 * (asked.memory_mb + asked.result_mb) * MB + 256 * MB
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        table = _table(connection, asked)
+        answer = pa.BufferOutputStream()
+        with pa.ipc.new_stream(answer, table.schema) as stream:
+            stream.write_table(table)
+        return bytes(answer.getvalue().to_pybytes())
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from None
 
 
-def _found(connection: DuckDBPyConnection, asked: Asked) -> Table:
+def _table(connection: DuckDBPyConnection, asked: Asked) -> Table:
     """The first rows, as many as may be; the table's metadata tell what cut it short: `cut` is rows, size, or empty."""
     import duckdb
 
@@ -161,4 +118,4 @@ def copy(source: Path, target: Path, environment: Mapping[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Asked, _connected, _found)

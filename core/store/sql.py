@@ -11,8 +11,6 @@ import atexit
 import json
 import math
 import os
-import subprocess
-import sys
 import threading
 import time
 import tomllib
@@ -22,11 +20,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core import policy
+from core import confined, policy
 from core.runs.turns import WHOSE, Turns
 from core.store import query_process
 from core.store.queries import SEEN
-from core.store.query_process import FOUND, LATE, REFUSED, Asked
+from core.store.query_process import Asked
 from core.store.schema import GENERIC
 from core.store.store import QueryRefused, Store
 
@@ -39,9 +37,6 @@ RESULT_MB = 32
 
 LONGEST = 100_000
 """Characters of a query."""
-
-_STARTING = 15.0
-"""Seconds that the process may take beside the query: to start, and to collect what a visitor may see."""
 
 _turns = Turns(2)
 _copying = threading.Lock()
@@ -117,12 +112,18 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
         seen=SEEN,
     )
     began = time.monotonic()
-    answer = _answer(asked)
-    if answer.startswith(REFUSED):
-        raise QueryRefused(_kind(answer[1:].decode("utf-8", "replace")))
+    try:
+        answer = confined.asked(query_process.__name__, asked)
+    except confined.RefusedError as error:
+        raise QueryRefused(_kind(str(error))) from None
+    except confined.LateError:
+        told = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
+        raise QueryRefused(told) from None
+    except confined.FullError:
+        raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.") from None
     import pyarrow as pa
 
-    table = pa.ipc.open_stream(answer[1:]).read_all()
+    table = pa.ipc.open_stream(answer).read_all()
     cut = {
         "": "",
         "rows": f"These are the first {table.num_rows:,} rows: a query gives no more (EXPLAIN_QUERY_ROWS).",
@@ -182,31 +183,6 @@ def plain(value: Any) -> Any:
 def _told() -> dict[str, Any]:
     path = Path(__file__).resolve().parents[2] / "data" / "queries.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def _answer(asked: Asked) -> bytes:
-    """What the process says, which begins with FOUND or REFUSED."""
-    command = [sys.executable, "-m", query_process.__name__]
-    # Nothing that it might tell of this machine, and no key.
-    environment = {**policy.child_environment(), "HOME": "/"}
-    late = f"Stopped after {asked.seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
-    try:
-        done = subprocess.run(  # noqa: S603  our own module
-            command,
-            cwd=Path(__file__).resolve().parents[2],
-            env=environment,
-            input=json.dumps(asked._asdict()).encode(),
-            capture_output=True,
-            timeout=asked.seconds + _STARTING,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise QueryRefused(late) from None
-    if done.stdout[:1] in (FOUND, REFUSED):
-        return done.stdout
-    if done.returncode == LATE:
-        raise QueryRefused(late)
-    raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.")
 
 
 def _kind(error: str) -> str:

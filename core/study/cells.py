@@ -17,13 +17,14 @@ interval (drawn over items), `trials`, `truth` where it is known what must be re
 
 `published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
 has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of the table. `note` says what else to know.
-`behind`: the (run, case) that it rests on, which is not printed.
+`mixed`: its table holds several figures, which are not to be compared with one another. `behind`: the (run, case) that
+it rests on, which is not printed.
 """
 
 BLANK: Row = {
     **{"value": None, "n": 0, "low": None, "high": None, "of": 0, "trials": 0, "thin": False, "truth": None},
     **{"complete": True, "published": None, "published_n": None, "source": None, "p": None, "p_holm": None},
-    **{"stopped_early": False, "note": "", "behind": ()},
+    **{"stopped_early": False, "mixed": False, "note": "", "behind": ()},
 }
 
 

@@ -15,7 +15,7 @@ from core.lab import Lab, Prior
 from core.runs import prior
 from core.runs.engine import execute
 from core.runs.run import Resolve
-from core.runs.transcript import Transcript, transcript
+from core.runs.transcript import Transcript
 from core.runs.turns import LEAVE, WHOSE
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
@@ -193,25 +193,19 @@ class Making:
         return False
 
     async def _execute(self, run: Planned, written: Journal, history: list[Event], meter: Meter) -> Transcript:
-        state = transcript(history)
-
-        def publish(event: Event) -> None:
-            written.append(event)
-            state.apply(event)
-
         def resolve(id: str) -> Model:
             model = self._resolve(id)
             return model if id.startswith(FREE) else meter.of(model)
 
         first = prior.due(run.lab, run.spec, history)
         width = self.study.stop_width_of(run)
-        await execute(
+        return await execute(
             run.lab,
             run.spec,
             run.id,
             enough=Early(run.lab, self.study.rules, width) if width else None,
             resolve=resolve,
-            publish=publish,
+            publish=written.append,
             history=history,
             settle=written.settled,
             study=self.study.name,
@@ -219,23 +213,18 @@ class Making:
             live=False,
             stand_on=None if first is None else lambda: self._stand_on(first, resolve),
         )
-        return state
 
     async def _stand_on(self, first: Prior | Frozen, resolve: Resolve) -> Frozen | None:
         """What a run stands on; where it has still to be made, that is a run of its own, made once for all."""
 
         async def make(first: Prior, run_id: str) -> None:
             with Journal(self._folder / f"{run_id}.jsonl", new=True) as written:
-
-                def keep(event: Event) -> None:
-                    written.append(event)
-
                 await execute(
                     first.lab,
                     first.spec,
                     run_id,
                     resolve=resolve,
-                    publish=keep,
+                    publish=written.append,
                     settle=written.settled,
                     study=self.study.name,
                     owner=self._owner,

@@ -94,12 +94,17 @@ class _Reach:
         self.answers += 1
         self._lost_at = None
 
+    @property
+    def lost_for(self) -> float:
+        """Seconds since it was lost; 0 where it is not."""
+        return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
+
     async def wait(self, failure: CallFailed) -> None:
         """Wait until it is worth trying again. Raises OutOfReach where that has lasted too long."""
         if self._lost_at is None:
             self._lost_at = time.monotonic()
             log.warning("waiting: %s", failure.message)
-        lost_for = time.monotonic() - self._lost_at
+        lost_for = self.lost_for
         if lost_for > PATIENCE:
             raise OutOfReach(failure)
         self.waiting += 1
@@ -170,6 +175,8 @@ class _Metered:
                 vain += not is_down and (self._reach.answers > before or not before)
                 failing_since = failing_since or time.monotonic()
                 is_alone = self._reach.waiting < MANY and time.monotonic() - failing_since > ALONE
+                # Once the endpoint is given up, who waited with others is not alone for being the last to hear of it.
+                is_alone = is_alone and self._reach.lost_for <= PATIENCE
                 is_refused = isinstance(failure, RateLimited)
                 if vain >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise

@@ -25,7 +25,7 @@ def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]
     chosen = table.cases(frame)
     title = title or table.title
     if not len(chosen):
-        return [{**BLANK, "table": title, "row": "–", "column": "–", "note": "no case of this study belongs here"}]
+        return [{**BLANK, "table": title, "row": "–", "column": "–", "note": table.nothing}]
     made: list[Row] = []
     apart = list(table.apart)
     for key, part in chosen.groupby(apart, sort=False) if apart else [((), chosen)]:
@@ -38,7 +38,8 @@ def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]
             ours = [{**cell, "of": met} for cell in ours]
         rows, columns = table.their_rows, table.their_columns
         whole = _beside(ours, table, lab, where, table.metrics, (*rows, *columns))
-        made += [{**cell, "table": named} for cell in whole]
+        mixed = len(table.metrics) > 1 or table.figures is not None
+        made += [{**cell, "table": named, "mixed": mixed} for cell in whole]
         if table.differences:
             gains = [f"{name}_gain" for name in table.metrics]
             compared = _beside(_differences(table, part), table, lab, where, gains, rows)

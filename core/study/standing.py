@@ -134,7 +134,7 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
             found.failures[str(event.get("error"))] += 1
             found.paid += event.get("call") is not None and not model.startswith(FREE)
             if event.get("call") is None:
-                found.message = str(event.get("message"))
+                found.message = f"{event.get('message')} {event.get('hint') or ''}".strip()
         case "recorded":
             if event.get("record") == "result":
                 found.cases.add(str(event.get("case")))

@@ -13,7 +13,7 @@ from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import power_of_pairs
-from core.study import multiverse, named
+from core.study import multiverse, named, people
 from core.study.cells import BLANK, Row, cells
 from core.study.early import stopped_early
 from core.study.plan import Planned, Study, TableOf
@@ -36,12 +36,14 @@ def measured(
     at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the headline figure; NaN where
     it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one that
     failed, has a row all the same. Rows of the metrics
-    `multiverse.NAMED` hold what a figure would have been under other choices. `kept` is what an earlier call read of
+    `multiverse.NAMED` hold what a figure would have been under other choices, those of `people` what people said, where
+    a table of the study asks for it. `kept` is what an earlier call read of
     runs that had completed, by their names; this one adds to it.
     """
     import pandas as pd
 
     controls = {one.id for one in study.controls}
+    said = people.journals(study, labs, folder)
     kept = {} if kept is None else kept
     rows: list[Row] = []
     for run in study.all:
@@ -49,6 +51,8 @@ def measured(
         if of_run and of_run[0]["complete"]:
             kept[run.id] = of_run
         rows += of_run
+        if of_run and run.id in said:
+            rows += people.rows(run, labs, folder, said[run.id], of_run, study.rules)
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):
@@ -156,9 +160,11 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):
             title = labs[lab].metric(labs[lab].headline).title.lower()
+            lost = int(wrong["value"].isna().sum())
             sentences.append(
                 f"{model} must read a {title} of {cases['truth'].mean():.2f} in {labs[lab].title} and reads "
-                f"{cases['value'].mean():.2f}: {len(wrong)} of {len(cases)} cases are not what they must be."
+                f"{cases['value'].mean():.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
+                f"{f', {lost} of them without a figure' if lost else ''}."
             )
     return sentences
 
@@ -184,7 +190,8 @@ def power(found: Iterable[Row]) -> list[Row]:
     explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
     for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
     """
-    known = [cell["truth"] for cell in found if cell["truth"] is not None and cell["table"] != CONTROLS]
+    apart = (cell for cell in found if cell["table"] != CONTROLS and not cell["mixed"])
+    known = [cell["truth"] for cell in apart if cell["truth"] is not None]
     truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
     if len(truths) < 3:
         return []

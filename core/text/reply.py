@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
@@ -21,8 +22,10 @@ _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _QUOTES = str.maketrans("’‘‚“”„«»「」『』", "'''" + '"' * 9)
 _WIDE = str.maketrans("？：", "?:")
+_PLAIN = _QUOTES | _WIDE
 
 
+@lru_cache(maxsize=64)
 def spoken(text: str) -> str:
     """`text` without thinking blocks, special tokens and the words a prompt put in the model's mouth."""
     return _PREFIX.sub("", _SPECIAL.sub("", without_thinking(text))).strip()
@@ -54,9 +57,10 @@ def own_turn(text: str) -> str:
     return text[: turn.start()].rstrip() if turn else text
 
 
+@lru_cache(maxsize=64)
 def without_markup(text: str) -> str:
     """`text` without markdown, fences, LaTeX boxes and typographic quotes; spaces and line ends are single."""
-    text = _INVISIBLE.sub("", text).translate(_QUOTES | _WIDE).replace("\r\n", "\n").replace("\r", "\n")
+    text = _INVISIBLE.sub("", text).translate(_PLAIN).replace("\r\n", "\n").replace("\r", "\n")
     text = _FENCE.sub("", text)
     for _ in range(2):
         text = _LATEX.sub(r"\1", text)
@@ -67,7 +71,7 @@ def without_markup(text: str) -> str:
 
 def as_written(piece: str, text: str) -> str:
     """`piece` of `text` without markup, with the quotes that it has in `text`, where it stands there in one piece."""
-    at = text.translate(_QUOTES | _WIDE).find(piece)
+    at = text.translate(_PLAIN).find(piece)
     return text[at : at + len(piece)].translate(_WIDE) if at >= 0 else piece
 
 

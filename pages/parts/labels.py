@@ -77,7 +77,7 @@ class _Labelling:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
             for one in self.lab.judgements:
                 # A reading is judged where there is one.
-                if one.of and self.read is None:
+                if (one.of and self.read is None) or (one.whole and self.trial):
                     continue
                 good, bad = next(keys), next(keys)
                 told += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]

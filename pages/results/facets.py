@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -76,6 +77,9 @@ def words(facet: str, value: str) -> str:
         return {"differ": "they differ", "agree": "they agree"}.get(value, value)
     if facet == "model" or facet.startswith("as:"):
         return short(value)
+    if facet == "error":
+        # The name of a class: RateLimited.
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
     return rooms.words().get(value) or value.replace("_", " ")
 
 

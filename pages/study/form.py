@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,13 +12,19 @@ from core.events import CallFailed
 from core.lab import Lab
 from core.study import shelf
 from core.study.compose import Composed, compose
+from core.study.control import MOST_AT_ONCE
 from core.study.plan import LARGEST, BadStudy, Study, parse
 from pages.parts import session
 from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.parts.widgets import offered
-from pages.study.settings import leads, values
+from pages.study.settings import is_choice, leads, values
+
+UNNAMED = "My first study"
+
+PARTS = "study-parts"
+"""Where the numbers of the form's parts are kept, in their order; a part that was removed leaves its number free."""
 
 WAYS = {"form": "With a form", "text": "As a text", "file": "From a file"}
 
@@ -33,13 +40,20 @@ model = ["control/steadfast", "control/fickle"]
 
 
 def draw() -> None:
-    """How a new study is written, and the button that plans it."""
-    way = st.segmented_control(
-        "How do you want to write it?", list(WAYS), format_func=lambda one: WAYS[one], default="form", required=True,
-        key="way", persist_state="session",
-    )  # fmt: skip
+    """How a new study is written, and the button that plans it, which stays in sight."""
+    if not session.runs().sees_all:
+        only_the_host()
+    left, right = st.columns(2)
+    with left:
+        way = st.segmented_control(
+            "How do you want to write it?", list(WAYS), format_func=lambda one: WAYS[one], default="form",
+            required=True, key="way", persist_state="session",
+        )  # fmt: skip
     if way == "form":
-        _form()
+        with right:
+            title = st.text_input("What it is called", key="study-title", max_chars=120, persist_state="session",
+                                  placeholder=UNNAMED)  # fmt: skip
+        _form(title.strip() or UNNAMED)
     elif way == "text":
         st.session_state.setdefault("study-text", EXAMPLE)
         text = st.text_area("The study, in TOML", key="study-text", height=320, max_chars=LARGEST,
@@ -51,6 +65,16 @@ def draw() -> None:
             _offer(file.getvalue(), shelf.name_for(file.name.removesuffix(".toml")))
 
 
+def only_the_host() -> None:
+    """To a visitor whom a host serves."""
+    st.info(
+        "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
+        "write one of your own, and download its file. On your own machine this page runs it, or "
+        "`python -m core study run FILE`; one that asks robots only, such as the dial, needs no key.",
+        title="Here only the host runs studies", icon=":material/groups:",
+    )  # fmt: skip
+
+
 def edit(text: str) -> None:
     """Open that file as a text."""
     st.session_state["way"] = "text"
@@ -58,49 +82,79 @@ def edit(text: str) -> None:
     st.query_params.from_dict({"new": "1"})
 
 
-def _form() -> None:
+def _form(title: str) -> None:
     labs = {lab.path: lab for lab in entry.labs().values() if not lab.hidden}
-    with st.container(border=True, key="study-form"):
-        title = st.text_input("What it is called", key="study-title", max_chars=120, persist_state="session",
-                              placeholder="My first study")  # fmt: skip
-        path = st.segmented_control(
-            "What is measured", list(labs), format_func=lambda one: labs[one].title, default=next(iter(labs)),
-            required=True, key="study-lab", persist_state="session",
-        )  # fmt: skip
-        lab = labs[path]
-        st.caption(f"{lab.question} Choose several values of a setting, and each is tried with each other.")
-        try:
-            chosen = _settings(lab)
-            general = _general(title)
-            composed = compose(lab, chosen, {"title": title.strip() or "My first study", **general})
-        except ValueError as error:
-            problems(error)
-            return
+    known: list[int] = st.session_state.setdefault(PARTS, [0])
+    parts = [_part(labs, number, place, len(known)) for place, number in enumerate(known, 1)]
+    st.button("Add a part", icon=":material/add:", type="tertiary", key="study-add", on_click=_add,
+              help="Another lab, or the same one with other settings. All parts are planned, made and read "
+                   "together.")  # fmt: skip
+    left, right = st.columns(2)
+    with left:
+        general = _limits()
+    with right:
+        general |= _read()
+    if None in parts:
+        with st.bottom:
+            st.caption("Something above cannot be; it says there what.")
+        return
+    try:
+        composed = compose([part for part in parts if part], {"title": title, **general})
+    except ValueError as error:
+        problems(error)
+        return
     _told(composed)
-    _offer(composed.text)
     with st.expander("The file", icon=":material/description:", key="study-written"):
         st.code(composed.text, language="toml")
         st.button("Edit it as a text", icon=":material/edit:", key="study-edit", on_click=edit, args=[composed.text])
+    _offer(composed.text)
 
 
-def _settings(lab: Lab) -> dict[str, list[Any]]:
-    """What was chosen of each setting, where it is not what it would be anyway."""
+def _add() -> None:
+    st.session_state[PARTS] = [*st.session_state[PARTS], max(st.session_state[PARTS]) + 1]
+
+
+def _remove(number: int) -> None:
+    st.session_state[PARTS] = [one for one in st.session_state[PARTS] if one != number]
+
+
+def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[Lab, dict[str, list[Any]]] | None:
+    """One part of the study: its lab, and what was chosen of it; None where something in it cannot be. `number` is the
+    part's own, `place` where it stands among so many.
+    """
+    prefix = f"study-{number}" if number else "study"
+    with st.container(border=True, key=f"{prefix}-form"):
+        left, right = st.columns(2, vertical_alignment="bottom")
+        with left:
+            path = st.segmented_control(
+                "What is measured" if of == 1 else f"Part {place}: what is measured", list(labs),
+                format_func=lambda one: labs[one].title, default=next(iter(labs)), required=True, key=f"{prefix}-lab",
+                persist_state="session",
+            )  # fmt: skip
+        lab = labs[path]
+        with right:
+            st.caption(f"{lab.question} Choose several values of a setting, and each is tried with each other.")
+        chosen = _settings(lab, prefix)
+        if of > 1:
+            st.button("Remove this part", icon=":material/delete:", type="tertiary", key=f"{prefix}-remove",
+                      on_click=_remove, args=[number])  # fmt: skip
+    return None if chosen is None else (lab, chosen)
+
+
+def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
+    """What was chosen of each setting, where it is not what it would be anyway; None where something cannot be."""
     fields = offered(lab, frozenset())
-    first = [name for name in fields if leads(name, fields[name])]
+    first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
-    # Who is asked comes first, and about what; whatever is only for repeats last.
-    order = {"model": -4, "task": -3, "dataset": -2, "limit": -1, "seed": 1}
+    # Who is asked comes first, and about what.
+    order = {"model": -4, "task": -3, "dataset": -2, "limit": -1}
     first.sort(key=lambda name: order.get(name, 0))
-    found: dict[str, list[Any]] = {}
-    columns = st.columns(2)
-    for number, name in enumerate(first):
-        with columns[number % 2]:
-            found[name] = values(lab, name, fields[name])
-    with st.expander("More settings", icon=":material/tune:", key="study-more"):
-        columns = st.columns(2)
-        for number, name in enumerate(rest):
-            with columns[number % 2]:
-                found[name] = values(lab, name, fields[name])
+    rest.sort(key=lambda name: not is_choice(name, fields[name]))
+    found = _columns(lab, first, prefix)
+    with st.expander("More settings", icon=":material/tune:", key=f"{prefix}-more"):
+        found |= _columns(lab, rest, prefix)
+    if None in found.values():
+        return None
     usual = {name: fields[name].get_default() for name in fields}
     return {
         name: list(dict.fromkeys(map(_kept, chosen)))
@@ -109,33 +163,65 @@ def _settings(lab: Lab) -> dict[str, list[Any]]:
     }
 
 
+def _columns(lab: Lab, names: Sequence[str], prefix: str) -> dict[str, list[Any] | None]:
+    """The settings of these names in two columns: what was chosen of each, None where it cannot be."""
+    found: dict[str, list[Any] | None] = {}
+    columns = st.columns(2)
+    for number, name in enumerate(names):
+        with columns[number % 2]:
+            try:
+                found[name] = values(lab, name, prefix)
+            except ValueError as error:
+                found[name] = None
+                problems(error)
+    return found
+
+
 def _kept(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _general(title: str) -> dict[str, Any]:
-    """What holds for the whole study."""
-    with st.expander("How it is run and read", icon=":material/speed:", key="study-general"):
-        left, right = st.columns(2)
-        with left:
-            at_once = st.number_input("Runs at a time", 1, 64, 4, key="study-at-once", persist_state="session")
-            budget = st.number_input(
-                "Stop after so many calls", 1, None, None, step=100, key="study-budget", placeholder="no limit",
-                help="Calls of models that are no robots; what was answered before counts too.",
-                persist_state="session",
-            )  # fmt: skip
-        with right:
-            rules = st.segmented_control(
-                "Whose rules the tables follow", ["repaired", "paper"], default="repaired", required=True,
-                key="study-rules", persist_state="session",
-                help="Repaired: answers are read as today's models write. Paper: as the authors' own code read them.",
-            )  # fmt: skip
-            width = st.number_input(
-                "Width of the interval that you want", 0.01, 0.99, None, step=0.05, key="study-width",
-                placeholder="any", persist_state="session",
-                help="The plan then says how many items it takes.",
-            )  # fmt: skip
-    return {"at_once": int(at_once), "rules": rules, "budget_calls": budget, "width": width}
+def _limits() -> dict[str, Any]:
+    """What the whole study may take."""
+    with st.expander("Limits", icon=":material/speed:", key="study-limits"):
+        at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
+        calls = st.number_input(
+            "Stop after so many calls", 1, None, None, step=100, key="study-budget", placeholder="no limit",
+            help="Calls of models that are no robots; what was answered before counts too.", persist_state="session",
+        )  # fmt: skip
+        money = st.number_input(
+            "Stop at so many US dollars", 0.01, None, None, step=1.0, key="study-money", placeholder="no limit",
+            help="By the prices in data/models.toml. A study that asks a model without a price there does not begin "
+            "under this limit; calls can be limited in its place.", persist_state="session",
+        )  # fmt: skip
+        stop = st.number_input(
+            "Stop a run at this width of its always-valid interval", 0.01, 0.99, None, step=0.05,
+            key="study-stop-width", placeholder="off: every run asks all of its items", persist_state="session",
+            help="A run then ends as soon as its main figure is known so closely. Looking again and again until a "
+            "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks.",
+        )  # fmt: skip
+    return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
+
+
+def _read() -> dict[str, Any]:
+    """By which rules it is read, and how sure it should be."""
+    with st.expander("How it is read, and how surely", icon=":material/straighten:", key="study-general"):
+        rules = st.segmented_control(
+            "Whose rules the tables follow", ["repaired", "paper"], default="repaired", required=True,
+            key="study-rules", persist_state="session",
+            help="Repaired: answers are read as today's models write. Paper: as the authors' own code read them.",
+        )  # fmt: skip
+        width = st.number_input(
+            "Width of the interval that you want", 0.01, 0.99, None, step=0.05, key="study-width", placeholder="any",
+            persist_state="session", help="The plan then says how many items it takes.",
+        )  # fmt: skip
+        power = st.number_input(
+            "Chance of finding a difference that you want", 0.01, 0.99, None, step=0.05, key="study-power",
+            placeholder="any", persist_state="session",
+            help="The power: 0.80 is usual. The plan then says how many items it takes to tell two of the study's "
+            "models or ways apart, by what earlier runs of them found.",
+        )  # fmt: skip
+    return {"rules": rules, "width": width, "power": power}
 
 
 def _told(composed: Composed) -> None:
@@ -166,7 +252,12 @@ def _parsed(name: str, content: bytes) -> Study:
 
 
 def _offer(content: str | bytes, name: str = "") -> None:
-    """The buttons under a file that was written: it is looked at, and kept."""
+    """The buttons for a file that was written, at the foot of the window: it is looked at, and kept."""
+    with st.bottom:
+        _buttons(content, name)
+
+
+def _buttons(content: str | bytes, name: str) -> None:
     content = content if isinstance(content, bytes) else content.encode()
     try:
         with waits("Reading the file …"):
@@ -185,12 +276,10 @@ def _offer(content: str | bytes, name: str = "") -> None:
         ):  # fmt: skip
             _keep(name if is_named else shelf.free(home.home(), name, content), content)
         st.download_button(
-            "Download the file", content, file_name=f"{name}.toml", mime="application/toml", icon=":material/download:",
-            on_click="ignore", type="tertiary", key="study-download",
+            "Download the file" if keeps else f"Download the file · {runs} runs", content, file_name=f"{name}.toml",
+            mime="application/toml", icon=":material/download:", on_click="ignore",
+            type="tertiary" if keeps else "primary", key="study-download",
         )  # fmt: skip
-        if not keeps:
-            st.caption("Here only the host runs studies. Run the file on your own machine: "
-                       "*python -m core study run FILE*.")  # fmt: skip
 
 
 def _keep(name: str, content: bytes) -> None:

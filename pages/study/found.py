@@ -15,7 +15,7 @@ from core.charts import dial
 from core.lab import FACETS
 from core.store import methods
 from core.store.filters import MOST_VALUES, Filter
-from core.study import report, tables
+from core.study import people, report, tables
 from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.plan import Planned, Study
@@ -31,6 +31,9 @@ from pages.shell import PAGES
 
 LARGEST = 12
 """Columns of a table that is drawn as one; what is wider is a list."""
+
+READ = "study-found"
+"""Where is kept what was read of a study's journals."""
 
 PATIENCE = 10.0
 """While a study goes on, reading its journals anew takes no more than one part in so many of the time."""
@@ -63,12 +66,13 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
     what was so a little while ago.
     """
     now = (study.name, file, sum(len(one.cases) for one in stand.values()),
-           sum(one.status == "completed" for one in stand.values()))  # fmt: skip
+           sum(one.status == "completed" for one in stand.values()),
+           people.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
     if not any(one.cases for one in stand.values()):
         return Found()
-    kept: _Kept | None = st.session_state.get("study-found")
+    kept: _Kept | None = st.session_state.get(READ)
     if kept is None or kept.now[:2] != now[:2]:
-        kept = st.session_state["study-found"] = _Kept()
+        kept = st.session_state[READ] = _Kept()
     elif kept.now == now or (running and time.monotonic() < kept.at + PATIENCE * kept.took):
         return kept.found
     began, labs = time.monotonic(), entry.labs()
@@ -144,14 +148,21 @@ def _controls(found: Found, places: Sequence[int]) -> None:
     """What the robots were read as, and what they must read."""
     icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
     with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
-        st.caption("Robots whose truth is known come first. Were one of them not read as it must be, no figure below "
-                   "could be relied on, and the study would stop there.")  # fmt: skip
+        st.caption(
+            "Robots whose truth is known come first. "
+            + (
+                "One was not read as it must be, so no figure below can be relied on, and nothing more is asked."
+                if found.off
+                else "Were one of them not read as it must be, the study would stop there."
+            )
+        )
         rows = [
             {
                 "Robot": plain(called(found.cells[place]["row"])),
                 "What is measured": plain(found.cells[place]["column"]),
                 "Must read": f"{found.cells[place]['truth']:.2f}",
                 "Reads": _value(found.cells[place], found.links[place]),
+                "Items": _items(found.cells[place]),
             }
             for place in places
         ]
@@ -188,12 +199,11 @@ def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
 
 def _cell(cell: Row, link: str) -> str:
     """Value, interval, items, and what a paper printed there."""
-    parts = [_value(cell, link)]
+    parts = [] if cell["published"] is not None and not cell["of"] else [_value(cell, link)]
     if cell["low"] is not None and cell["high"] is not None:
         parts.append(f"{cell['low']:.2f} to {cell['high']:.2f}")
     if cell["of"]:
-        items = f"{cell['n']} items" if cell["n"] == cell["of"] else f"{cell['n']} of {cell['of']} items"
-        parts.append(items + (" \\*" if cell["thin"] else ""))
+        parts.append(f"{_items(cell)} items" + (" \\*" if cell["thin"] else ""))
     if cell["truth"] is not None:
         parts.append(f"the truth is {cell['truth']:.2f}")
     if cell["p_holm"] is not None:
@@ -203,6 +213,10 @@ def _cell(cell: Row, link: str) -> str:
     if cell["note"]:
         parts.append(plain(str(cell["note"])))
     return " · ".join(parts) + ("" if cell["complete"] else " · so far")
+
+
+def _items(cell: Row) -> str:
+    return f"{cell['n']}" if cell["n"] == cell["of"] else f"{cell['n']} of {cell['of']}"
 
 
 def _value(cell: Row, link: str) -> str:

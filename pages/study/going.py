@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from core import entry, home
 from core.events import CallFailed
+from core.journal import JournalInUse
+from core.runs.jobs import NoSuchRun
 from core.study import control
 from core.study.background import AlreadyGoing
 from core.study.control import MOST_AT_ONCE
@@ -15,7 +19,8 @@ from pages.parts import session
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.results.facets import words as of_facet
-from pages.study.found import Found, called
+from pages.study.form import edit
+from pages.study.found import READ, Found, called
 from pages.study.words import Said, State, count, finding
 
 GO_ON = {
@@ -23,7 +28,6 @@ GO_ON = {
     "paused": "Resume",
     "interrupted": "Go on",
     "failed": "Try again",
-    "spent": "Go on",
     "off": "Try the controls again",
 }
 """What the primary button is called, where there is one."""
@@ -47,19 +51,15 @@ def verdict(said: Said, state: State, found: Found) -> None:
     COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
 
 
-def only_the_host() -> None:
-    """To a visitor whom a host serves."""
-    st.caption(
-        "Here only the host runs studies, for all others would wait. Download the file, and run it on your own machine."
-    )
-
-
-def buttons(study: Study, state: State, now: Progress) -> None:
-    """Start or go on; pause; how many runs at a time."""
+def buttons(study: Study, state: State, now: Progress, text: str) -> None:
+    """Start or go on; pause; how many runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
             st.button(GO_ON[state], type="primary", icon=":material/play_arrow:", key="study-go",
-                      disabled=state == "spent", on_click=_start, args=[study])  # fmt: skip
+                      on_click=_again if state == "off" else _start, args=[study])  # fmt: skip
+        if state == "spent":
+            st.button("Raise the budget", type="primary", icon=":material/edit:", key="study-raise", on_click=edit,
+                      args=[text])  # fmt: skip
         if state in ("running", "pausing"):
             st.button("Pause", icon=":material/pause:", key="study-pause", disabled=state == "pausing",
                       on_click=_want, args=[study, {"paused": True}])  # fmt: skip
@@ -69,8 +69,8 @@ def buttons(study: Study, state: State, now: Progress) -> None:
                 on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
             )  # fmt: skip
     if state == "spent":
-        st.caption("To go on, press *Make another like it* below and raise the budget there: what has completed is "
-                   "found again, and not asked twice.")  # fmt: skip
+        st.caption("This opens the file as a text. Raise the budget there, and plan it as another study: what was "
+                   "answered is found again, and not asked twice.")  # fmt: skip
     if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
         problems(trouble[1])
 
@@ -86,6 +86,15 @@ def _start(study: Study) -> None:
     except (CallFailed, AlreadyGoing, BadStudy, OSError) as error:
         words = error if isinstance(error, CallFailed) else ValueError(str(error))
         st.session_state[TROUBLE] = (study.name, words)
+
+
+def _again(study: Study) -> None:
+    """Let the controls be asked anew: what they were read as is put away, for what completed is never repeated."""
+    st.session_state.pop(READ, None)
+    for run in study.controls:
+        with suppress(NoSuchRun, JournalInUse):
+            session.runs().delete(run.id)
+    _start(study)
 
 
 def bars(now: Progress, state: State) -> None:
@@ -114,7 +123,8 @@ def bars(now: Progress, state: State) -> None:
         )
     for endpoint, history in now.limits.items():
         st.caption(
-            f"{plain(endpoint)}: {history[-1]} calls at once" + (f", at first {history[0]}" if history[1:] else "")
+            f"Calls that {plain(endpoint)} was let have at once: {history[-1]}"
+            + (f", at first {history[0]}" if history[1:] else "")
         )
     _cells(now)
 
@@ -123,8 +133,8 @@ def _cells(now: Progress) -> None:
     st.dataframe(
         [
             {
+                "Done": int(100 * cell.share),
                 "What": f"{cell.lab} · {_named(cell.cell)}".removesuffix(" · "),
-                "Done": cell.share,
                 "Cases": f"{cell.cases:,} of {cell.of:,}" if cell.of else f"{cell.cases:,}",
                 "Calls": cell.answered,
                 "Failed": sum(cell.failures.values()),
@@ -134,7 +144,7 @@ def _cells(now: Progress) -> None:
         hide_index=True, key="study-cells", height=min(38 + 35 * max(1, len(now.cells)), 320),
         alt="How far each combination of settings is",
         column_config={
-            "Done": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small"),
+            "Done": st.column_config.ProgressColumn(format="%d %%", min_value=0, max_value=100, width="small"),
             "What": st.column_config.TextColumn(width="large"),
         },
     )  # fmt: skip

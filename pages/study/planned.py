@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import streamlit as st
 
 from core import entry, home
 from core.study import estimate
 from core.study.estimate import Estimate
-from core.study.plan import Study
+from core.study.plan import Study, unpriced
 from pages.parts import session
 from pages.parts.pace import waits
 from pages.parts.text import plain
@@ -18,13 +19,15 @@ from pages.study.words import budget, count, minutes
 
 def taken(study: Study, file: int, completed: int) -> Estimate:
     """What is still to be done; looked up again once a further run has completed."""
+    # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
+    folder = home.journals() if session.runs().sees_all else home.home() / "nobody"
     with waits("Counting what will be asked, and what has been already …"):
-        return _estimate(study.name, file, tuple(study.data.values()), completed, study)
+        return _estimate(study.name, file, tuple(study.data.values()), completed, folder, study)
 
 
 @st.cache_data(max_entries=32, ttl=120, show_spinner=False)
-def _estimate(name: str, file: int, data: tuple[str, ...], completed: int, _study: Study) -> Estimate:
-    return estimate.estimate(_study, entry.labs(), session.catalog().get, home.journals(), home.recordings())
+def _estimate(name: str, file: int, data: tuple[str, ...], completed: int, folder: Path, _study: Study) -> Estimate:
+    return estimate.estimate(_study, entry.labs(), session.catalog().get, folder, home.recordings())
 
 
 def draw(study: Study, found: Estimate) -> None:
@@ -38,12 +41,16 @@ def draw(study: Study, found: Estimate) -> None:
         if found.width is not None:
             help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
             st.metric("Width of an interval", f"{found.width:.2f}", help=help)
-    for line in _sentences(study, found):
-        st.markdown(f"- {line}")
+    st.markdown("\n".join(f"- {line}" for line in _sentences(study, found)))
     if found.broken:
         title, *rows = found.broken
         with st.expander(title.rstrip("."), icon=":material/broken_image:", key="study-broken"):
             st.markdown("  \n".join(plain(row.strip()) for row in rows))
+    if study.budget_money and (unknown := unpriced(study)):
+        st.warning(
+            f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "
+            "be kept. Add the price to data/models.toml, or limit the calls.", icon=":material/money_off:",
+        )  # fmt: skip
     for why, n in Counter(found.missing.values()).items():
         st.warning(
             f"{count(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",

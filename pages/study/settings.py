@@ -9,7 +9,7 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from core.datasets import registry
-from core.lab import Lab, bounds
+from core.lab import FACETS, Lab, bounds
 from core.text.glossary import on_hover
 from pages.parts import models, rooms
 from pages.parts.text import plain
@@ -18,9 +18,14 @@ from pages.parts.widgets import LONG_TEXT, kind_of
 SWITCH = {False: "no", True: "yes"}
 
 
-def leads(name: str, field: FieldInfo) -> bool:
-    """Whether the field stands at the top of the form: who is asked, what about, how many, and what is one of few."""
-    return is_model(name, field) or name in ("dataset", "limit", "seed") or get_origin(_one(field)) is Literal
+def leads(lab: Lab, name: str) -> bool:
+    """Whether the setting stands at the top of the form: who is asked, what about, how many, and in which way."""
+    return name in ("model", "limit", lab.how, *FACETS)
+
+
+def is_choice(name: str, field: FieldInfo) -> bool:
+    """Whether the field names models, or is one of few."""
+    return is_model(name, field) or get_origin(_one(field)) is Literal
 
 
 def is_model(name: str, field: FieldInfo) -> bool:
@@ -32,9 +37,12 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
-def values(lab: Lab, name: str, field: FieldInfo) -> list[Any]:
-    """Draw one field; the values that were chosen, none where nothing was. Raises ValueError in words."""
-    key = f"study-{lab.path}-{name}"
+def values(lab: Lab, name: str, prefix: str) -> list[Any]:
+    """Draw one field of the lab's specification; the values that were chosen, none where nothing was. Its widget's key
+    begins with `prefix`. Raises ValueError in words.
+    """
+    field = lab.spec.model_fields[name]
+    key = f"{prefix}-{lab.path}-{name}"
     title = field.title or name.replace("_", " ").capitalize()
     words = (field.description or "")[:1].upper() + (field.description or "")[1:]
     kind, several = kind_of(field.annotation)

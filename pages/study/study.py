@@ -37,6 +37,8 @@ def listed() -> None:
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
         "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
     )
+    if not session.runs().sees_all:
+        form.only_the_host()
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
     own, sees_all = shelf.own(home.home()), session.runs().sees_all
     files = shelf.files(home.home()).values()
@@ -105,10 +107,10 @@ def one(name: str) -> None:
     st.title(plain(study.title), anchor=False)
     file = path.stat().st_mtime_ns
     if not sees_all:
-        going.only_the_host()
+        form.only_the_host()
         _rest(study, path, 0, is_new=True)
         return
-    seen = _live(study, file)
+    seen = _live(study, file, path.read_text(encoding="utf-8"))
     _rest(study, path, seen.now.ended, is_new=seen.state == "new")
 
 
@@ -130,7 +132,7 @@ def _seen(study: Study, file: int) -> _Seen:
     return _Seen(found, now, mine, state_of(now, mine, found.off))
 
 
-def _live(study: Study, file: int) -> _Seen:
+def _live(study: Study, file: int, text: str) -> _Seen:
     """The state and what was found, drawn again and again while the study goes on; as it was at first."""
     first = _seen(study, file)
     drawn: list[_Seen] = [first]
@@ -144,7 +146,7 @@ def _live(study: Study, file: int) -> _Seen:
                 # What stands around it is about another state now.
                 st.rerun()
             going.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
-            going.buttons(study, seen.state, seen.now)
+            going.buttons(study, seen.state, seen.now, text)
             if seen.state not in ("new", "done"):
                 going.bars(seen.now, seen.state)
             if seen.state != "new":

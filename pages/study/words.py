@@ -89,10 +89,10 @@ def _of(going: Going | None) -> list[str]:
 
 
 def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
-    """The highest and the lowest figure of the first table, in words; empty where there are no two to compare. `called`
-    is what rows and columns are called.
+    """The highest and the lowest of the first table of one figure, in words; empty where there are no two to compare.
+    `called` is what rows and columns are called.
     """
-    own = [cell for cell in cells if cell["table"] not in ("Controls", "Power")]
+    own = [cell for cell in cells if cell["table"] not in ("Controls", "Power") and not cell["mixed"]]
     first = [cell for cell in own if cell["table"] == own[0]["table"] and cell["value"] is not None] if own else []
     if len(first) < 2:
         return ""

@@ -159,7 +159,7 @@ def test_what_reads_elsewhere_or_writes_is_refused_or_harmless(
     for attack in (*READS, *WRITES):
         said = attack.replace("{secret}", str(secret)).replace("{folder}", str(tmp_path)).replace("{port}", "9")
         try:
-            found = str(query_process._found(connection.cursor(), asked._replace(sql=said)).to_pylist())
+            found = str(query_process._table(connection.cursor(), asked._replace(sql=said)).to_pylist())
         except (duckdb.Error, ValueError, pa.ArrowException) as error:
             found = str(error)
         else:

@@ -14,17 +14,31 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    Request,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
-from tests.conftest import WITHOUT_ENCODER
+from tests import shared_encoder
+from tests.conftest import WITHOUT_ENCODER, encoder_port
 from tests.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+ICONS = "fonts.gstatic.com/s/i/"
+"""Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it."""
 
 expect.set_options(timeout=120_000)
 
@@ -122,13 +136,19 @@ class ScriptedModel:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     if CHROMIUM is None:
         pytest.fail("No Chromium here. Install it (Debian: apt-get install chromium) to run the browser tests.")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield launched
-        launched.close()
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """For tests that need more than one visitor, or a window of their own."""
+    launched = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    yield launched
+    launched.close()
 
 
 @pytest.fixture(scope="package")
@@ -140,9 +160,10 @@ def scripted() -> Iterator[Scripted]:
 
 
 @pytest.fixture(scope="package")
-def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted) -> Iterator[Server]:
+def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config) -> Iterator[Server]:
     """One server for all tests but those that stop theirs, or need it empty."""
-    server = Server(tmp_path_factory.mktemp("home"), **scripted.variables)
+    path = shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
+    server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=path, **scripted.variables)
     yield server
     server.stop()
 
@@ -162,9 +183,17 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture(scope="package")
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    """A window for all tests that do not say how large theirs has to be: the app's scripts are fetched once."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+def window(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A window for all tests that do not say how large theirs has to be. Its profile lies on the disk, so the app's
+    scripts are fetched and compiled once; it asks for less motion, which nobody looks at here.
+    """
+    context = playwright.chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"),
+        executable_path=CHROMIUM,
+        args=QUIET,
+        viewport={"width": 1280, "height": 900},
+        reduced_motion="reduce",
+    )
     context.set_default_timeout(120_000)
     yield context
     context.close()
@@ -182,11 +211,20 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture
 def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page; of a test that failed, what stood on it and what it was still waiting for is printed."""
+    """A page, which may break no rule of its own and ask no other machine for anything; of a test that failed, what
+    stood on it and what it was still waiting for is printed.
+    """
     opened = window.new_page()
     waiting: set[str] = set()
+    asked_of: set[str | None] = set()
     told: list[str] = []
-    opened.on("request", lambda asked: waiting.add(asked.url))
+
+    def ask(request: Request) -> None:
+        waiting.add(request.url)
+        if request.url.startswith("http") and ICONS not in request.url:
+            asked_of.add(urlsplit(request.url).hostname)
+
+    opened.on("request", ask)
     opened.on("requestfinished", lambda asked: waiting.discard(asked.url))
     opened.on("requestfailed", lambda asked: told.append(f"failed: {asked.url} {asked.failure}"))
     opened.on("console", lambda line: told.append(f"{line.type}: {line.text}"[:500]))
@@ -197,6 +235,8 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
         hidden = "[...document.querySelectorAll('[style*=\"display: none\"]')]"
         print(opened.evaluate(f"{hidden}.map(one => one.outerHTML.slice(0, 300)).join('\\n')"))
     opened.close()
+    assert [line for line in told if "Content Security" in line and ICONS not in line] == []
+    assert asked_of <= {"127.0.0.1"}, "another machine was asked for something"
 
 
 def begin(page: Page, lab: str) -> None:

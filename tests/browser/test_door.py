@@ -9,13 +9,12 @@ import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from pages.door import COOKIE
-from tests.browser.conftest import Server, begin, settle
+from tests.browser.conftest import Server
 
 PATHS = ["/", "/ask", "/_stcore/health", "/_stcore/stream", "/static/index.html"]
 
@@ -72,26 +71,6 @@ def test_a_page_of_another_site_changes_nothing(app: Server) -> None:
     here = f"127.0.0.1:{app.port}"
     status, words, _ = get(app, "/_stcore/upload_file/a/b", here, "PUT", Origin="http://evil.example")
     assert status == 403 and "its own pages" in words
-
-
-def test_no_page_breaks_its_own_rules(app: Server, page: Page) -> None:
-    """A browser complains of whatever the policy keeps a page from."""
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if request.url.startswith("http") else None)
-    page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
-    for path in ("", "ask", "check", "probe", "browse", "models", "methods"):
-        page.goto(f"{app.url}/{path}")
-        settle(page)
-        expect(page.locator("h1").first).to_be_visible()
-    page.goto(f"{app.url}/probe")
-    settle(page)
-    begin(page, "probe")
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.locator(".st-key-verdict")).to_be_visible()
-    # Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it.
-    assert [words for words in complaints if "fonts.gstatic.com/s/i/" not in words] == []
-    assert {urlsplit(address).hostname for address in asked} == {"127.0.0.1"}, "no other machine is asked for anything"
 
 
 def test_a_browser_is_given_one_cookie_that_no_script_reads(app: Server) -> None:

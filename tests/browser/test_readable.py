@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,6 +15,8 @@ from tests.plausible import Plausible
 pytestmark = pytest.mark.browser
 
 TOO_FAINT = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 MOVING = """() => document.getAnimations().filter(one => one.effect.getComputedTiming().activeDuration > 10)
     .map(one => `${one.animationName ?? one.transitionProperty ?? one.constructor.name} ${one.effect.pseudoElement}
@@ -30,25 +33,28 @@ def faint(page: Page) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_its_ground(app: Server, browser: Browser, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
+def test_every_text_stands_out_from_its_ground_in_light_and_in_dark(app: Server, page: Page) -> None:
     found = {}
-    for path in ("", "models", "methods", "browse", "probe", "check", "ask"):
+
+    def look(where: str) -> None:
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            expect(page.locator("[data-testid=stApp]")).to_have_css("color-scheme", scheme)
+            found[f"{where}, {scheme}"] = faint(page)
+
+    for path in ("", "models", "methods", "browse", "study", "probe", "check", "ask"):
         page.goto(f"{app.url}/{path}")
         settle(page)
         page.wait_for_selector("h1")
-        found[path] = faint(page)
+        look(path)
         if path in ("probe", "check", "ask"):
             begin(page, path)
             expect(page.locator(".st-key-actions")).to_be_visible()
-            found[f"{path}, a run"] = faint(page)
+            look(f"{path}, a run")
     page.get_by_role("link", name="Open as case").click()
     expect(page.get_by_text("Made with")).to_be_visible()
-    found["case"] = faint(page)
+    look("case")
     assert {where: texts for where, texts in found.items() if texts} == {}
-    context.close()
 
 
 def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scripted: Scripted) -> None:

@@ -96,6 +96,57 @@ def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> No
     assert "there is no lab" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
 
 
+PARTS = """title = "Three parts"
+at_once = 2
+budget_calls = 500
+budget_money = 1.5
+stop_width = 0.2
+power = 0.8
+[[part]]
+lab = "ask"
+spec = { model = "control/steadfast", dataset = "world", limit = 4 }
+[[part]]
+lab = "check"
+spec = { model = "control/decoy-lexicon", limit = 3 }
+grid = { task = ["sentiment", "entailment"] }
+[[part]]
+lab = "ask"
+spec = { model = "control/fickle", dataset = "world", limit = 6 }
+[[table]]
+title = "Ask"
+lab = "ask"
+rows = ["model", "limit"]
+columns = ["how"]
+[[table]]
+title = "Check"
+lab = "check"
+rows = ["model", "task"]
+columns = ["how"]
+"""
+
+
+def test_a_form_of_several_parts_writes_one_plan(page: Callable[..., AppTest]) -> None:
+    app = page("study", new="1")
+    for _ in range(3):
+        app.button(key="study-add").click().run()
+    app.button(key="study-2-remove").click().run()
+    app.segmented_control(key="study-1-lab").set_value("check").run()
+    app.text_input(key="study-title").set_value("Three parts")
+    app.multiselect(key="study-ask-model").set_value(["control/steadfast"])
+    app.text_input(key="study-ask-limit").set_value("4")
+    app.text_input(key="study-1-check-limit").set_value("0")
+    app.pills(key="study-1-check-task").set_value(["sentiment", "entailment"])
+    app.text_input(key="study-3-ask-limit").set_value("6")
+    for key, value in (("at-once", 2), ("budget", 500), ("money", 1.5), ("stop-width", 0.2), ("power", 0.8)):
+        app.number_input(key=f"study-{key}").set_value(value)
+    app.run()
+    assert "Items: 0 cannot be." in words(app) and not any(b.key == "study-plan" for b in app.button)
+    app.text_input(key="study-1-check-limit").set_value("3").run()
+    assert not app.exception and "4 combinations, a run for each." in words(app)
+    written, meant = (plan.parse("mine.toml", text.encode(), entry.labs()) for text in (app.code[0].value, PARTS))
+    assert written == meant and len(written.runs) == 4 and written.stop_width == 0.2
+
+
 def test_a_hostile_file_is_refused_in_words(page: Callable[..., AppTest]) -> None:
     app = page("study", new="1")
     app.segmented_control(key="way").set_value("file").run()
@@ -144,6 +195,8 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
     app = page("study", study="lost")
     app.button(key="study-go").click().run()
     assert "Nothing was asked yet." in words(app) and "nowhere" in alerts(app)
+    kept(f"budget_money = 2.0\n{REAL}", "dear")
+    assert "It cannot begin: what openai/stub-model costs is not known" in alerts(page("study", study="dear"))
     kept(REAL)
     with StubServer("no", always=Fault("wrong_key")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -192,12 +245,32 @@ def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
     assert "Done: " in alerts(app)
 
 
+def test_an_instrument_that_is_off_is_tried_again(page: Callable[..., AppTest]) -> None:
+    study = kept(ROBOTS)
+    entry.studies().start(study, entry.catalog().get)
+    over()
+    control = home.journals() / f"{study.controls[0].id}.jsonl"
+    lines = control.read_text(encoding="utf-8").splitlines(keepends=True)
+    control.write_text("".join(line for line in lines if '"metric":"precision"' not in line), encoding="utf-8")
+    app = page("study", study="mine")
+    assert "The instrument is off: A robot" in alerts(app) and "without a figure" in alerts(app)
+    assert "One was not read as it must be, so no figure below can be relied on" in words(app)
+    app.button(key="study-go").click().run()
+    over()
+    app.run()
+    assert "Done: All 4 runs completed." in alerts(app) and "The controls read what they must" in words(app)
+
+
 def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     kept(ROBOTS)
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
     app = page("study")
     assert "Two robots" not in words(app) and not any(one.label == "Two robots" for one in app.button)
+    assert "write one of your own, and download its file" in alerts(app)
+    app.button(key="study-new").click().run()
+    assert "Here only the host runs studies" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
+    assert "Download the file · " in str(app.get("download_button"))
     assert "There is no study named" in alerts(page("study", study="mine"))
     app = page("study", study="dial")
-    assert "only the host runs studies" in words(app) and not any(one.key == "study-go" for one in app.button)
+    assert "only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
     assert "Runs still to be made 52" in words(app)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,10 +34,6 @@ class Parts(NamedTuple):
     of: int
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
-
-
-_agreement = lru_cache(maxsize=64)(agreement)
-"""One case is judged in several places, each with facts of its own, by the same hundreds of points."""
 
 
 @dataclass
@@ -260,7 +256,7 @@ class Facts:
     @cached_property
     def agreement(self) -> Agreement:
         """At how many of the points code and function agree."""
-        return _agreement(tuple(y for _, y, _ in self.points), tuple(g for _, _, g in self.points))
+        return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
 
     def by_stretch(self, number: int) -> list[bool | None]:
         """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the
@@ -288,15 +284,17 @@ class Facts:
     @property
     def is_right_elsewhere(self) -> bool:
         """Whether code and function agree wherever the function is not corrupted, at one point at least."""
-        outside = [agrees(y, g, self.agreement.absolute) for x, y, g in self.points if not self.is_corrupted(x)]
-        return self.corrupted is not None and bool(outside) and all(outside)
+        if self.corrupted is None:
+            return False
+        outside = [(y, g) for x, y, g in self.points if not self.is_corrupted(x)]
+        return bool(outside) and all(agrees(y, g, self.agreement.absolute) for y, g in outside)
 
     @property
     def without_number(self) -> int:
         """Test points at which the function has a value and the code gives none."""
         return sum(g is None for _, _, g in self.points)
 
-    @property
+    @cached_property
     def worst(self) -> tuple[float, float, float] | None:
         """The test point where the code is farthest off; None where it agrees wherever it gives a number."""
         given = [(x, y, g) for x, y, g in self.points if g is not None]

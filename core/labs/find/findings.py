@@ -66,8 +66,8 @@ class Findings:
 
     def value(self, metric: str, rules: Rules = "repaired") -> float | None:
         """A figure of this case; None where undefined or not there yet."""
-        score = self.score(metric, rules)
-        return None if score is None else score.value
+        published = self.log.score(metric, rules)
+        return None if published is None else published.value
 
     def reason(self, metric: str, rules: Rules = "repaired") -> str:
         """Why a figure is undefined, or what spoilt it."""

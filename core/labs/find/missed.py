@@ -100,14 +100,14 @@ def _noise(f: Facts) -> list[str]:
 
 
 def _never_looked(f: Facts) -> list[str]:
-    if not f.is_numeric or not f.case.probes or not f.unseen or f.is_right_elsewhere or solved(f.case):
+    if not f.is_numeric or not f.case.probes or not f.unseen or f.is_right_elsewhere or solved(f):
         return []
     return [" nor ".join(f"between {low:g} and {high:g}" for low, high in f.unseen)]
 
 
 def _farthest(f: Facts) -> list[tuple[float, str, str]]:
     """The test point where the code is farthest off, with both values, where that is not said already."""
-    if f.worst is None or f.is_right_elsewhere or solved(f.case):
+    if f.worst is None or f.is_right_elsewhere or solved(f):
         return []
     x, y, g = f.worst
     return [(x, *_told_apart(y, g))]

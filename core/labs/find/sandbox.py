@@ -14,6 +14,7 @@ import atexit
 import json
 import keyword
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -182,6 +183,9 @@ class _Process:
             start_new_session=True,
         )
         atexit.register(self.end)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        # A pipe is read without a deadline.
+        threading.Thread(target=self._listen, name="listen to the sandbox", daemon=True).start()
         if self._line(_STARTING) != b"ready\n":
             self.end()
             # A fault of ours, or of a machine too busy: never of the program that waits, and no score of it.
@@ -206,17 +210,17 @@ class _Process:
             return TIMED_OUT if late else "the program crashed its worker or would not stop"
 
     def _line(self, seconds: float) -> bytes:
-        """The next line that the process writes; what there is of one where it ends, or does not come in time."""
+        """The next line that the process writes; empty where it ended. Where none comes in time it is ended."""
+        with suppress(queue.Empty):
+            return self._lines.get(timeout=seconds)
+        self.end()
+        return b""
+
+    def _listen(self) -> None:
         assert self._process.stdout is not None
-        late = threading.Timer(seconds, self.end)
-        late.daemon = True
-        late.start()
-        try:
-            return self._process.stdout.readline(_LONGEST_LINE)
-        finally:
-            late.cancel()
-            # Where it was on its way already: a process that is about to end must not look alive.
-            late.join()
+        while line := self._process.stdout.readline(_LONGEST_LINE):
+            self._lines.put(line)
+        self._lines.put(b"")
 
     def end(self) -> None:
         """End the process and all it started."""

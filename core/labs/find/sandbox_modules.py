@@ -383,14 +383,13 @@ class _Draws:
         return [np.asarray(DRAWS[name](rng, *given, **options)).item() for _ in range(size)]
 
 
-def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, ExternalModule]:
-    """`numpy`, `scipy`, `cmath` and `string` for one program. Once it `is_late` their functions raise TimeoutError.
+def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, Callable[[], ExternalModule]]:
+    """How `numpy`, `scipy`, `cmath` and `string` are made, for one program that may want them. Once it `is_late` their
+    functions raise TimeoutError.
 
     What numpy draws at random follows from `seed`.
     """
     from pydantic_monty import ExternalModule
-
-    draws = _Draws(seed)
 
     def timed(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
@@ -400,24 +399,29 @@ def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, ExternalMo
 
         return call
 
-    numbers: dict[str, Any] = {name: timed(function) for name, function in _functions().items()}
-    numbers |= {name: float(getattr(np, name)) for name in CONSTANTS}
-    numbers |= {"names": list(_functions()), "constants": list(CONSTANTS)}
-    random = {"draw": timed(draws.draw), "generator": timed(draws.generator), "seed": timed(draws.seed)}
-    numbers[RANDOM] = ExternalModule({**random, "names": list(DRAWS)})
-    texts = {name: getattr(string, name) for name in STRING_CONSTANTS}
-    complex_ones: dict[str, Any] = {name: timed(_of_complex(name)) for name in COMPLEX}
-    complex_ones |= {"pi": cmath.pi, "e": cmath.e, "tau": cmath.tau}
-    parts = {
-        part: ExternalModule({"names": list(names), "call": timed(sandbox_scipy.caller(part, safe_argument))})
-        for part, names in sandbox_scipy.NAMES.items()
-    }
-    return {
-        "numpy": ExternalModule(numbers),
-        "scipy": ExternalModule(parts),
-        "cmath": ExternalModule(complex_ones),
-        "string": ExternalModule(texts),
-    }
+    def numbers() -> ExternalModule:
+        draws = _Draws(seed)
+        lent: dict[str, Any] = {name: timed(function) for name, function in _functions().items()}
+        lent |= {name: float(getattr(np, name)) for name in CONSTANTS}
+        lent |= {"names": list(_functions()), "constants": list(CONSTANTS)}
+        random = {"draw": timed(draws.draw), "generator": timed(draws.generator), "seed": timed(draws.seed)}
+        return ExternalModule({**lent, RANDOM: ExternalModule({**random, "names": list(DRAWS)})})
+
+    def parts() -> ExternalModule:
+        made = {
+            part: ExternalModule({"names": list(names), "call": timed(sandbox_scipy.caller(part, safe_argument))})
+            for part, names in sandbox_scipy.NAMES.items()
+        }
+        return ExternalModule(made)
+
+    def complex_ones() -> ExternalModule:
+        lent: dict[str, Any] = {name: timed(_of_complex(name)) for name in COMPLEX}
+        return ExternalModule({**lent, "pi": cmath.pi, "e": cmath.e, "tau": cmath.tau})
+
+    def texts() -> ExternalModule:
+        return ExternalModule({name: getattr(string, name) for name in STRING_CONSTANTS})
+
+    return {"numpy": numbers, "scipy": parts, "cmath": complex_ones, "string": texts}
 
 
 def _of_complex(name: str) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core.labs.find import sandbox_helpers, sandbox_numpy
@@ -25,7 +26,7 @@ from core.labs.find.sandbox_modules import lent_modules, of_array
 from core.labs.find.sandbox_rewriting import rewritten
 
 if TYPE_CHECKING:
-    from pydantic_monty import Monty
+    from pydantic_monty import Monty, ResourceLimits
 
 LONGEST_TEXT = 10_000
 LONGEST_MESSAGE = 300
@@ -72,25 +73,17 @@ def run(
     """
     import pydantic_monty
 
-    limits: pydantic_monty.ResourceLimits = {
-        "max_feed_duration_secs": seconds,
-        "max_memory": memory,
-        "max_recursion_depth": DEPTH,
-        "max_suspensions": calls,
-        "max_total_sleep_secs": 0.0,
-    }
     printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
     try:
         program = rewritten(code)
         # The sandbox's own clock stands still while a lent function works. What we put before the program is not its
         # time: on a busy machine that alone would be a failure.
         ends = math.inf
+        begun = _begun(pool, program.numbers, seconds, memory, calls)
         modules = lent_modules(lambda: time.monotonic() > ends, seed)
-        with pool.checkout(limits=limits, external_modules=modules) as session:
-            session.feed_run(f"{_SEEDING}__seed({seed})")
-            session.feed_run(sandbox_helpers.TEXTS)
-            if program.numbers:
-                session.feed_run(sandbox_numpy.NUMBERS)
+        with pool.checkout(limits=_limits(seconds, memory, calls), external_modules=modules) as session:
+            session.load_session(begun)
+            session.feed_run(f"__seed({seed})")
             ends = time.monotonic() + seconds
             session.feed_run(program.code, print_callback=printed)
             session.feed_run(f"__tested = {name}", print_callback=printed)
@@ -104,11 +97,37 @@ def run(
     return [_checked(outcome, lists) for outcome in outcomes]
 
 
+def _limits(seconds: float, memory: int, calls: int) -> ResourceLimits:
+    return {
+        "max_feed_duration_secs": seconds,
+        "max_memory": memory,
+        "max_recursion_depth": DEPTH,
+        "max_suspensions": calls,
+        "max_total_sleep_secs": 0.0,
+    }
+
+
+@lru_cache(maxsize=32)
+def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) -> bytes:
+    """A session with all that a program finds there, as it is before any program: to be read anew for each takes longer
+    than what most do. A session that begins with it has the limits that it was made under.
+    """
+    with pool.checkout(
+        limits=_limits(seconds, memory, calls), external_modules=lent_modules(lambda: False, 0)
+    ) as session:
+        session.feed_run(_SEEDING + sandbox_helpers.TEXTS)
+        if numbers:
+            session.feed_run(sandbox_numpy.NUMBERS)
+        return session.dump()
+
+
 def _checked(outcome: Any, lists: bool) -> Outcome:
     """A value of ours, or the reason why the program's is none. The program may have meddled with the driver."""
     if not (isinstance(outcome, tuple) and len(outcome) == 2):
         return None, "the program gave no value"
     value, error = outcome
+    if type(value) is float and error is None:  # most are, and there are hundreds for each program
+        return value, None
     row = of_array(value)
     if row is not value:
         value = row[0] if isinstance(row, list) and len(row) == 1 else row
@@ -142,11 +161,11 @@ def _plainly(error: str) -> str:
 
 
 def written(outcomes: list[Outcome] | str) -> bytes:
-    """`outcomes` as a line of JSON, where a complex number is a list of its parts."""
-    if not isinstance(outcomes, str):
-        parts = [([v.real, v.imag] if isinstance(v, complex) else v, error) for v, error in outcomes]
-        return json.dumps(parts).encode() + b"\n"
-    return json.dumps(outcomes).encode() + b"\n"
+    """`outcomes` as a line of JSON, all values before all errors; a complex number is a list of its parts."""
+    if isinstance(outcomes, str):
+        return json.dumps(outcomes).encode() + b"\n"
+    values = [[value.real, value.imag] if isinstance(value, complex) else value for value, _ in outcomes]
+    return json.dumps([values, [error for _, error in outcomes]]).encode() + b"\n"
 
 
 def read(line: bytes) -> list[Outcome] | str:
@@ -154,7 +173,9 @@ def read(line: bytes) -> list[Outcome] | str:
     outcomes = json.loads(line)
     if isinstance(outcomes, str):
         return outcomes
-    return [(complex(*value) if isinstance(value, list) else value, error) for value, error in outcomes]
+    values, errors = outcomes
+    whole = (complex(*value) if isinstance(value, list) else value for value in values)
+    return list(zip(whole, errors, strict=True))
 
 
 def end_all() -> None:
@@ -170,6 +191,8 @@ def main() -> None:
 
     # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # monty looks for it at every step, and where it is not installed that takes longer than many a step.
+    sys.modules["opentelemetry"] = None  # type: ignore[assignment]
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     programs: queue.SimpleQueue[str] = queue.SimpleQueue()

@@ -90,12 +90,16 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
     if spec.category != "numeric":
         await units.run_tests(spec, run, function, read)
     rounds = sorted({one.round for one in run.recorded(Exchange).values() if one.invented})
-    await _publish(run, lambda: _described(function, read))
-    await _publish(run, lambda: _audit(box, function, read, rounds, known=spec.interpreter != "given"))
-    true = await beside(truth, function, points)
-    if spec.is_module and spec.backbone == "table":
-        true = true.model_copy(update={"note": f"{true.note} {known_inputs(function)}".strip()})
-    run.record(true, "truth")
+
+    def last() -> Iterator[Outcome]:
+        yield from _described(function, read)
+        yield from _audit(box, function, read, rounds, known=spec.interpreter != "given")
+        true = truth(function, points)
+        if spec.is_module and spec.backbone == "table":
+            true = true.model_copy(update={"note": f"{true.note} {known_inputs(function)}".strip()})
+        yield Entry("truth", true)
+
+    await _publish(run, last)
 
 
 async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:

@@ -48,7 +48,12 @@ class Claim(NamedTuple):
 
 def judge(case: Findings, rules: Rules = "repaired") -> Judgement:
     """Word and sentence rest on the same conditions, so that a list and the case itself never disagree."""
-    facts = Facts(case, rules)
+    return judged(Facts(case, rules))
+
+
+def judged(facts: Facts) -> Judgement:
+    """The same, from facts that are there already."""
+    case, rules = facts.case, facts.rules
     claims: tuple[Claim, ...] = UNFINISHED
     if case.spec is not None and case.score(case.headline, rules) is not None:
         by_category = {"numeric": NUMERIC, "strings": STRINGS}
@@ -62,9 +67,9 @@ def verdict(case: Findings, rules: Rules = "repaired") -> str:
     return judge(case, rules).sentence
 
 
-def solved(case: Findings) -> bool:
+def solved(facts: Facts) -> bool:
     """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
-    return judge(case).outcome in ("found", "within the noise")
+    return judged(facts).outcome in ("found", "within the noise")
 
 
 # Not judged

@@ -13,7 +13,7 @@ from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
 from core.labs.find.missed import missed
-from core.labs.find.verdict import Outcome, judge, of_words
+from core.labs.find.verdict import Judgement, Outcome, judge, of_words
 from core.runs.transcript import CaseLog
 from core.score import Figure, Score, mean_of_cases, undefined
 
@@ -39,9 +39,14 @@ class ProbeView(Findings):
         """Computed once: they are looked up again for each that is written down."""
         return trials.trials(self)
 
+    @cached_property
+    def judgements(self) -> dict[Rules, Judgement]:
+        """Computed once, as they rest on hundreds of points."""
+        return {rules: judge(self, rules) for rules in RULES}
+
     def outcome(self, rules: Rules) -> Outcome:
         """What came of it, in one word or few: see `verdict.Outcome`."""
-        return judge(self, rules).outcome
+        return self.judgements[rules].outcome
 
 
 def view(log: CaseLog) -> ProbeView:
@@ -54,7 +59,7 @@ def verdict(view: ProbeView) -> list[str]:
     each.
     """
     words = of_words(view)
-    return [judge(view).sentence, *([words] if words else []), *missed(view)]
+    return [view.judgements["repaired"].sentence, *([words] if words else []), *missed(view)]
 
 
 def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:

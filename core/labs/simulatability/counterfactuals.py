@@ -249,7 +249,7 @@ def _read(
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
     repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
-    if before := run.recorded(Counterfactual).get(item):
+    if before := run.latest(Counterfactual, item):
         # How it was read when it came. Reading by the rules of now is an act of its own.
         repaired = before.repaired
     elif not repaired and readings["paper"] is None:

@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Sides, Told
-from core.labs.simulatability import prompts, sitting, tables
+from core.labs.simulatability import people, prompts, sitting, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
@@ -188,6 +188,7 @@ LAB = Lab(
         READING,
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
+        Judgement(people.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
     ),
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(

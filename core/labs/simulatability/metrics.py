@@ -11,6 +11,7 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from core import statistics
@@ -182,7 +183,8 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
         raise ValueError("there are no votes to count")
     counts = Counter(votes)
     most = max(counts.values())
-    return random.Random(seed).choice(sorted(vote for vote, count in counts.items() if count == most))
+    first = sorted(vote for vote, count in counts.items() if count == most)
+    return random.Random(seed).choice(first) if len(first) > 1 else first[0]
 
 
 # Generality
@@ -231,14 +233,22 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
     """Both rules mostly count the same texts, one right after the other."""
     import numpy as np
     from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
     bleu = BLEU(effective_order=True)
+    bleu.sentence_score(texts[0], [texts[1]])  # the signature tells what was scored last
+    # `sentence_score` of each pair would split both texts into words, and count these, anew for every pair.
+    counted = [extract_all_word_ngrams(bleu.tokenizer(text.rstrip()), 1, bleu.max_ngram_order) for text in texts]
     matrix = np.zeros((len(texts), len(texts)))
-    for row, hypothesis in enumerate(texts):
-        for column, reference in enumerate(texts):
-            if row != column:
-                # Equal texts score a hair above 100.
-                matrix[row, column] = min(bleu.sentence_score(hypothesis, [reference]).score / 100, 1.0)
+    for (row, (a, words_a)), (column, (b, words_b)) in combinations(enumerate(counted), 2):
+        shared = [0] * bleu.max_ngram_order
+        for ngram in a.keys() & b.keys():
+            shared[len(ngram) - 1] += min(a[ngram], b[ngram])
+        for place, of, against in (((row, column), words_a, words_b), ((column, row), words_b, words_a)):
+            totals = [max(0, of - order) for order in range(bleu.max_ngram_order)]
+            score = bleu.compute_bleu(shared, totals, of, against, bleu.smooth_method, effective_order=True).score
+            # Equal texts score a hair above 100.
+            matrix[place] = min(score / 100, 1.0)
     matrix.setflags(write=False)
     return matrix, str(bleu.get_signature())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.events import Rules
 from core.lab import RULES, Metric, Otherwise, Table
-from core.labs.simulatability import metrics
+from core.labs.simulatability import metrics, people
 from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.view import AskView
 from core.score import Figure, Score, undefined
@@ -40,6 +40,7 @@ METRICS = (
             ("question_only", "the question alone"),
         )
     ),
+    *people.METRICS,
 )
 
 _OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
@@ -201,4 +202,5 @@ TABLES = (
         ("model", "method"),
         cases=_with_arms,
     ),
+    *people.TABLES,
 )

@@ -76,7 +76,7 @@ async def _simulate_in(
     """Simulate one counterfactual without the explanation. Where that fails, only the control is lost."""
     place, asked = f"{item}/{arm}", slots(spec, counterfactual)
     if arm == "swapped":
-        other = run.recorded(OtherExplanation).get("swapped")
+        other = run.latest(OtherExplanation, "swapped")
         if other is None:
             return
         of_other = other.model_dump(include=set(question.slots))

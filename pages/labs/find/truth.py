@@ -171,7 +171,8 @@ def _beside_the_truth(case: ProbeView) -> None:
         if sentences := missed(case):
             st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
         elif case.value(case.headline) is not None:
-            nothing = "Nothing that our checks can see." if solved(case) else "Our checks cannot say: compare the two."
+            is_solved = solved(Facts(case))
+            nothing = "Nothing that our checks can see." if is_solved else "Our checks cannot say: compare the two."
             st.markdown(f"**{missed_title}**  \n{nothing}")
 
 

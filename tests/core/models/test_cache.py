@@ -188,6 +188,16 @@ def test_not_even_the_answer_that_finds_the_file_broken_is_lost(tmp_path: Path) 
     assert cache.get("k") == Answer(text="kept")
 
 
+def test_a_broken_file_that_cannot_be_moved_aside_stands_in_nobody_s_way(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(b"no database" * 1000)
+    (tmp_path / "cache.sqlite.broken").mkdir()
+    cached = Cached(Counting(), ResponseCache(path), "u")
+    for expected in ("answer 1", "answer 2"):
+        assert asyncio.run(cached.answer(request(), lambda text: None)).text == expected
+    assert path.read_bytes() == b"no database" * 1000, "and it is left as it is"
+
+
 def test_what_another_process_mended_in_the_meantime_is_not_moved_aside(tmp_path: Path) -> None:
     """Two find a broken file; when the slower one comes to move it aside, the faster one has begun it anew."""
     path = tmp_path / "cache.sqlite"

@@ -79,6 +79,15 @@ def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
     ran(jobs, second)
 
 
+def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs))
+    assert allowance.planned_calls(LAB, TWO) == needs == 3
+    monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs - 1))
+    with pytest.raises(TooMuch, match="would make 3 calls, and here one may make 2"):
+        allowance.planned_calls(LAB, TWO)
+
+
 def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs = LAB.calls(TWO, 2) if LAB.calls else 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))

@@ -94,6 +94,15 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, host
     assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
 
 
+def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: Jobs) -> None:
+    run, ann, bob = begun(jobs, ANN), Visit(jobs, ANN), Visit(jobs, BOB)
+    assert not ann.is_of_others(run) and bob.is_of_others(run)
+    ann.label(run, "all/1-yes", "", Label(note="odd"))
+    assert not ann.is_of_others(run)
+    bob.label(run, "all/1-yes", "", Label(note="not at all"))
+    assert ann.is_of_others(run)
+
+
 @pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
 def test_alone_everybody_may_do_everything(jobs: Jobs, does: str) -> None:
     run = begun(jobs, ANN)

@@ -152,6 +152,9 @@ def test_a_multiverse_says_which_choice_moves_the_figure_and_which_items_do():
         ["q2", "rules", 1.0],
         ["q3", "simulator", 1.0],  # undefined by y
     ]
+    # What moves most comes first, and what was never changed last, whichever is named first.
+    named = multiverse(frame.assign(votes=1), ["votes", "simulator", "rules"]).choices
+    assert [choice.name for choice in named] == ["rules", "simulator", "votes"] and named[2].moves is None
 
 
 def test_a_multiverse_of_one_choice_of_none_that_matters_and_of_nothing():

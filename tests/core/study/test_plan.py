@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core import entry
-from core.study.plan import BadStudy, Study, read
+from core.study.plan import LARGEST, BadStudy, ClusterOf, Study, line_of, parse, read, run_id, unpriced
 
 GRID = """title = "Two labs"
 budget_calls = 100
@@ -77,6 +78,140 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str
     with pytest.raises(BadStudy) as fault:
         study_of(tmp_path, GRID.replace(old, new, 1))
     assert said in str(fault.value)
+
+
+ONE = """title = "One"
+lab = "ask"
+spec = { dataset = "world", model = "control/fickle" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ONE.replace("dataset", "datasat"), "study.toml, line 3, spec.datasat: Ask has no setting 'datasat'. Did you"),
+        (f"{ONE}[[table]]\nrows = ['modle']\n", "line 5, table.1.rows: there is no 'modle' to show. Did you mean"),
+        (f"{ONE}[[table]]\ncolumns = ['zzz']\n", "table.1.columns: there is no 'zzz' to show. There are: "),
+        (f"{ONE}[[table]]\nmetrics = ['precison']\n", "table.1.metrics: there is no 'precison' to show. Did you mean"),
+        (f"{ONE}[[table]]\nlab = 'ak'\n", "line 5, table.1.lab: there is no lab 'ak'. Did you mean ask?"),
+        (f"{ONE}[[table]]\nkind = 'chen_t2'\nrows = ['model']\n", "line 6, table.1.rows: the table chen_t2 has rows"),
+        (f"{ONE}[[table]]\nlab = 'check'\nkind = 'chen_t2'\n", "line 6, table.1.kind: there is no table 'chen_t2'."),
+        (f"{ONE}grid = {{ limit = [] }}\n", "line 4, grid.limit: "),
+        (f"{ONE}[cluster]\nmemory = 'much'\n", "line 5, cluster.memory: "),
+        ("stop_width = 0.1\nlab = 'probe'\nspec = { model = 'control/inventor' }\n", "Probe cannot stop early: "),
+        (f"rates = [0.5, 1.5]\n{ONE}", "line 1, rates"),
+        (f"{ONE}[grid]\nlimit = [1, 0]\n", "line 5, grid.limit: limit: Input should be greater than or equal to 1 ("),
+        ("title = 'no lab'\n", "study.toml, line 1, lab: this has to be there."),
+        ("part = []\n", "line 1, part: "),
+        (f"{ONE}prompts = 3\n", "line 4, prompts: a study has no such setting."),
+        *((f"{setting}\n{ONE}", "line 1, " + setting.split()[0]) for setting in (
+            "at_once = 0", "at_once = 65", "budget_calls = 0", "budget_money = 0", "width = 0", "width = 1",
+            "power = 0", "power = 1", "stop_width = 0", "stop_width = 1", "rates = [0.5, -0.1]", "name = 'a b'",
+            "rules = 'odd'",
+        )),
+        *((f"{ONE}[cluster]\n{name} = 0\n", f"line 5, cluster.{name}") for name in ("jobs", "at_once", "cpus")),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_study_of_one_part_is_named_as_it_stands_there(text: str, said: str) -> None:
+    with pytest.raises(BadStudy) as fault:
+        parse("study.toml", text.encode(), entry.labs())
+    assert said in str(fault.value)
+
+
+def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(ONE + "#" * (LARGEST - len(ONE)))
+    assert read(file, entry.labs()).name == "one"
+    file.write_text(ONE + "#" * (LARGEST + 1 - len(ONE)))
+    with pytest.raises(BadStudy, match="larger than 256 kB"):
+        read(file, entry.labs())
+    with pytest.raises(BadStudy, match="cannot be read: No such file"):
+        read(tmp_path / "none.toml", entry.labs())
+    with pytest.raises(BadStudy, match="line 3: this is no text"):
+        parse("s.toml", b"a = 1\n\n\xff", entry.labs())
+
+
+def test_what_a_study_is_called_and_what_stands_in_it_by_itself() -> None:
+    one = parse("a.toml", b"\xef\xbb\xbf" + ONE.encode(), entry.labs())
+    assert (one.name, one.title, one.about, one.at_once, one.rules) == ("a", "One", "", 4, "repaired")
+    assert (one.budget_calls, one.budget_money, one.width, one.power, one.rates, one.stop_width) == (None,) * 6
+    named = parse("a.toml", f'name = "b"\n{ONE}'.replace('title = "One"', "").encode(), entry.labs())
+    assert (named.name, named.title) == ("b", "b")
+    assert parse("a.toml", ONE.replace('title = "One"', "").encode(), entry.labs()).title == "a"
+    more = parse("a.toml", f"rates = [0.7, 0.5]\nbudget_money = 0.5\npower = 0.8\n{ONE}".encode(), entry.labs())
+    assert (more.rates, more.budget_money, more.power) == ((0.7, 0.5), 0.5, 0.8)
+    least = parse("a.toml", f"{ONE}[cluster]\njobs = 1\nat_once = 1\ncpus = 1\n".encode(), entry.labs())
+    assert least.cluster == ClusterOf() and ClusterOf().memory == "4GB"
+
+
+def test_the_same_run_is_made_once_and_a_control_that_was_asked_for_is_no_control() -> None:
+    [twice] = parse("a.toml", f"{ONE}grid = {{ seed = [1, 1] }}\n".encode(), entry.labs()).runs
+    [again] = parse("a.toml", f"{ONE}grid = {{ seed = [1] }}\n".encode(), entry.labs()).runs
+    assert twice.id == again.id == run_id(twice.lab, twice.spec)
+    of = parse("a.toml", ONE.encode(), entry.labs())
+    control = of.controls[0]
+    assert of.stop_width_of(control) is None
+    asked = parse("a.toml", ONE.encode(), {"ask": replace(control.lab, calibration=lambda spec: [spec])})
+    assert asked.controls == () and len(asked.all) == 1
+    narrow = parse("a.toml", f"stop_width = 0.25\n{ONE}".encode(), entry.labs())
+    assert [narrow.stop_width_of(run) for run in (*narrow.controls, *narrow.runs)] == [None] * len(narrow.controls) + [
+        0.25
+    ]
+
+
+def test_the_models_whose_price_nobody_knows() -> None:
+    grid = 'grid = { model = ["openai/zzz", "openai/gpt-4o-mini", "openai/aaa", "control/fickle"] }\n'
+    assert unpriced(parse("a.toml", f"{ONE}{grid}".encode(), entry.labs())) == ["openai/aaa", "openai/zzz"]
+
+
+LINES = """title = "x"
+
+[[part]]
+lab = "ask"
+[part.spec]
+"dataset" = "world"
+[part.grid]
+limit = [
+  1,
+]
+[[part]]
+lab = "check"
+[[part.exclude]]
+task = "a"
+[[part.exclude]]
+task = "b"
+[cluster]
+jobs = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        (("title",), 1),
+        (("part", 0), 3),
+        (("part", 0, "lab"), 4),
+        (("part", 0, "spec"), 5),
+        (("part", 0, "spec", "dataset"), 6),
+        (("part", 0, "spec", "model"), 5),
+        (("part", 0, "grid", "limit", 0), 8),
+        (("part", 1, "lab"), 12),
+        (("part", 1, "exclude", 0, "task"), 14),
+        (("part", 1, "exclude", 1, "task"), 16),
+        (("part", 1, "spec", "dataset"), 11),
+        (("cluster", "jobs"), 18),
+        (("cluster", "walltime"), 17),
+        (("table", 0), 1),
+        ((), 1),
+    ],
+)
+def test_a_setting_is_found_on_its_line(key: tuple[str | int, ...], line: int) -> None:
+    assert line_of(LINES, key) == line
+    # Headings are counted by the table that they stand in.
+    more = LINES.replace('lab = "check"', 'lab = "check"\n[[part.exclude]]\ntask = "c"').replace(
+        "limit = [", "[[part.exclude]]"
+    )
+    assert line_of(more, ("part", 1, "exclude", 2, "task")) == 18
 
 
 @pytest.mark.parametrize("file", sorted(Path("studies").glob("*.toml")), ids=lambda file: file.stem)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from benchmarks.memory import make
 from core import entry, home
@@ -21,7 +22,7 @@ from core.models import prices
 from core.runs.transcript import Call, Transcript
 from core.runs.turns import WHOSE
 from core.study import tables
-from core.study.control import Wanted, want, wanted
+from core.study.control import MOST_AT_ONCE, Wanted, want, wanted
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
 from core.study.plan import read as study_of
@@ -116,6 +117,11 @@ def test_what_is_wanted_is_kept_field_by_field_and_nonsense_is_nothing(tmp_path:
     assert wanted(tmp_path, "a") == Wanted()
     want(tmp_path, "a", at_once=3)
     assert want(tmp_path, "a", paused=True) == wanted(tmp_path, "a") == Wanted(paused=True, at_once=3)
+    for at_once in (0, MOST_AT_ONCE + 1):
+        with pytest.raises(ValidationError):
+            want(tmp_path, "a", at_once=at_once)
+    assert want(tmp_path, "b", at_once=MOST_AT_ONCE).at_once == 64
+    (tmp_path / "studies" / "b.json").unlink()
     (tmp_path / "studies" / "a.json").write_text('{"at_once": 0}')
     assert wanted(tmp_path, "a") == Wanted()
     assert [one.name for one in (tmp_path / "studies").iterdir()] == ["a.json"]

@@ -83,10 +83,9 @@ def _read(text: str, at_start: _Read, in_sentences: _Read) -> str | None:
 
 
 def _ticked(text: str) -> str:
-    """The one line of several with a tick, where there is one; else `text`."""
-    lines = text.splitlines()
-    ticked = [line for line in lines if _TICK.search(line)]
-    return _TICK.sub("", ticked[0]) if len(ticked) == 1 and len(lines) > 1 else text
+    """The one line with a tick, where there is one; else `text`."""
+    ticked = [line for line in text.splitlines() if _TICK.search(line)]
+    return _TICK.sub("", ticked[0]) if len(ticked) == 1 else text
 
 
 def _last_row(text: str) -> list[str]:
@@ -305,7 +304,7 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
     if _bare(line) in bare:
         return bare[_bare(line)]
     letter = _LETTER_FIRST.match(line)
-    if letter is None or len(letter[1]) != 1:
+    if letter is None:
         return None
     rest = line[letter.end() :]
     if not letter[2] and rest.strip(" .,"):
@@ -315,7 +314,7 @@ def _option_first(text: str, options: Sequence[str], bare: Mapping[str, str]) ->
     if re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
         return None  # the options once more
     index = ord(letter[1].lower()[0]) - ord("a")
-    return options[index] if 0 <= index < len(options) else None
+    return options[index] if index < len(options) else None
 
 
 def _option_said(text: str, options: Sequence[str]) -> str | None:

@@ -219,7 +219,7 @@ def is_suggestions(text: str) -> bool:
     if len(lines) == 1 and _ADVISES.match(lines[0]):
         return True
     offered = bool(lines) and _SUGGESTS.fullmatch(lines[0]) is not None
-    if offered or introduction_end(text) >= text.find("\n") > 0:
+    if offered or introduction_end(text) > text.find("\n"):
         lines = lines[1:]
     items = [line for line in lines if _LIST_LINE.match(line) or line.lower().startswith("<li>")]
     advice = sum(_ADVICE.match(line) is not None for line in items)

@@ -76,6 +76,9 @@ def test_repaired_sentiment(text, label):
         ("Option 2", "no"),
         ("(1)", "yes"),
         ("2) yes", "yes"),
+        ("[x] yes", "yes"),
+        ("[ ] yes\n[x] no\n[ ] unknown", "no"),
+        ("| # | Answer | Why |\n|---|---|---|\n| 1 | No | it says so |", "no"),
         ("Not enough information", "unknown"),
         ("No, this is unknown", "unknown"),
         ("No, the paragraph says the opposite.", "no"),
@@ -140,6 +143,13 @@ def test_repaired_entailment(text, label):
         ("kitchen (c)", "kitchen"),
         ("b) because he left the kitchen", "garden"),
         ("c) [REDACTED]", "kitchen"),
+        ("a", "bathroom"),
+        ("e", None),
+        ("b) garden\nc) kitchen", None),
+        ("(b) [REDACTED]\nb) [REDACTED], once more", "garden"),
+        ("b) garden\nHe went there.", "garden"),
+        ("He was there.\nb) garden", "garden"),
+        ("a) or b)", None),
         ("John moved to the garden, so the answer is b.", "garden"),
         ("İ", None),
         ("```\nkitchen\n```", "kitchen"),
@@ -167,6 +177,7 @@ def test_choices_with_marks_and_letters():
         ("Yes.", "yes"),
         ("Yes, it is.", "yes"),
         ("**No**", "no"),
+        ("(No), it is not.", "no"),
         ("Answer: no", "no"),
         ('{"answer": true}', "yes"),
         ("It is possible to determine the sentiment.", "yes"),
@@ -239,6 +250,16 @@ def test_repaired_word_list(text):
         ("Great. A very dull plot. Bad.", None),
         ("It was a long evening with old friends, and then we all went home at last", None),
         ('For [REDACTED]: {"words": ["dull", "old"]}', ["dull", "old"]),
+        ("| 1 | 2 |\n|---|---|\n| dull | it is |\n| old | it was |", ["dull", "old"]),
+        ("| # | Praise |\n|---|---|\n| 1 | dull |\n| 2 | old |", ["dull", "old"]),
+        ("- great\n          - fun", ["great"]),
+        ("Here: the words: great, dull", ["great", "dull"]),
+        ('{"answer": "great"}', ["great"]),
+        ('like, "crushing bore," and bad:', ["like", "crushing bore", "bad"]),
+        ('{"great": "praise", "dull": "blame"}', ["great", "dull"]),
+        ("Please share the paragraph.", None),
+        ("I don't see a paragraph in your message.", None),
+        ("No changes are needed.", None),
     ],
 )
 def test_repaired_word_list_edges(text, words):
@@ -271,6 +292,7 @@ def test_repaired_word_list_edges(text, words):
         "{}\n\n**Changes made:**\n- dull became bright",
         "{}\n\nI replaced one word so that the answer changes.",
         "{}\n\n---\nExplanation: one word was changed.",
+        "{}\n\nI replaced one word.\n\nLet me know if you need another version.",
         "Original paragraph: something else\n\nEdited paragraph: {}",
         "Paragraph: something else\n\nParagraph: {}",
         "Option 1:\nSomething else.\n\nOption 2:\n{}",
@@ -305,6 +327,13 @@ def test_repaired_paragraph(frame, paragraph):
         "I cannot edit this paragraph.",
         "As an AI language model, I have no opinion on films.",
         "Sure, here is the edited paragraph:",
+        "Please share the paragraph.",
+        "I don't see a paragraph in your message.",
+        "No changes are needed.",
+        "To edit the paragraph:\n- change good to bad\n- remove fine",
+        "- change good to bad\n- remove fine",
+        "You could simply change good to bad.",
+        "Some ideas for the film:\n- bad in place of good\n- nothing in place of fine",
         "[]",
         "",
         "```\n```",
@@ -314,11 +343,31 @@ def test_no_paragraph(text):
     assert parse.paragraph(text, "repaired") is None
 
 
+@pytest.mark.parametrize(
+    "text", ["- change good to bad\n- He is a bad man.", "- change good to bad\nHe is a bad man.", "Change\nis good."]
+)
+def test_what_is_not_advice_throughout_is_a_paragraph(text):
+    assert parse.paragraph(text, "repaired") == text
+
+
 def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
     paragraph = (
         "First part: it began well.\nReview: 8 of 10\n\n1. A list\n2. inside\n\n*Emphasis* stays, <b>so does this</b>."
     )
     assert parse.paragraph(f"Edited paragraph:\n\n{paragraph}", "repaired") == paragraph
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("«He said «no» and left.»", "He said «no» and left."),
+        ("«No», he said, and «never».", "«No», he said, and «never»."),
+        ("- He ran - and fell.", "He ran - and fell."),
+        ('{"why": "as asked", "new one": "A film that is bad."}', "A film that is bad."),
+    ],
+)
+def test_marks_around_the_whole_are_taken_off_and_no_others(text, read):
+    assert parse.paragraph(text, "repaired") == read
 
 
 def test_json_of_a_whole_answer_survives_being_written_out():

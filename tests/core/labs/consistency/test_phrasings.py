@@ -10,7 +10,14 @@ from benchmarks.agreement import READERS, misread, phrasings, table
 from core.labs.consistency import parse
 
 FEWEST = 60
-SHARE = 0.95
+MISREAD = {
+    "explanation": ["yes\nJustification: “Cats purr when they are hurt too.”"],
+    "simulation": [
+        "I cannot guess what it knows of ants in general, but by its claim insects have eight legs. "
+        "So the robot will likely answer no."
+    ],
+}
+"""By repaired rules: all that is misread, so that whatever else comes to be misread is noticed."""
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -21,9 +28,8 @@ def test_there_are_enough_phrasings_and_none_twice(reader: str) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_repaired_rules_read_nearly_all_phrasings_rightly(reader: str) -> None:
-    wrong = misread(reader, "repaired")
-    assert len(wrong) <= (1 - SHARE) * len(phrasings(reader)), wrong
+def test_repaired_rules_read_all_phrasings_rightly_but_those_that_are_known(reader: str) -> None:
+    assert misread(reader, "repaired") == MISREAD.get(reader, [])
 
 
 @pytest.mark.parametrize("reader", READERS)

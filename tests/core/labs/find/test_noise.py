@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.labs.find.evaluate import AS_GOOD, excess, nmse
+from core.labs.find.facts import Facts
 from core.labs.find.functions.numeric import GRID, Atom, Noise, NumericFunction
 from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
@@ -66,9 +67,9 @@ def test_what_the_code_adds_to_the_noise_decides(share: float, outcome: str) -> 
     assert judged.outcome == outcome
     if outcome == "within the noise":
         assert judged.sentence.startswith("Its code is as good as the noise allows: the noise alone makes an error of")
-        assert solved(view) and not any("Farthest" in line for line in missed(view))
+        assert solved(Facts(view)) and not any("Farthest" in line for line in missed(view))
     else:
-        assert "beyond the noise, the code's error is" in judged.sentence and not solved(view)
+        assert "beyond the noise, the code's error is" in judged.sentence and not solved(Facts(view))
 
 
 def test_without_noise_there_is_nothing_beyond_it() -> None:

@@ -58,6 +58,27 @@ def test_what_models_write_about_texts_runs():
     assert values("def f(s):\n    return ''.join(sorted(set(s)))", "banana") == ["abn"]
 
 
+def test_what_is_yielded_one_by_one_and_from_another_comes_in_its_order():
+    code = "def g(n):\n    yield 'a'\n    yield from n\n    yield 'd'\ndef f(s):\n    return ''.join(g(s))"
+    assert values(code, "bc") == ["abcd"]
+
+
+def test_a_dictionary_that_keeps_its_order_is_one_by_either_name():
+    for name in (
+        "import collections\nOrdered = collections.OrderedDict",
+        "from collections import OrderedDict as Ordered",
+    ):
+        assert values(f"{name}\ndef f(s):\n    return ''.join(Ordered.fromkeys(s))", "banana") == ["ban"]
+
+
+@pytest.mark.parametrize(
+    "context", ["open('a') as file", "np.ignored()", "quiet()", "np.errstate(), open('a') as file"]
+)
+def test_a_context_is_passed_over_only_where_it_quiets_warnings(context):
+    assert values("def f(x):\n    with np.errstate(all='ignore'):\n        return x", 1.0) == [1.0]
+    assert evaluate(f"def f(x):\n    with {context}:\n        return x", [1.0]).errors[0]
+
+
 def test_random_numbers_are_lent_and_repeat_themselves():
     code = "import numpy as np\ndef f(x):\n    return x + np.random.normal(0, 1)"
     first = values(code, 1.0, 1.0)

@@ -34,6 +34,41 @@ def test_memory_ends_at_64_megabytes_and_where_the_caller_says() -> None:
     assert error_of(evaluate(fills(50), [1.0], memory=32 * 1024 * 1024)).startswith("MemoryError")
 
 
+ROWS, DRAWS = "arrays may have 1,000 numbers", "draws come one by one, or up to 1,000 in a row"
+LENT = [
+    ("len(np.arange(1000))", 1000, "np.arange(1001)", ROWS),
+    ("len(np.arange(5, 1005))", 1000, "np.arange(5, 1006)", ROWS),
+    ("len(np.arange(9, -2991, -3))", 1000, "np.arange(9, -2994, -3)", ROWS),
+    ("np.arange(1, 2, 0.5)[1]", 1.5, "np.arange(1, 2, 3, 4)", "one to three numbers"),
+    ("len(np.zeros([1000]))", 1000, "np.zeros([1001])", ROWS),
+    ("len(np.empty(1000))", 1000, "np.empty(1001)", ROWS),
+    ("len(np.full(1000, 2))", 1000, "np.ones(shape=1001)", ROWS),
+    ("len(np.linspace(0, 1, 1000))", 1000, "np.linspace(0, 1, num=1001)", ROWS),
+    ("len(np.logspace(0, 1))", 50, "np.logspace(0, 1, 50.0)", "rows of a whole number"),
+    ("len(np.sort([0] * 1000))", 1000, "np.sort([0] * 1001)", "lists may have 1,000 numbers"),
+    ("len(np.random.normal(size=1000))", 1000, "np.random.normal(size=1001)", DRAWS),
+    ("len(np.random.normal(size=0))", 0, "np.random.normal(size=-1)", DRAWS),
+    ("len(np.random.normal(size=(1000,)))", 1000, "np.random.normal(size=(2, 2))", DRAWS),
+    ("np.round(1.5, 400) != 0", 1, "np.round(1.5, 401)", "400 decimals at most"),
+    ("np.round(1.5, decimals=-400) != 0", 1, "np.round(1.5, decimals=-401)", "400 decimals at most"),
+    ("len(np.polyfit([1, 2, 3], [1, 2, 3], 30))", 31, "np.polyfit([1, 2, 3], [1, 2, 3], 31)", "a degree of 30 at most"),
+    ("np.random.seed(0) or 1", 1, "np.random.seed(-1)", "a seed is a whole number from 0"),
+    ("np.random.seed(2**64 - 1) or 1", 1, "np.random.seed(2**64)", "a seed is a whole number from 0"),
+]
+"""What is lent: just inside its limit with its value, just beyond with its words."""
+
+
+def test_what_is_lent_ends_at_its_limits() -> None:
+    for inside, value, beyond, words in LENT:
+        assert evaluate(f"import numpy as np\ndef f(x):\n    return {inside}", [1.0]).values == (value,), inside
+        assert words in error_of(evaluate(f"import numpy as np\ndef f(x):\n    return {beyond}", [1.0])), beyond
+
+
+def test_whole_numbers_that_numpy_would_count_without_bound_are_floats() -> None:
+    for number, kind in ((2**53 - 1, int), (1 - 2**53, int), (2**53, float), (-(2**53), float), (10**30, float)):
+        assert type(sandbox_modules.safe_argument(number)) is kind
+
+
 def deep(calls: int) -> str:
     return f"def g(n):\n    return 0 if n == 0 else 1 + g(n - 1)\ndef f(x):\n    return g({calls})"
 

@@ -184,6 +184,7 @@ SIMULATED_CHOICES = [
     ("The robot would choose the first response since it likes steps.", "1"),
     ("I would guess Candidate Response 1.", "1"),
     ("My guess is Candidate Response 2.", "2"),
+    ("No.\nAnswer: 1", "neither"),
     ("I would guess that the robot will find Candidate Response 1 more helpful.", "1"),
     ("I can confidently guess that the robot will choose Response 2", "2"),
     (

@@ -1,0 +1,139 @@
+"""What people make of the same explanations, beside the automatic figures: Chen et al. 2023, Table 3, section 5.2.2."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.lab import GUESS, VERDICT, Metric, Table
+from core.labs.simulatability.metrics import kappa
+from core.labs.simulatability.reading.values import GUESSES
+from core.score import Score
+from core.statistics import Interval, correlation_per_input
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PLAUSIBLE = "plausibility"
+"""What people judge of a case as a whole."""
+
+METRICS = (
+    Metric(
+        "kappa", "Agreement with people (kappa)", "How far guesses agree with people's, beyond chance.", is_share=False
+    ),
+    Metric("precision_plausibility", "Precision and plausibility", "How far one goes with the other.", is_share=False),
+    Metric("plausibility_agreement", "Two people on plausibility", "How far one goes with the other.", is_share=False),
+)
+
+KINDS: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+_PEOPLE = "people"
+_READABLE = (*GUESSES, "unknown")
+
+
+def _guessed(frame: DataFrame) -> DataFrame:
+    """People's guesses that can be read, beside the simulator's; `simulates` is who that was."""
+    if "read" not in frame:
+        return frame[:0]
+    chosen = frame[(frame["metric"] == GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
+    return chosen.assign(simulates=chosen["simulator"].where(chosen["simulator"] != "", chosen["model"]))
+
+
+def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Cohen's kappa over the new questions on which both guessed: of each simulator with people, the mean over these,
+    and of people with one another, the mean over pairs. *Unknown* is a guess like others, as it was for the paper's
+    annotators.
+    """
+    for simulator, part in frame.groupby("simulates", sort=False):
+        found = [kappa(list(own["word"]), list(own["read"])) for _, own in part.groupby("who")]
+        yield _mean(found, str(simulator), "mean over {} people", part)
+    places = ["run", "case", "trial"]
+    wide = frame.drop_duplicates([*places, "who"]).pivot(index=places, columns="who", values="word").astype(object)
+    wide = wide.where(wide.notna(), None)
+    pairs = [kappa(list(wide[one]), list(wide[other])) for one, other in combinations(wide.columns, 2)]
+    yield _mean(pairs, _PEOPLE, "mean over {} pairs of people", frame)
+
+
+def _mean(found: Sequence[Score], row: str, over: str, frame: DataFrame) -> dict[str, Any]:
+    """A cell: the mean of kappas, and how many trials were guessed by whoever makes it up."""
+    values = [one.value for one in found if one.value is not None]
+    left_out = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
+    return {
+        **{"row": row, "column": METRICS[0].title, "value": sum(values) / len(values) if values else None},
+        **{"n": max((one.n for one in found), default=0), "of": len(frame.drop_duplicates(["run", "case", "trial"]))},
+        "note": over.format(len(found)) + left_out,
+        **_behind(frame),
+    }
+
+
+def _behind(frame: DataFrame) -> dict[str, Any]:
+    return {
+        "complete": bool(frame["complete"].all()),
+        "behind": tuple(dict.fromkeys(zip(frame["run"], frame["case"], strict=True))),
+    }
+
+
+def _judged(frame: DataFrame) -> DataFrame:
+    """People's verdicts on how plausible an explanation is, each with the precision of its case as `precision`."""
+    if "who" not in frame:
+        return frame[:0]
+    places = ["run", "case"]
+    precision = frame[frame["metric"] == "precision"][[*places, "value"]].rename(columns={"value": "precision"})
+    verdicts = frame[(frame["metric"] == f"{VERDICT}{PLAUSIBLE}") & (frame["trial"] == "")]
+    return verdicts.merge(precision, on=places)
+
+
+def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Precision with the share of people who find the explanation plausible, over the explanations of one question, and
+    people's verdicts with one another's, two by two; averaged over questions, by Pearson and by Spearman.
+    """
+    places = ["item", "run", "case"]
+    wide = frame.pivot_table("value", places, "who")
+    precision = frame.drop_duplicates(places).set_index(places)["precision"].reindex(wide.index)
+    items, pairs = list(wide.index.get_level_values("item")), list(combinations(wide.columns, 2))
+    for kind in KINDS:
+        found = correlation_per_input(items, list(precision), list(wide.mean(axis=1)), kind)
+        yield _cell(kind, METRICS[1], found, items, frame)
+        # A pair's correlation on a question is one entry; as they share people and questions there is no interval.
+        inputs = [f"{one}, {other}: {item}" for one, other in pairs for item in items]
+        first = [value for one, _ in pairs for value in wide[one]]
+        second = [value for _, other in pairs for value in wide[other]]
+        both = correlation_per_input(inputs, first, second, kind)
+        yield _cell(kind, METRICS[2], both._replace(low=None, high=None), inputs, frame)
+
+
+def _cell(kind: str, metric: Metric, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
+    return {
+        **{"row": "all systems", "column": f"{kind} · {metric.title}", "value": found.value, "low": found.low},
+        **{"high": found.high, "n": found.n, "of": len({*inputs}), "note": found.how.partition(";")[0]},
+        **_behind(frame),
+    }
+
+
+TABLES = (
+    Table(
+        "chen_t3",
+        "Do simulators guess as people do? Cohen's kappa (Chen et al. 2023, Table 3)",
+        ("kappa",),
+        ("simulator",),
+        apart=("dataset",),
+        cases=_guessed,
+        their_rows=("simulator",),
+        figures=agreement,
+        of_people=True,
+        nothing="Nobody has guessed in these runs. Add &guess=1 to the address of one of them (ask?run=RUN&guess=1): "
+        "before it shows an answer it then asks what you expect.",
+    ),
+    Table(
+        "chen_plausibility",
+        "Does precision go with what people find plausible? Correlation per question (Chen et al. 2023, section 5.2.2)",
+        ("precision_plausibility", "plausibility_agreement"),
+        ("dataset",),
+        cases=_judged,
+        their_columns=("statistic",),
+        figures=correlations,
+        of_people=True,
+        nothing="Nobody has said of these explanations whether they are plausible. Open their cases in Browse, and say "
+        "it under Your verdict, on the whole case.",
+    ),
+)

@@ -1,0 +1,62 @@
+"""What people said of a study's cases, beside what was read there: their guesses, and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from core import journal
+from core.events import Recorded, Rules
+from core.lab import GUESS, VERDICT, Lab
+from core.runs.labels import BY, Label
+from core.runs.transcript import transcript
+from core.runs.upgrade import upgraded
+from core.study.cells import Row
+from core.study.plan import Planned, Study
+
+
+def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
+    """The journals of what people said, by the run that they are about; none where no table of the study asks."""
+    kinds = {table.kind for table in study.tables}
+    if not any(one.of_people and one.kind in kinds for lab in labs.values() for one in lab.tables):
+        return {}
+    found: dict[str, list[Path]] = {}
+    for path in journal.listed(folder, "*~*"):
+        run, _, who = path.stem.partition("~")
+        # What begins with another ~ is the owner's: whether the run is shared, how it is kept.
+        if not who.startswith("~"):
+            found.setdefault(run, []).append(path)
+    return {run.id: found[run.id] for run in study.all if run.id in found}
+
+
+def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
+    """How much people said so far, for whoever wants to know whether it is more than before."""
+    return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
+
+
+def rows(
+    run: Planned, labs: Mapping[str, Lab], folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules
+) -> Iterator[Row]:
+    """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
+    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, and of a verdict `value`, 1 for
+    the good word and 0 for the other. What else tells of the case is as in its rows of `measured`, and cases that have
+    none there are left out.
+    """
+    state = transcript(upgraded(journal.read(journal.at(folder, run.id)).events, labs))
+    cases = {row["case"]: row for row in measured}
+    good = {one.name: one.good for one in run.lab.judgements}
+    trials = {case: run.lab.view(state.case(case)).trials for case in cases}
+    for path in said:
+        who = path.stem.partition("~")[2].removeprefix(BY)
+        last = {(event.case, event.item, event.record): event for event in journal.read(path).events
+                if isinstance(event, Recorded) and event.case in cases}  # fmt: skip
+        for (case, item, record), event in last.items():
+            about = {**cases[case], "who": who, "trial": item, "n": 1, "of": 1, "truth": None, "value": None}
+            if record == "label":
+                for name, word in Label.model_validate(event.data).verdicts.items():
+                    yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
+            elif rules in event.data and item in trials[case]:
+                trial = getattr(trials[case][item], rules)
+                # What was set aside, or added by hand after the explanation was read, is in no figure.
+                if not trial.reason:
+                    yield about | {"metric": GUESS, "word": event.data[rules], "read": trial.expected}
