@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -76,16 +77,18 @@ def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> I
                 yield (inner if inner in known else base), node.lineno
 
 
-def imports_of(modules: dict[str, Path]) -> list[Import]:
+@cache
+def imports() -> list[Import]:
+    """Of every file; read when the first test wants them, not by each process that collects tests."""
     return [
         Import(module, imported, f"{path.relative_to(ROOT)}:{line}")
-        for module, path in modules.items()
-        for imported, line in imported_names(module, path, ast.parse(path.read_text(encoding="utf-8")), set(modules))
+        for module, path in MODULES.items()
+        for imported, line in imported_names(module, path, ast.parse(path.read_text(encoding="utf-8")), set(MODULES))
     ]
 
 
-IMPORTS = imports_of(MODULES)
-OURS = [one for one in IMPORTS if one.imported.split(".")[0] in {"core", "pages", "app"}]
+def ours() -> list[Import]:
+    return [one for one in imports() if one.imported.split(".")[0] in {"core", "pages", "app"}]
 
 
 def within(module: str, package: str) -> bool:
@@ -109,7 +112,7 @@ def test_every_file_stands_on_a_floor_of_its_own():
 
 def test_a_file_imports_only_from_floors_below_or_from_its_own_package():
     wrong = []
-    for importer, imported, where in OURS:
+    for importer, imported, where in ours():
         (from_floor, from_package), (to_floor, to_package) = place(importer), place(imported)
         if to_floor > from_floor or (to_floor == from_floor and to_package != from_package):
             wrong.append(f"{where} imports {imported}")
@@ -122,7 +125,7 @@ def test_a_lab_imports_no_other_lab():
 
     wrong = [
         f"{where} imports {imported}"
-        for importer, imported, where in OURS
+        for importer, imported, where in ours()
         if lab(importer) and lab(imported) not in ("", lab(importer))
     ]
     assert not wrong
@@ -139,14 +142,14 @@ def circle(edges: dict[str, set[str]]) -> list[str]:
 
 def test_there_are_no_circles():
     edges: dict[str, set[str]] = {}
-    for importer, imported, _ in OURS:
+    for importer, imported, _ in ours():
         if imported in MODULES and imported != importer:
             edges.setdefault(importer, set()).add(imported)
     assert circle(edges) == []
 
 
 def test_core_imports_no_streamlit():
-    assert not [one.where for one in IMPORTS if within(one.importer, "core") and within(one.imported, "streamlit")]
+    assert not [one.where for one in imports() if within(one.importer, "core") and within(one.imported, "streamlit")]
 
 
 def test_importing_all_of_core_stays_cheap():
@@ -228,4 +231,4 @@ def test_pages_that_are_no_lab_s_room_name_no_lab():
 
 
 def imports_of(module: str) -> list[str]:
-    return [one.imported for one in IMPORTS if one.importer == module]
+    return [one.imported for one in imports() if one.importer == module]

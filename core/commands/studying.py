@@ -146,18 +146,24 @@ class _Progress:
         self._json = as_json
 
     def tell(self, run: Planned, state: Transcript) -> None:
-        score = state.score(run.lab.headline, self._study.rules)
-        value, items = (score.value, f"{score.n} of {score.of}") if score else (None, "")
+        rules = self._study.rules
+        # Of a lab's leading figures not every one exists for every kind of item.
+        leading = [metric for metric in run.lab.metrics if metric.leads and metric.better]
+        scores = ((metric, state.score(metric.name, rules)) for metric in leading)
+        found = next(((metric, score) for metric, score in scores if score and score.value is not None), None)
+        metric = found[0] if found else run.lab.metric(run.lab.headline)
+        value, items = (found[1].value, f"{found[1].n} of {found[1].of}") if found else (None, "")
         status = state.status
         if status == "cancelled" and (width := self._study.stop_width_of(run)):
-            early = Early(run.lab, self._study.rules, width)
+            early = Early(run.lab, rules, width)
             early(state)
+            metric = run.lab.metric(run.lab.headline)
             status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
         if self._json:
-            told = {"run": run.id, "status": status, "metric": run.lab.headline, "value": value}
+            told = {"run": run.id, "status": status, "metric": metric.name, "value": value}
             print(json.dumps(told), flush=True)
             return
-        title = run.lab.metric(run.lab.headline).title.lower()
+        title = metric.title.lower()
         figure = f"no {title}" if value is None else f"{title} {value:.2f} ({items})"
         model = getattr(run.spec, "model", "")
         print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {status}, {figure}", flush=True)

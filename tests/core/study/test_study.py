@@ -93,6 +93,16 @@ def test_the_dial_reads_what_is_so(tmp_path: Path, capsys: pytest.CaptureFixture
         assert listing.count(store, Filter(chosen={"study": ("another",)})) == 0
 
 
+def test_a_run_is_told_of_by_the_figure_that_its_items_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    functions = (
+        'lab = "probe"\nspec = { interpreter = "fit", count = 1 }\ngrid = { category = ["numeric", "strings"] }\n'
+    )
+    assert main(["study", "run", written(tmp_path, functions)]) == 0
+    told = sorted(capsys.readouterr().out.splitlines())
+    assert ["normalized error" in line for line in told] == [True, False]
+    assert ["exact match" in line for line in told] == [False, True]
+
+
 def test_where_the_instrument_is_off_nothing_else_is_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: StubServer
 ) -> None:
