@@ -42,6 +42,10 @@ def draw(study: Study, found: Estimate) -> None:
             help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
             st.metric("Width of an interval", f"{found.width:.2f}", help=help)
     st.markdown("\n".join(f"- {line}" for line in _sentences(study, found)))
+    if found.broken:
+        title, *rows = found.broken
+        with st.expander(title.rstrip("."), icon=":material/broken_image:", key="study-broken"):
+            st.markdown("  \n".join(plain(row.strip()) for row in rows))
     if study.budget_money and (unknown := unpriced(study)):
         st.warning(
             f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "
@@ -65,6 +69,9 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
     if found.cached:
         said.append(f"{count(found.cached, 'further call')} were answered before and are not asked again.")
+    if found.unlooked:
+        runs = count(found.unlooked, "run")
+        said.append(f"Of {runs} there was no time to look up all earlier answers: fewer calls may do.")
     if study.budget_calls or study.budget_money:
         said.append(f"It stops by itself at {budget(study)}.")
     if found.tokens and any(found.tokens.values()):
@@ -77,7 +84,6 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     if found.made_of_other:
         runs = f"{count(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
         said.append(f"{runs} when a data file held something else: kept, and not counted here.")
-    said += [plain(row.strip()) for row in found.broken]
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")

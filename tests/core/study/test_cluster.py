@@ -179,7 +179,6 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
     prices.price_of.cache_clear()
     assert outcome.spent and not outcome.failed and 0.03 < spent <= 0.05
-    want(home.home(), made.name, at_once=None)
 
 
 @pytest.mark.thorough

@@ -16,7 +16,7 @@ from core.labs.consistency.controls import Decoy
 from core.store import listing
 from core.store.filters import Filter
 from core.store.store import Store
-from core.study import tables
+from core.study import estimate, tables
 from core.study.execute import TRIES
 from core.study.plan import read as study_of
 from core.study.standing import standing
@@ -133,7 +133,7 @@ def test_a_budget_stops_cleanly_and_is_gone_on_from(
 
 
 def test_the_plan_counts_what_the_cache_holds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: StubServer
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, REAL.format(budget=500))
     [before] = printed(capsys, "plan", file)
@@ -141,10 +141,14 @@ def test_the_plan_counts_what_the_cache_holds(
     for journal in home.journals().glob("study-*.jsonl"):
         journal.unlink()
     [after] = printed(capsys, "plan", file)
-    assert before["cached"] == 0 and after["cached"] > 0
+    assert before["cached"] == 0 and after["cached"] > 0 and after["unlooked"] == 0
     assert after["cached"] + sum(after["calls"].values()) == sum(before["calls"].values())
     # Nobody has said what this model costs.
     assert before["price"] is None and any("openai/stub-model" in why for why in before["unknown"])
+    # Where there is no time to look, that is said, and nothing is taken off.
+    monkeypatch.setattr(estimate, "LONGEST", 0)
+    [hasty] = printed(capsys, "plan", file)
+    assert hasty["unlooked"] > 0 == hasty["cached"] and hasty["calls"] == before["calls"]
     asked = server.count
     assert main(["study", "run", file]) == 0 and server.count == asked
 
