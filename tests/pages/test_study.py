@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -158,8 +159,14 @@ def test_a_hostile_file_is_refused_in_words(page: Callable[..., AppTest]) -> Non
 
 def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     """An app that was stopped, or a pause: nothing answered is asked again."""
-    slow = [1.5]
-    with StubServer(steady, delay=lambda body: slow[0]) as server:
+    left = [4]
+
+    def held(body: dict[str, Any]) -> bool:
+        """Three answers come, the others wait until somebody lets them go."""
+        left[0] -= left[0] > 0
+        return left[0] == 0
+
+    with StubServer(steady, held=held) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
@@ -167,13 +174,14 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         app = page("study", study="mine")
         assert "Price unknown" in words(app)
         app.button(key="study-go").click().run()
-        until(lambda: len(server.seen) > 2)
+        until(lambda: len(server.seen) > 4)
         app.run()
         assert "Running: " in alerts(app) and "of 6 runs completed" in alerts(app)
         assert "Calls a minute" in words(app)
         second = page("study", study="mine")
         second.button(key="study-pause").click().run()
-        slow[0] = 0.0
+        time.sleep(2.5)  # What is wanted is looked at every second.
+        left[0] = -1
         assert over().outcome.paused and control.wanted(home.home(), "mine").paused
         app.run()
         assert "Paused: Nothing is asked now" in alerts(app)
