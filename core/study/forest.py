@@ -11,7 +11,7 @@ MOST = 60
 """Lines in one picture."""
 
 LEFT, LETTER, AXIS, HEIGHT, MARGIN = 330, 7, 360, 20, 20
-"""In pixels: where the axis begins at the latest, a letter, the axis, a line's height, and what is free at the right."""
+"""In pixels: where the axis begins at the latest, a letter, the axis, a line, and what is free at the right."""
 
 
 def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
