@@ -41,8 +41,6 @@ model = ["control/steadfast", "control/fickle"]
 
 def draw() -> None:
     """How a new study is written, and the button that plans it, which stays in sight."""
-    if not session.runs().sees_all:
-        only_the_host()
     left, right = st.columns(2)
     with left:
         way = st.segmented_control(
@@ -272,6 +270,8 @@ def _buttons(content: str | bytes, name: str) -> None:
             mime="application/toml", icon=":material/download:", on_click="ignore",
             type="tertiary" if keeps else "primary", key="study-download",
         )  # fmt: skip
+        if not keeps:
+            st.caption("Here only the host runs studies; the file runs on your own machine.")
 
 
 def _keep(name: str, content: bytes) -> None:
