@@ -143,7 +143,7 @@ def test_a_form_of_several_parts_writes_one_plan(page: Callable[..., AppTest]) -
     app.run()
     assert "Items: 0 cannot be." in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-1-check-limit").set_value("3").run()
-    assert not app.exception and "4 combinations, a run for each." in words(app)
+    assert not app.exception and "4 combinations, a run for each; of those" in words(app)
     written, meant = (plan.parse("mine.toml", text.encode(), entry.labs()) for text in (app.code[0].value, PARTS))
     assert written == meant and len(written.runs) == 4 and written.stop_width == 0.2
 
