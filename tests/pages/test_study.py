@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, policy
 from core.study import control, plan, shelf
 from core.study.background import Going
+from core.study.cells import BLANK
 from core.study.progress import progress
 from core.study.standing import Standing
-from pages.study.words import said, state_of
+from pages.study.words import finding, said, state_of
 from tests.core.study.killing import steady
 from tests.pages.conftest import in_address, until, words
 from tests.stub_server import Fault, StubServer
@@ -235,6 +236,16 @@ def test_every_state_has_its_sentence(standings: list[Standing], off: list[str],
     now = progress(study, home.journals(), stand)
     assert state_of(now, None, off) == state
     assert told in said(state_of(now, None, off), study, now, None, off).words
+
+
+def test_only_figures_of_one_kind_are_summed_up() -> None:
+    both = [{**BLANK, "table": "A", "mixed": True, "row": "r", "column": c, "value": 0.5, "n": 9} for c in ("x", "y")]
+    one = [
+        {**BLANK, "table": "B", "row": row, "column": "c", "value": value, "n": 9}
+        for row, value in (("p", 0.2), ("q", 0.7))
+    ]
+    assert finding(both, str) == ""
+    assert finding([*both, *one], str) == "B goes from 0.20 (p, 9 items) to 0.70 (q, 9 items)."
 
 
 def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
