@@ -215,7 +215,7 @@ class Table(NamedTuple):
     published: Callable[[str, str], Sequence[Published]] = published
     figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
     of_people: bool = False
-    nothing: str = "no case of this study belongs here"
+    nothing: str = "No case of this study belongs here."
 
 
 GUESS, VERDICT = "people: guess", "people: verdict on "

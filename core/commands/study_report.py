@@ -37,7 +37,7 @@ def _methods(runs: list[str], folder: Path) -> list[str]:
     """How the runs were made, from an index of the folder; one of its own where that is not the home's."""
     if folder == home.journals():
         with index_of_all() as store:
-            return methods.sentences(store, runs)
+            return methods.sentences(store, runs, figures=False)
     with tempfile.TemporaryDirectory() as place, Store(Path(place) / "store.duckdb", entry.labs()) as store:
         index(store, folder)
-        return methods.sentences(store, runs)
+        return methods.sentences(store, runs, figures=False)

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 _OURS = "('', 'repaired')"
 
 
-def sentences(store: Store, runs: Sequence[str]) -> list[str]:
-    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered."""
-    found = [" ".join(_of_lab(store, lab, list(runs))) for lab in store.labs.values()]
+def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[str]:
+    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered; without their
+    `figures` for whoever has these in tables.
+    """
+    found = [" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()]
     return [one for one in found if one]
 
 
-def _of_lab(store: Store, lab: Lab, chosen: list[str]) -> Iterator[str]:
+def _of_lab(store: Store, lab: Lab, chosen: list[str], figures: bool) -> Iterator[str]:
     runs = chosen
 
     def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -44,7 +46,8 @@ def _of_lab(store: Store, lab: Lab, chosen: list[str]) -> Iterator[str]:
     yield from _made(lab, began)
     yield from _asked(ask, began)
     yield from _counted(ask)
-    yield from _of_groups(store, lab, runs) if len(runs) > 1 else _of_run(ask, lab)
+    if figures:
+        yield from _of_groups(store, lab, runs) if len(runs) > 1 else _of_run(ask, lab)
     yield from _limits(ask, began)
 
 

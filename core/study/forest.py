@@ -10,8 +10,8 @@ from core.study.cells import Row
 MOST = 60
 """Lines in one picture."""
 
-LEFT, WIDTH, HEIGHT, MARGIN = 330, 736, 20, 20
-"""In the picture's own units: where the axis begins, the whole width, a line's height, what is free at the right."""
+LEFT, LETTER, AXIS, HEIGHT, MARGIN = 330, 7, 360, 20, 20
+"""In pixels: where the axis begins at the latest, a letter, the axis, a line, and what is free at the right."""
 
 
 def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
@@ -27,24 +27,34 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
     low, high = -1.0 if -1 <= low < 0 else low, 1.0 if high <= 1 else high
     several = len({cell["column"] for cell in cells}) > 1
 
+    called = [f"{cell['row']} · {cell['column']}" if several else str(cell["row"]) for cell in shown]
+    # No wider than the names need, for on a phone the marks would else be out of sight.
+    begin = min(LEFT, 24 + LETTER * max(map(len, called)))
+
     def x(value: float | None) -> float | None:
-        return None if value is None else round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - MARGIN), 1)
+        return None if value is None else round(begin + (value - low) / (high - low) * AXIS, 1)
 
     left = f" The first {MOST} of {len(drawn)} are drawn." if len(drawn) > MOST else ""
     paper = " Square: printed by the paper." if any(cell["published"] is not None for cell in shown) else ""
-    must = " Red: what it must read." if any(cell["truth"] is not None for cell in shown) else ""
+    must = " Upright stroke: what it must read." if any(cell["truth"] is not None for cell in shown) else ""
+    marks = "Dot: value" if all(cell["low"] is None for cell in shown) else "Dot and line: value and 95 % interval"
     ticks = [low + (high - low) * part / 4 for part in range(5)]
     return {
-        **{"left": LEFT, "width": WIDTH, "foot": HEIGHT * len(shown) + 6, "height": HEIGHT * len(shown) + 26},
+        **{
+            "left": begin,
+            "width": begin + AXIS + MARGIN,
+            "foot": HEIGHT * len(shown) + 6,
+            "height": HEIGHT * len(shown) + 26,
+        },
         "ticks": [(x(tick), f"{tick:.3g}") for tick in ticks],
-        "key": f"Dot and line: value and 95 % interval.{must}{paper}{left}",
+        "key": f"{marks}.{must}{paper}{left}",
         "lines": [
             {
-                "name": f"{cell['row']} · {cell['column']}" if several else cell["row"],
+                "name": name,
                 "y": HEIGHT * number + HEIGHT // 2 + 4,
                 **{"value": x(cell["value"]), "low": x(cell["low"]), "high": x(cell["high"])},
                 **{"must": x(cell["truth"]), "paper": x(cell["published"])},
             }
-            for number, cell in enumerate(shown)
+            for number, (name, cell) in enumerate(zip(called, shown, strict=True))
         ],
     }

@@ -46,17 +46,23 @@ def rows(
     cases = {row["case"]: row for row in measured}
     good = {one.name: one.good for one in run.lab.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
+    last: dict[tuple[str, str, str, str], Recorded] = {}
     for path in said:
-        who = path.stem.partition("~")[2].removeprefix(BY)
-        last = {(event.case, event.item, event.record): event for event in journal.read(path).events
-                if isinstance(event, Recorded) and event.case in cases}  # fmt: skip
-        for (case, item, record), event in last.items():
-            about = {**cases[case], "who": who, "trial": item, "n": 1, "of": 1, "truth": None, "value": None, "applies": True}
-            if record == "label":
-                for name, word in Label.model_validate(event.data).verdicts.items():
-                    yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
-            elif rules in event.data and item in trials[case]:
-                trial = getattr(trials[case][item], rules)
-                # What was set aside, or added by hand after the explanation was read, is in no figure.
-                if not trial.reason:
-                    yield about | {"metric": GUESS, "word": event.data[rules], "read": trial.expected}
+        begun = journal.begun(path)
+        # Who opens several runs has a name of their own in each, and is one person.
+        who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
+        for event in journal.read(path).events:
+            if isinstance(event, Recorded) and event.case in cases:
+                before = last.get(place := (who, event.case, event.item, event.record))
+                last[place] = event if before is None or before.at <= event.at else before
+    for (who, case, item, record), event in last.items():
+        one = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
+        about = {**cases[case], **one, "who": who, "trial": item}
+        if record == "label":
+            for name, word in Label.model_validate(event.data).verdicts.items():
+                yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
+        elif rules in event.data and item in trials[case]:
+            trial = getattr(trials[case][item], rules)
+            # What was set aside, or added by hand after the explanation was read, is in no figure.
+            if not trial.reason:
+                yield about | {"metric": GUESS, "word": event.data[rules], "read": trial.expected}

@@ -45,7 +45,9 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     places = _chosen(rows)
     cases = _cases(study, folder, places)
     numbers = {place: (number, case["title"]) for number, (place, case) in enumerate(cases.items(), start=1)}
-    made = [_table(title, list(cells), numbers) for title, cells in groupby(rows, lambda row: str(row["table"]))]
+    # What labs' controls read has nothing in common: a table each.
+    apart = groupby(rows, lambda row: (str(row["table"]), row["column"] if row["table"] == tables.CONTROLS else ""))
+    made = [_table(title, list(cells), numbers) for (title, _), cells in apart]
     behind = {place for row in rows for place in row["behind"]}
     style = document.part("page.css") + document.part("report.css")
     page = document.template("report.html").render(
@@ -96,7 +98,8 @@ def _plan(study: Study, stand: Mapping[str, Standing]) -> Iterator[tuple[str, li
             taken.add(tokens)
     paid = sum(one.paid for one in stand.values())
     failures = sum((one.failures for one in stand.values()), Counter[str]())
-    budget = f"{study.budget_calls:,} calls of models that are no robots" if study.budget_calls else "none set"
+    budget = [f"{study.budget_calls:,} calls of models that are no robots"] if study.budget_calls else []
+    budget += [f"{study.budget_money:.2f} US dollars"] if study.budget_money else []
     yield (
         "All together",
         [
@@ -109,7 +112,7 @@ def _plan(study: Study, stand: Mapping[str, Standing]) -> Iterator[tuple[str, li
                 "a quarter of the characters; robots' among them",
             ),
             ("Failed", _counted(failures) or "nothing"),
-            ("Budget", budget),
+            ("Budget", " or ".join(budget) or "none set"),
             ("Read by", f"{study.rules} rules"),
         ],
     )
@@ -130,13 +133,18 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
     alike: dict[str, list[str]] = {}
     for role, asked in roles.items():
         alike.setdefault(", ".join(sorted(asked)), []).append(role)
-    facts += [(f"Asked as {' and '.join(several)}", models) for models, several in alike.items()]
+    facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
     for name, field in lab.spec.model_fields.items():
         # Who is asked stands above, role by role.
         values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))
         usual = None if field.is_required() else field.get_default(call_default_factory=True)
         plain = tables.text(list(usual) if isinstance(usual, tuple) else usual)
-        if is_offered(name, field) and values != [plain] and not set(values) <= set().union(*roles.values()):
+        if (
+            is_offered(name, field)
+            and any(values)
+            and values != [plain]
+            and not set(values) <= set().union(*roles.values())
+        ):
             facts.append((field.title or name, " / ".join(value or "–" for value in values)))
     return lab.title, facts
 
@@ -146,6 +154,10 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
 
 def _table(title: str, cells: list[Row], numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]:
     cells, still = multiverse.moved(cells)
+    if cells and not any(cell["of"] or cell["published"] is not None for cell in cells):
+        # Nothing to count: only a note that says why.
+        remark = " ".join(filter(None, [*(cell["note"] for cell in cells), still]))
+        return {"title": title, "columns": [], "rows": [], "picture": None, "remark": remark, "sources": []}
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     rows = []
     for name in dict.fromkeys(cell["row"] for cell in cells):
@@ -176,7 +188,7 @@ def _cell(cell: Row, numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]
         "is_ours": is_ours,
         "shown": "undefined" if cell["value"] is None else f"{cell['value']:.2f}",
         "span": "" if cell["low"] is None else f"{cell['low']:.2f} to {cell['high']:.2f}",
-        "rests": f"{cell['n']:,} of {cell['of']:,}{' items' if cell['column'].startswith(multiverse.MOVED) else ''}",
+        "rests": f"{cell['n']:,} of {cell['of']:,} items",
         "must": "" if cell["truth"] is None else f"{cell['truth']:.2f}",
         "remarks": list(_remarks(cell)),
         "faint": bool(cell["behind"]) and (cell["thin"] or cell["n"] < FEW),

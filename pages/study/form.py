@@ -23,8 +23,8 @@ from pages.study.settings import is_choice, leads, values
 
 UNNAMED = "My first study"
 
-PARTS = "study-parts"
-"""Where the numbers of the form's parts are kept, in their order; a part that was removed leaves its number free."""
+PARTS, LAST = "study-parts", "study-last-part"
+"""Where the numbers of the form's parts are kept, in their order, and the last one given: none is given twice."""
 
 WAYS = {"form": "With a form", "text": "As a text", "file": "From a file"}
 
@@ -41,8 +41,6 @@ model = ["control/steadfast", "control/fickle"]
 
 def draw() -> None:
     """How a new study is written, and the button that plans it, which stays in sight."""
-    if not session.runs().sees_all:
-        only_the_host()
     left, right = st.columns(2)
     with left:
         way = st.segmented_control(
@@ -96,14 +94,14 @@ def _form(title: str) -> None:
         general |= _read()
     if None in parts:
         with st.bottom:
-            st.caption("Something above cannot be; it says there what.")
+            st.caption("An entry above cannot be used; what is wrong stands below it.")
         return
     try:
         composed = compose([part for part in parts if part], {"title": title, **general})
     except ValueError as error:
         problems(error)
         return
-    _told(composed)
+    _told(composed, len(parts))
     with st.expander("The file", icon=":material/description:", key="study-written"):
         st.code(composed.text, language="toml")
         st.button("Edit it as a text", icon=":material/edit:", key="study-edit", on_click=edit, args=[composed.text])
@@ -111,7 +109,8 @@ def _form(title: str) -> None:
 
 
 def _add() -> None:
-    st.session_state[PARTS] = [*st.session_state[PARTS], max(st.session_state[PARTS]) + 1]
+    st.session_state[LAST] = st.session_state.get(LAST, 0) + 1
+    st.session_state[PARTS] = [*st.session_state[PARTS], st.session_state[LAST]]
 
 
 def _remove(number: int) -> None:
@@ -224,7 +223,7 @@ def _read() -> dict[str, Any]:
     return {"rules": rules, "width": width, "power": power}
 
 
-def _told(composed: Composed) -> None:
+def _told(composed: Composed, parts: int) -> None:
     """How many runs it will be, and what is left out."""
     runs = composed.points - composed.left_out
     if composed.left_out:
@@ -234,7 +233,8 @@ def _told(composed: Composed) -> None:
             icon=":material/grid_off:",
         )  # fmt: skip
     elif runs > 1:
-        st.caption(f"{runs} combinations, a run for each.")
+        alike = "; of those that two parts have alike there is one run" if parts > 1 else ""
+        st.caption(f"{runs} combinations, a run for each{alike}.")
 
 
 def parsed(name: str, content: bytes) -> Study:
@@ -280,6 +280,8 @@ def _buttons(content: str | bytes, name: str) -> None:
             mime="application/toml", icon=":material/download:", on_click="ignore",
             type="tertiary" if keeps else "primary", key="study-download",
         )  # fmt: skip
+        if not keeps:
+            st.caption("Here only the host runs studies; the file runs on your own machine.")
 
 
 def _keep(name: str, content: bytes) -> None:

@@ -170,6 +170,9 @@ def _controls(found: Found, places: Sequence[int]) -> None:
 
 
 def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
+    if not any(cell["of"] or cell["published"] is not None for cell in cells):
+        st.caption(plain(" ".join(str(cell["note"]) for cell in cells)))
+        return
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     if len(columns) > LARGEST:
         _list(cells, links, title)
@@ -242,5 +245,5 @@ def take_along(study: Study, found: Found) -> None:
 
 
 def _report(study: Study) -> bytes:
-    told = methods.sentences(entry.keeper().store, [run.id for run in study.all])
+    told = methods.sentences(entry.keeper().store, [run.id for run in study.all], figures=False)
     return report.html(study, entry.labs(), home.journals(), told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.study.background import Going
@@ -102,13 +102,13 @@ def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) ->
     apart = ""
     if None not in (low["high"], high["low"]):
         apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
-    return f"{first[0]['table']} goes from {_figure(low, called)} to {_figure(high, called)}.{apart}"
+    # What both are, as the way to explain, tells neither from the other.
+    alike = {low["row"], low["column"]} & {high["row"], high["column"]}
+    return f"{first[0]['table']} goes from {_figure(low, called, alike)} to {_figure(high, called, alike)}.{apart}"
 
 
-def _figure(cell: Mapping[str, Any], called: Callable[[str], str]) -> str:
-    names = " · ".join(
-        called(name) for name in (cell["row"], cell["column"]) if name != cell["table"].rpartition(": ")[2]
-    )
+def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:
+    names = " · ".join(called(name) for name in (cell["row"], cell["column"]) if name not in alike)
     return f"{cell['value']:.2f} ({names}, {count(cell['n'], 'item')})"
 
 

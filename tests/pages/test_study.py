@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, policy
 from core.study import control, plan, shelf
 from core.study.background import Going
+from core.study.cells import BLANK
 from core.study.progress import progress
 from core.study.standing import Standing
-from pages.study.words import said, state_of
+from pages.study.words import finding, said, state_of
 from tests.core.study.killing import steady
 from tests.pages.conftest import in_address, until, words
 from tests.stub_server import Fault, StubServer
@@ -142,7 +144,7 @@ def test_a_form_of_several_parts_writes_one_plan(page: Callable[..., AppTest]) -
     app.run()
     assert "Items: 0 cannot be." in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-1-check-limit").set_value("3").run()
-    assert not app.exception and "4 combinations, a run for each." in words(app)
+    assert not app.exception and "4 combinations, a run for each; of those" in words(app)
     written, meant = (plan.parse("mine.toml", text.encode(), entry.labs()) for text in (app.code[0].value, PARTS))
     assert written == meant and len(written.runs) == 4 and written.stop_width == 0.2
 
@@ -158,8 +160,14 @@ def test_a_hostile_file_is_refused_in_words(page: Callable[..., AppTest]) -> Non
 
 def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     """An app that was stopped, or a pause: nothing answered is asked again."""
-    slow = [1.5]
-    with StubServer(steady, delay=lambda body: slow[0]) as server:
+    left = [4]
+
+    def held(body: dict[str, Any]) -> bool:
+        """Three answers come, the others wait until somebody lets them go."""
+        left[0] -= left[0] > 0
+        return left[0] == 0
+
+    with StubServer(steady, held=held) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
@@ -167,13 +175,14 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         app = page("study", study="mine")
         assert "Price unknown" in words(app)
         app.button(key="study-go").click().run()
-        until(lambda: len(server.seen) > 2)
+        until(lambda: len(server.seen) > 4)
         app.run()
         assert "Running: " in alerts(app) and "of 6 runs completed" in alerts(app)
         assert "Calls a minute" in words(app)
         second = page("study", study="mine")
         second.button(key="study-pause").click().run()
-        slow[0] = 0.0
+        time.sleep(2.5)  # What is wanted is looked at every second.
+        left[0] = -1
         assert over().outcome.paused and control.wanted(home.home(), "mine").paused
         app.run()
         assert "Paused: Nothing is asked now" in alerts(app)
@@ -229,6 +238,16 @@ def test_every_state_has_its_sentence(standings: list[Standing], off: list[str],
     assert told in said(state_of(now, None, off), study, now, None, off).words
 
 
+def test_only_figures_of_one_kind_are_summed_up() -> None:
+    both = [{**BLANK, "table": "A", "mixed": True, "row": "r", "column": c, "value": 0.5, "n": 9} for c in ("x", "y")]
+    one = [
+        {**BLANK, "table": "B", "row": row, "column": "c", "value": value, "n": 9}
+        for row, value in (("p", 0.2), ("q", 0.7))
+    ]
+    assert finding(both, str) == ""
+    assert finding([*both, *one], str) == "B goes from 0.20 (p, 9 items) to 0.70 (q, 9 items)."
+
+
 def test_an_interrupted_study_goes_on(page: Callable[..., AppTest]) -> None:
     study = kept(ROBOTS)
     entry.studies().start(study, entry.catalog().get)
@@ -268,7 +287,8 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     assert "Two robots" not in words(app) and not any(one.label == "Two robots" for one in app.button)
     assert "write one of your own, and download its file" in alerts(app)
     app.button(key="study-new").click().run()
-    assert "Here only the host runs studies" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
+    assert "only the host runs studies; the file runs" in words(app)
+    assert not any(one.key == "study-plan" for one in app.button)
     assert "Download the file · " in str(app.get("download_button"))
     assert "There is no study named" in alerts(page("study", study="mine"))
     app = page("study", study="dial")

@@ -44,25 +44,27 @@ def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
     and of people with one another, the mean over pairs. *Unknown* is a guess like others, as it was for the paper's
     annotators.
     """
+    places = ["run", "case", "trial"]
+    of = len(frame.drop_duplicates(places))
     for simulator, part in frame.groupby("simulates", sort=False):
         found = [kappa(list(own["word"]), list(own["read"])) for _, own in part.groupby("who")]
-        yield _mean(found, str(simulator), "mean over {} people", part)
-    places = ["run", "case", "trial"]
+        over = "one person" if len(found) == 1 else f"mean over {len(found)} people"
+        yield _mean(found, str(simulator), over, len(part.drop_duplicates(places)), of) | _behind(part)
     wide = frame.drop_duplicates([*places, "who"]).pivot(index=places, columns="who", values="word").astype(object)
+    shared = int((wide.notna().sum(axis=1) > 1).sum())
     wide = wide.where(wide.notna(), None)
     pairs = [kappa(list(wide[one]), list(wide[other])) for one, other in combinations(wide.columns, 2)]
-    yield _mean(pairs, _PEOPLE, "mean over {} pairs of people", frame)
+    over = f"mean over {len(pairs)} pairs of people" if len(pairs) > 1 else "two people" if pairs else "it takes two"
+    yield _mean(pairs, _PEOPLE, over, shared, of) | _behind(frame)
 
 
-def _mean(found: Sequence[Score], row: str, over: str, frame: DataFrame) -> dict[str, Any]:
-    """A cell: the mean of kappas, and how many trials were guessed by whoever makes it up."""
+def _mean(found: Sequence[Score], row: str, over: str, n: int, of: int) -> dict[str, Any]:
+    """A cell: the mean of kappas, over `n` of `of` new questions."""
     values = [one.value for one in found if one.value is not None]
-    left_out = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
+    undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
     return {
         **{"row": row, "column": METRICS[0].title, "value": sum(values) / len(values) if values else None},
-        **{"n": max((one.n for one in found), default=0), "of": len(frame.drop_duplicates(["run", "case", "trial"]))},
-        "note": over.format(len(found)) + left_out,
-        **_behind(frame),
+        **{"n": n, "of": of, "note": f"{over}{undefined}; items are new questions"},
     }
 
 
