@@ -318,6 +318,7 @@ CHOICES = [
     ("I would choose Response 2.", "2"),
     ("The second response is more helpful.", "2"),
     ("Option A is better.", "1"),
+    ("Both help, and Response 1 is more helpful in tone.\nAnswer: Response 2", "2"),
     ("<think>Response 1 is better.</think>Candidate Response 2 is more helpful.", "2"),
     ("Candidate Response 1 is short, while Candidate Response 2 is more helpful.", "2"),
     ("Response 1:\n- long\nResponse 2:\n- short\n\nSo Candidate Response 1 is more helpful.", "1"),
