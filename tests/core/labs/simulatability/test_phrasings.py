@@ -247,6 +247,12 @@ QUESTIONS = [
 ]
 
 
+def test_a_question_without_its_mark_is_whole_only_where_something_follows_it():
+    for before in ("", "Here is one.\n", "One.\nHere it is.\n"):
+        assert parse.counterfactual(f"{before}Can penguins swim under ice") is None
+        assert parse.counterfactual(f"{before}Can penguins swim under ice\nyes") == "Can penguins swim under ice?"
+
+
 @pytest.mark.parametrize(("text", "value"), ANSWERS)
 def test_answer(text, value):
     assert parse.answer(text, method="cot", task="strategyqa", rules="repaired") == value
