@@ -1,6 +1,7 @@
 """Paper rules against the golden cases; repaired rules against phrasings of today's chat models."""
 
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -560,6 +561,13 @@ def test_a_pair_keeps_its_paragraphs():
 )
 def test_repaired_explanation(method, text, explanation):
     assert parse.explanation(text, method=method, rules="repaired") == explanation
+
+
+def test_of_two_responses_the_whole_reply_is_the_explanation():
+    for method in ("cot", "posthoc"):
+        read = partial(parse.explanation, method=method, task="shp", rules="repaired")
+        assert read(" Response 1.\nJustification: it has steps. ") == "Response 1.\nJustification: it has steps."
+        assert read(" \n") is None
 
 
 # Properties
