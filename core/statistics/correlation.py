@@ -36,7 +36,7 @@ def correlation_per_input(
     for key, pairs in groups.items():
         frame = pd.DataFrame(pairs, columns=["x", "y"], dtype=float)
         ranks = frame.rank() if kind == "spearman" else frame
-        if len(pairs) > 1 and (frame.max() - frame.min()).min() > 1e-12:
+        if (frame.max() - frame.min()).min() > 1e-12:
             found[key] = float(ranks["x"].corr(ranks["y"]))
     mean = cluster_bootstrap(list(found.values()), list(found))
     return mean._replace(how=f"{len(groups) - len(found)} of {len(groups)} inputs show no variation; {mean.how}")

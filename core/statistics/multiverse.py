@@ -75,7 +75,7 @@ def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", 
     items = items[items["changes"] > 0].sort_values(["changes", "item", "choice"], ascending=[False, True, True])
     possible = 1
     for name in names:
-        possible *= int(tried[name].nunique(dropna=False))
+        possible *= int(tried[name].nunique())
     values = universes["value"].dropna()
     low, high = (float(values.min()), float(values.max())) if len(values) else (None, None)
     return Multiverse(universes, low, high, possible - len(tried), tuple(moved), items.reset_index(drop=True))

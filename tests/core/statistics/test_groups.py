@@ -163,6 +163,8 @@ def test_a_multiverse_of_one_choice_of_none_that_matters_and_of_nothing():
     assert (same.low, same.high, same.choices[0].moves) == (1, 1, 0) and same.items.empty
     alone = multiverse(frame[:1], ["by"])
     assert (alone.low, alone.choices[0].moves, alone.missing) == (1, None, 0)
+    lacking = multiverse(rows(("x", "q", 1), ("y", "q", None), columns=("by", "item", "outcome")), ["by"])
+    assert (lacking.low, lacking.high, lacking.choices[0].moves) == (1, 1, None), "how far it moves is not known"
     nothing = multiverse(frame[:0], ["by"])
     assert isinstance(nothing, Multiverse) and (nothing.low, nothing.high) == (None, None) and nothing.universes.empty
     undefined = multiverse(frame.assign(outcome=None), ["by"])

@@ -271,6 +271,10 @@ def test_correlation_of_the_same_of_a_constant_and_of_nothing():
     assert correlation_per_input(inputs, [1, 2, 3, 1], [1, 2, 3, 1]).value == pytest.approx(1)
     assert correlation_per_input(inputs, [1, 1, 1, 1], [1, 2, 3, 1]).value is None
     assert correlation_per_input([], [], []).value is None
+    assert correlation_per_input(["p", "q"], [1, None], [1, 2]).value is None
+    # What is undefined on one side counts on neither, not even in the other's ranks.
+    whole = correlation_per_input(["p"] * 3, [1, 2, 3], [1, 3, 2], "spearman").value
+    assert correlation_per_input(["p"] * 4, [1, 2, 3, math.nan], [1, 3, 2, 2.5], "spearman").value == whole == 0.5
     random = np.random.default_rng(2)
     chance = correlation_per_input(np.repeat(range(200), 4), random.random(800), random.random(800), "spearman")
     assert chance.low < 0 < chance.high and chance.high - chance.low < 0.3

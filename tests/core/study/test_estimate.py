@@ -119,6 +119,8 @@ def test_intervals_are_those_of_the_run_with_the_fewest_items(tmp_path: Path) ->
     low, high = wilson(0.5, 2)
     assert (found.items, found.width, found.wanted_width, found.stop_width) == (2, high - low, 0.2, 0.4)
     assert found.wanted_items == 93 and found.cases == 10, "Z² (1 / 0.2² - 1)"
+    labs = {"echo": replace(LABS["echo"], cases=lambda spec: (Case(f"q{n}", "", "") for n in range(1_000)))}
+    assert estimate(parse("s.toml", TEXT.encode(), labs), labs, Never, tmp_path, tmp_path).cases == 1_000
 
 
 def test_what_is_not_here_is_missing_and_no_price_is_told(tmp_path: Path) -> None:

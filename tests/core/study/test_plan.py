@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import entry
-from core.study.plan import LARGEST, BadStudy, ClusterOf, Study, line_of, parse, read, run_id, unpriced
+from core.study.plan import BadStudy, ClusterOf, Study, line_of, parse, read, run_id, unpriced
 
 GRID = """title = "Two labs"
 budget_calls = 100
@@ -120,9 +120,9 @@ def test_what_is_wrong_with_a_study_of_one_part_is_named_as_it_stands_there(text
 
 def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path: Path) -> None:
     file = tmp_path / "one.toml"
-    file.write_text(ONE + "#" * (LARGEST - len(ONE)))
+    file.write_text(ONE + "#" * (256_000 - len(ONE)))
     assert read(file, entry.labs()).name == "one"
-    file.write_text(ONE + "#" * (LARGEST + 1 - len(ONE)))
+    file.write_text(ONE + "#" * (256_001 - len(ONE)))
     with pytest.raises(BadStudy, match="larger than 256 kB"):
         read(file, entry.labs())
     with pytest.raises(BadStudy, match="cannot be read: No such file"):

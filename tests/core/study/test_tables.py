@@ -163,6 +163,7 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
     assert cells["T: strategyqa", "a", "cot"]["of"] == 2
     of_paper = cells["T: strategyqa", "GPT-4 (Chen et al. 2023)", "posthoc"]
     assert of_paper["published"] == pytest.approx(0.839) and of_paper["value"] is None
+    assert [of_paper[name] for name in ("n", "of", "trials", "thin", "complete")] == [0, 0, 0, False, True]
     together = cells["T: strategyqa, differences", "a over b", named.TOGETHER]
     assert (together["value"], together["n"]) == (pytest.approx(0.75), 1)
     gain = cells["T: strategyqa, differences", "GPT-4 over GPT-3 (Chen et al. 2023)", named.TOGETHER]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.events import LONGEST_ANSWER
 from core.labs.consistency import parse
+from core.labs.consistency.parse.unwrap import json_in
 
 HOSTILE = st.one_of(
     st.text(max_size=300),
@@ -68,6 +69,11 @@ def test_a_list_of_words_with_a_long_run_of_marks_is_read_in_linear_time(run):
     start = time.process_time()
     parse.word_list("A fine film." + run * (100_000 // len(run)) + "x", "repaired")
     assert time.process_time() - start < 5
+
+
+def test_json_is_looked_for_at_the_first_twenty_brackets():
+    assert json_in("[ " * 19 + '{"answer": "yes"}') == {"answer": "yes"}
+    assert json_in("[ " * 20 + '{"answer": "yes"}') is None
 
 
 def test_an_answer_announced_thousands_of_times_takes_little_memory():

@@ -84,6 +84,7 @@ def test_paper_ability(text, label):
         ("bad and ugly", ["ugly"]),
         ("IT. AND GOOD", ["IT", "GOOD"]),
         ("- great", ["great"]),
+        ("good -.", ["good -"]),
         ("- front door", ["door"]),
         ("Words:\n**great**: praise", ["*great**: praise"]),
         ("", None),
@@ -108,6 +109,7 @@ def test_paper_word_list(text, words):
         ("Sure! Here's the text\nIt was bad.", "It was bad."),
         ("x<p>It was bad.</p>", "It was bad."),
         ('"', None),
+        ('"It" was bad.', '"It" was bad.'),
     ],
 )
 def test_paper_paragraph(text, paragraph):

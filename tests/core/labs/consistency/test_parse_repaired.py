@@ -363,6 +363,8 @@ def test_a_paragraph_keeps_its_inner_line_breaks_and_marks():
         ("«He said «no» and left.»", "He said «no» and left."),
         ("«No», he said, and «never».", "«No», he said, and «never»."),
         ("- He ran - and fell.", "He ran - and fell."),
+        ('"I"', "I"),
+        ('"He said "no."', '"He said "no."'),
         ('{"why": "as asked", "new one": "A film that is bad."}', "A film that is bad."),
     ],
 )

@@ -80,6 +80,7 @@ def test_commands_that_paper_rules_refuse(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "inputs"),
     [
+        ("PYTHON(f.py (1) 2)", ("(1)", "2")),
         ("PYTHON(f.py 1, 2, 3)", ("1", "2", "3")),
         ('PYTHON("f.py" "dog")', ("dog",)),
         ("RELU(x) fits. COMMAND: PYTHON(f.py 1)", ("1",)),
@@ -142,6 +143,7 @@ def test_the_inputs_of_a_tool_call(arguments, inputs):
         ("call_function", '{"inputs": [1, null]}', "null is no input"),
         ("call_function", '{"inputs": [[1]]}', "[1] is no input"),
         ("call_function", '{"inputs": true}', "true is no input"),
+        ("call_function", '{"inputs": [1, null, true]}', "null is no input"),
         ("call_function", '{"a": 1, "b": 2}', "names no input"),
     ],
 )

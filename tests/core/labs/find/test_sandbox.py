@@ -58,6 +58,12 @@ def test_what_models_write_about_texts_runs():
     assert values("def f(s):\n    return ''.join(sorted(set(s)))", "banana") == ["abn"]
 
 
+def test_an_attribute_that_is_called_like_a_method_of_texts_is_its_own():
+    assert values(
+        "class A:\n    pass\ndef f(x):\n    a = A()\n    a.count = x\n    a.count += 1\n    return a.count", 3.0
+    ) == [4]
+
+
 def test_what_is_yielded_one_by_one_and_from_another_comes_in_its_order():
     code = "def g(n):\n    yield 'a'\n    yield from n\n    yield 'd'\ndef f(s):\n    return ''.join(g(s))"
     assert values(code, "bc") == ["abcd"]

@@ -1,6 +1,7 @@
 """Paper rules against the golden cases; repaired rules against phrasings of today's chat models."""
 
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -318,6 +319,7 @@ CHOICES = [
     ("I would choose Response 2.", "2"),
     ("The second response is more helpful.", "2"),
     ("Option A is better.", "1"),
+    ("Both help, and Response 1 is more helpful in tone.\nAnswer: Response 2", "2"),
     ("<think>Response 1 is better.</think>Candidate Response 2 is more helpful.", "2"),
     ("Candidate Response 1 is short, while Candidate Response 2 is more helpful.", "2"),
     ("Response 1:\n- long\nResponse 2:\n- short\n\nSo Candidate Response 1 is more helpful.", "1"),
@@ -559,6 +561,13 @@ def test_a_pair_keeps_its_paragraphs():
 )
 def test_repaired_explanation(method, text, explanation):
     assert parse.explanation(text, method=method, rules="repaired") == explanation
+
+
+def test_of_two_responses_the_whole_reply_is_the_explanation():
+    for method in ("cot", "posthoc"):
+        read = partial(parse.explanation, method=method, task="shp", rules="repaired")
+        assert read(" Response 1.\nJustification: it has steps. ") == "Response 1.\nJustification: it has steps."
+        assert read(" \n") is None
 
 
 # Properties

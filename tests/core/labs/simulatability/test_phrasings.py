@@ -120,6 +120,7 @@ CHOICES = [
 ]
 
 SIMULATIONS = [
+    ("Yes. Answer: no", "neither"),
     ("Based on the robot's explanation, it would likely answer that yes, Amsterdam is near the North Sea.", "yes"),
     ("The robot will likely answer that it is hard, i.e. yes.", "yes"),
     ("The robot would likely answer: **No**.", "no"),
@@ -245,6 +246,18 @@ QUESTIONS = [
     ("Can eagles fly? yes", "Can eagles fly?"),
     ("Can eagles fly?yes", "Can eagles fly?"),
 ]
+
+
+@pytest.mark.parametrize("method", ["cot", "posthoc"])
+def test_an_answer_in_the_form_of_the_other_method_settles_nothing(method):
+    text = "no\nJustification: yes xSo the answer is yes."
+    assert parse.answer(text, method=method, task="strategyqa", rules="repaired") == "neither"
+
+
+def test_a_question_without_its_mark_is_whole_only_where_something_follows_it():
+    for before in ("", "Here is one.\n", "One.\nHere it is.\n"):
+        assert parse.counterfactual(f"{before}Can penguins swim under ice") is None
+        assert parse.counterfactual(f"{before}Can penguins swim under ice\nyes") == "Can penguins swim under ice?"
 
 
 @pytest.mark.parametrize(("text", "value"), ANSWERS)
