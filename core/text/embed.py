@@ -61,6 +61,8 @@ class Encoder:
         """Vectors of length 1, shape (number of texts, dimensions). Texts beyond the model's window are cut by it."""
         import numpy as np
 
+        if not texts:
+            return self.encode([""])[:0]
         found: dict[str, NDArray[np.float32]] = {}
         with self._turn:
             while missing := [text for text in dict.fromkeys(texts) if text not in found]:
@@ -73,8 +75,7 @@ class Encoder:
                     found |= self._encode(missing)
             for text in found.keys() & self._vectors.keys():
                 self._vectors.move_to_end(text)
-        rows = [found[text] for text in texts]
-        return np.stack(rows) if rows else np.zeros((0, int(self._model.get_embedding_dimension())), dtype=np.float32)
+        return np.stack([found[text] for text in texts])
 
     def _wait(self) -> None:
         """Until what is being encoded now is there, whatever is being encoded by then."""
