@@ -35,7 +35,7 @@ def main() -> None:
     except embed.NoEncoder as error:
         print(error)
         return
-    encoder.encode(["What is loaded on first use", "is not what is measured"])
+    metrics.generality(["What is loaded on first use", "is not what is measured", "here"], similarity="cosine")
     others = psutil.Process().children(recursive=True)
 
     def now() -> float:

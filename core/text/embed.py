@@ -23,6 +23,9 @@ SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
 """Vectors kept: 3 kB each at most, 25 MB together."""
 
+GATHERING = 0.02
+"""Seconds for which texts wait at most for those of others. To encode ten questions takes twice as long."""
+
 COMMAND = [sys.executable, "-m", "core.text.embed_process"]
 
 _STARTING = threading.Lock()
@@ -41,9 +44,13 @@ class Encoder:
         self.name = name
         self._model = model
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
         self._wanted: dict[str, None] = {}
-        self._wanting = threading.Lock()
+        self._turn = threading.Condition()
+        self._busy = False
+        self._rounds = 0
+        self._waiting = 0
+        self._before = 0
+        """How many waited when the last texts had been encoded."""
 
     @property
     def alive(self) -> bool:
@@ -54,23 +61,51 @@ class Encoder:
         """Vectors of length 1, shape (number of texts, dimensions). Texts beyond the model's window are cut by it."""
         import numpy as np
 
-        with self._wanting:
-            self._wanted.update(dict.fromkeys(texts))
-        with self._lock:
-            with self._wanting:
-                wanted, self._wanted = self._wanted, {}
-            new = [text for text in dict.fromkeys((*texts, *wanted)) if text not in self._vectors]
-            fresh: dict[str, NDArray[np.float32]] = {}
-            if new:
-                fresh = dict(zip(new, self._model.encode(new), strict=True))
-            rows = [fresh[text] if text in fresh else self._vectors[text] for text in texts]
-            self._vectors |= fresh
-            for text in texts:
+        if not texts:
+            return self.encode([""])[:0]
+        found: dict[str, NDArray[np.float32]] = {}
+        with self._turn:
+            while missing := [text for text in dict.fromkeys(texts) if text not in found]:
+                found |= {text: self._vectors[text] for text in missing if text in self._vectors}
+                missing = [text for text in missing if text not in found]
+                self._wanted.update(dict.fromkeys(missing))
+                if missing and self._busy:
+                    self._wait()
+                elif missing:
+                    found |= self._encode(missing)
+            for text in found.keys() & self._vectors.keys():
                 self._vectors.move_to_end(text)
-            while len(self._vectors) > REMEMBERED:
-                self._vectors.popitem(last=False)
-            width = int(self._model.get_embedding_dimension())
-        return np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
+        return np.stack([found[text] for text in texts])
+
+    def _wait(self) -> None:
+        """Until what is being encoded now is there, whatever is being encoded by then."""
+        now = self._rounds
+        self._waiting += 1
+        self._turn.notify_all()
+        self._turn.wait_for(lambda: self._rounds > now)
+
+    def _encode(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Encode `texts` and what others want, while they wait; the vectors of all of it."""
+        self._busy = True
+        try:
+            # Those who got theirs together come back one by one, and the first would encode its own alone.
+            self._turn.wait_for(lambda: self._waiting >= self._before, GATHERING)
+            # Who wakes late may want what is there by now.
+            new = [text for text in dict.fromkeys((*texts, *self._wanted)) if text not in self._vectors]
+            self._wanted.clear()
+            self._turn.release()
+            try:
+                fresh = dict(zip(new, self._model.encode(new), strict=True))
+            finally:
+                self._turn.acquire()
+        finally:
+            self._busy, self._before, self._waiting = False, self._waiting, 0
+            self._rounds += 1
+            self._turn.notify_all()
+        self._vectors |= fresh
+        while len(self._vectors) > REMEMBERED:
+            self._vectors.popitem(last=False)
+        return fresh
 
 
 def _paper_folder() -> Path | None:

@@ -150,3 +150,30 @@ def test_what_threads_want_while_it_is_busy_is_encoded_in_one_go():
         thread.join(10)
     assert [sorted(batch) for batch in batches] == [["a", "same"], ["bb", "ccc", "dddd"]]
     assert len(shapes) == 4 and set(shapes.values()) == {(2, 2)}
+
+
+def test_threads_that_were_served_together_are_served_together_again(monkeypatch):
+    monkeypatch.setattr(embed, "GATHERING", 1.0)
+    batches, busy, go_on = [], threading.Event(), threading.Event()
+
+    class Slow(Counting):
+        def encode(self, texts):
+            batches.append(len(texts))
+            busy.set()
+            assert go_on.wait(10)
+            return super().encode(texts)
+
+    encoder = embed.Encoder("slow", Slow())
+    threads = [
+        threading.Thread(target=lambda name=name: [encoder.encode([f"{name}{n}"]) for n in range(3)]) for name in "abc"
+    ]
+    threads[0].start()
+    assert busy.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    while len(encoder._wanted) < 2:
+        time.sleep(0.001)
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert batches == [1, 3, 3, 2]
