@@ -46,6 +46,10 @@ async def rate(category: Category, seed: int, catalog: Catalog) -> float | None:
     return score.value if score else None
 
 
+async def rate_all(category: Category, number: int, catalog: Catalog) -> list[float | None]:
+    return [await rate(category, seed, catalog) for seed in range(number)]
+
+
 def unsandboxed(code: str, inputs: Sequence[Any], **named: Any) -> sandbox.Result:
     """The same as `sandbox.evaluate` for code that can be trusted."""
     known: dict[str, Any] = {}
@@ -79,12 +83,12 @@ def main() -> None:
         sandbox.evaluate = timed
         asyncio.run(rate(category, 10**6, catalog))  # what is loaded on first use is not what is measured
         inside, began, own = 0.0, processor(), time.process_time()
-        values = [asyncio.run(rate(category, seed, catalog)) for seed in range(count)]
+        values = asyncio.run(rate_all(category, count, catalog))
         whole = processor() - began
         inside += whole - (time.process_time() - own)
         sandbox.evaluate = unsandboxed
         began = processor()
-        plain = [asyncio.run(rate(category, seed, catalog)) for seed in range(count)]
+        plain = asyncio.run(rate_all(category, count, catalog))
         without = processor() - began
         assert plain == values, "both run the same code"
         scored = sum(value is not None for value in values)

@@ -165,7 +165,7 @@ def measure_browse(store: Store) -> None:
         first = listing.items(store, wanted)
         asked: dict[str, Callable[[], object]] = {
             "a page of cases": lambda wanted=wanted, first=first: listing.items(  # type: ignore[misc]
-                store, wanted, after=first.places()[-1]
+                store, wanted, after=next(reversed(first.places()), None)
             ),
             "a page of runs": lambda wanted=wanted: listing.runs(store, wanted),  # type: ignore[misc]
             "how many": lambda wanted=wanted: listing.count(store, wanted),  # type: ignore[misc]

@@ -178,6 +178,10 @@ class OutOfReach(Exception):
 OnText = Callable[[str], None]
 
 
+def unheard(text: str) -> None:
+    """The `OnText` of those who look at whole answers alone: a model may give them theirs in one piece."""
+
+
 class Model(Protocol):
     """Whoever answers requests: an endpoint, the local model, a control, a journal."""
 

@@ -125,7 +125,7 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
 
 
 class Endpoint:
-    """One model of one endpoint. Its id is `<endpoint's name>/<model>`.
+    """One model of one endpoint. Its id is `<endpoint's name>/<model>`; `streams`: whether answers come piece by piece.
 
     Stop sequences are applied on this side as well, at the first one that occurs, for servers that pass over them;
     apart from that the text is what the server sent. A parameter that the server refuses by name is left out from
@@ -134,9 +134,10 @@ class Endpoint:
     Raises the errors of core.models.errors.
     """
 
-    def __init__(self, connection: Connection, model: str) -> None:
+    def __init__(self, connection: Connection, model: str, streams: bool = True) -> None:
         self.connection = connection
         self.model = model
+        self.streams = streams
         self.id = f"{connection.config.name}/{model}"
 
     def __repr__(self) -> str:
@@ -256,8 +257,8 @@ class Endpoint:
             "tools": [{"type": "function", "function": tool.model_dump()} for tool in request.tools] or None,
             "top_k": sampling.top_k,
             penalty: sampling.repetition_penalty,
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": self.streams or None,
+            "stream_options": {"include_usage": True} if self.streams else None,
         }
         not_taken = self.connection.not_taken.get(self.model, set())
         sent = {name: value for name, value in asked.items() if value is not None and name not in not_taken}

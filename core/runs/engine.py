@@ -284,7 +284,7 @@ async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
 
 
 def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
-    """The next figure with those that come within a twentieth of a second, and whether there are no more."""
+    """The next figures, up to the first that is there after a twentieth of a second, and whether there are no more."""
     ends = time.monotonic() + 0.05
     soon = []
     for figure in figures:

@@ -19,6 +19,7 @@ from core.events import (
     Failed,
     Frozen,
     Model,
+    OnText,
     Prompt,
     Recorded,
     Request,
@@ -29,6 +30,7 @@ from core.events import (
     Token,
     Tool,
     now,
+    unheard,
 )
 from core.runs.transcript import Transcript, ancestors, name_of
 from core.score import Score
@@ -241,9 +243,7 @@ class Run:
         call = self._publish_asked(request, fingerprint, item, trial)
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
-            answer: Answer = await self.session.resolve(request.model).answer(
-                request, lambda text: self._tell(call, text)
-            )
+            answer: Answer = await self.session.resolve(request.model).answer(request, self._hears(call))
         except CallFailed as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
@@ -255,9 +255,10 @@ class Run:
             await self.session.settle()
         return answered
 
-    def _tell(self, call: str, text: str) -> None:
-        if self.session.live:
-            self.session.publish(Token(run=self.id, call=call, text=text))
+    def _hears(self, call: str) -> OnText:
+        if not self.session.live:
+            return unheard
+        return lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
 
     def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
         call = f"c{self.session.state.asked + 1:04d}"

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Message, Request, Sampling
+from core.events import Message, Request, Sampling, unheard
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
 
@@ -53,6 +53,26 @@ def test_it_answers_in_pieces_with_log_probabilities(weights: Path) -> None:
     assert answer.logprobs and len(answer.logprobs[0]["top_logprobs"]) == 2
     again = asyncio.run(model.answer(question(top_logprobs=2), pieces.append))
     assert again.text == answer.text, "the same at temperature 0"
+
+
+@pytest.mark.local_model
+def test_unheard_it_answers_in_one_piece_and_gives_up_what_nobody_waits_for(weights: Path) -> None:
+    model = LocalModel("local/smollm2-135m", weights)
+    likely, heard = (asyncio.run(model.answer(question(top_logprobs=n), lambda text: None)) for n in (2, None))
+    sure, whole = (asyncio.run(model.answer(question(top_logprobs=n), unheard)) for n in (2, None))
+    assert (whole.text, whole.usage, whole.finish_reason) == (heard.text, heard.usage, heard.finish_reason)
+    assert [one["token"] for one in sure.logprobs or ()] == [one["token"] for one in likely.logprobs or ()] != []
+    assert whole.first_token_seconds is not None and whole.seconds - whole.first_token_seconds < 0.1 * whole.seconds
+
+    async def given_up() -> float:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await model.answer(question("Tell me a very long story.", max_tokens=4_000), unheard)
+        began = time.monotonic()
+        await model.answer(question(), unheard)
+        return time.monotonic() - began
+
+    assert asyncio.run(given_up()) < 20, "4,000 tokens take longer"
 
 
 @pytest.mark.local_model
