@@ -16,7 +16,7 @@ from core.models.errors import OutsideWorld
 from core.runs.transcript import Transcript
 from core.study import execute
 from core.study.control import want
-from core.study.execute import TRIES, VAIN, Making, Outcome
+from core.study.execute import TRIES, Making, Outcome
 from core.study.plan import BadStudy, Planned, Study, parse
 from tests.small_lab import LAB, Echoing
 
@@ -145,7 +145,7 @@ def test_a_run_that_somebody_else_makes_is_left_to_them(tmp_path: Path) -> None:
 def test_what_may_have_ended_the_process_goes_last_and_alone(tmp_path: Path) -> None:
     of = study("at_once = 3\n", runs=4)
     begins = '{"kind":"started"}\n' + '{"kind":"resumed"}\n'
-    for run, vain in zip(of.runs, (VAIN, VAIN - 1, VAIN), strict=False):
+    for run, vain in zip(of.runs, (3, 2, 3), strict=False):
         (tmp_path / f"{run.id}.jsonl").write_text(
             begins.replace('{"kind":"resumed"}\n', '{"kind":"resumed"}\n' * (vain - 1))
         )
@@ -165,7 +165,7 @@ def test_what_may_have_ended_the_process_goes_last_and_alone(tmp_path: Path) -> 
     # A suspect has one try.
     (tmp_path / "again").mkdir()
     path = tmp_path / "again" / f"{one}.jsonl"
-    path.write_text(begins + '{"kind":"resumed"}\n' * (VAIN - 2))
+    path.write_text(begins + '{"kind":"resumed"}\n' * 1)
     failed = made(of, tmp_path / "again", lambda id: Poison(OutOfReach(CallFailed("Away."))), of.runs[:1])
     assert failed.failed == {one: "Away."}
     assert sum(event.kind == "finished" for event in read(path).events) == 1
