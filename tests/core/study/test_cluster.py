@@ -161,10 +161,13 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
         want(home.home(), made.name, paused=True)
 
     want(home.home(), made.name, at_once=1)
+    # Slow enough to be paused before all is answered.
+    monkeypatch.setattr(server, "delay", 0.5)
     pausing = threading.Thread(target=pause, daemon=True)
     pausing.start()
     outcome = outcome_of(made)
     pausing.join(5)
+    monkeypatch.setattr(server, "delay", 0.02)
     # One at a time, though there are two workers; and what was asked was answered, and came back.
     assert outcome.paused and not outcome.failed and max(running) == 1
     stand = standings(made.runs, home.journals()).values()
