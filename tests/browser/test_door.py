@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, expect
 from pages.door import COOKIE
 from tests.browser.conftest import Server
 
+pytestmark = pytest.mark.browser
+
 PATHS = ["/", "/ask", "/_stcore/health", "/_stcore/stream", "/static/index.html"]
 
 
