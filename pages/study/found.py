@@ -117,7 +117,7 @@ def draw(study: Study, found: Found) -> None:
         if title == tables.CONTROLS:
             _controls(found, places)
         elif title != "Power" and not title.startswith(MULTIVERSE):
-            st.subheader(plain(title), anchor=False, help=on_hover(title.rpartition(": ")[2]))
+            st.subheader(plain(title), anchor=False, help=_meaning(title.rpartition(": ")[2]))
             _table([found.cells[place] for place in places], [found.links[place] for place in places], title)
     if "Power" in titles:
         st.subheader("What is measured against what is so", anchor=False)
@@ -142,6 +142,12 @@ def draw(study: Study, found: Found) -> None:
                 _table([found.cells[one] for one in places], [found.links[one] for one in places], title)
     if titles:
         take_along(study, found)
+
+
+def _meaning(title: str) -> str | None:
+    """What the figure of that title means: as the glossary has it, else as its lab does."""
+    told = {one.help for lab in entry.labs().values() for one in (*lab.metrics, *lab.for_tables) if one.title == title}
+    return on_hover(title, told.pop() if len(told) == 1 else None)
 
 
 def _controls(found: Found, places: Sequence[int]) -> None:
@@ -184,7 +190,10 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
     blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
     st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
-        st.caption("\\* Less than 70 % of what was tried counts here; the rest was set aside, each with its reason.")
+        st.caption(
+            "\\* Of what was tried on these items, question by question or test by test, less than 70 % counts; the "
+            "rest was set aside, each with its reason."
+        )
 
 
 def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
