@@ -27,6 +27,12 @@ TTL = 20.0
 _RENEW = 4.0
 """Seconds between two renewals; several may fail before the lease is lost."""
 
+_TURN = 0.01
+"""Seconds to wait for another who takes a void lease over."""
+
+_LONGEST = 4096
+"""Characters of a lease; what is longer is none."""
+
 
 class Held(Exception):
     """Someone else holds the lease. `who` says which process on which machine."""
@@ -47,6 +53,9 @@ class _Holder(NamedTuple):
         return f"process {self.pid} on {self.machine.partition(' ')[0]}"
 
 
+_NOBODY = _Holder("", "?", 0, 0)
+
+
 class Lease:
     """The right to write one file, held until `release`. Raises Held where someone else has it.
 
@@ -60,28 +69,30 @@ class Lease:
         self._token = secrets.token_hex(8)
         path.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(10):
-            if self._create():
+            if self._create(path):
                 break
-            if (holder := _live_holder(path)) is not None:
-                raise Held(holder.words)
-            _take_away(path)
+            found = _look(path)
+            if found is not None and found[1]:
+                raise Held(found[0].words)
+            if found is not None and self._take_over():
+                break
         else:
             raise Held("another process")
         self._turn = threading.Lock()
         _renewer().add(self)
 
-    def _create(self) -> bool:
-        """Whether the lease could be made. Its content stands in it from the first moment it can be seen."""
-        ready = self.path.with_name(f".{self.path.name}.{self._token}")
+    def _create(self, path: Path) -> bool:
+        """Whether the file could be made. Its content stands in it from the first moment it can be seen."""
+        ready = path.with_name(f".{path.name}.{self._token}")
         ready.write_text(json.dumps(_Holder(self._token, _machine(), os.getpid(), _begun(os.getpid()))))
         try:
-            os.link(ready, self.path)
+            os.link(ready, path)
         except FileExistsError:
             return False
         except OSError:
             # A file system without links: the content comes a moment after the file.
             try:
-                with self.path.open("x") as file:
+                with path.open("x") as file:
                     file.write(ready.read_text())
             except FileExistsError:
                 return False
@@ -89,13 +100,32 @@ class Lease:
             ready.unlink(missing_ok=True)
         return True
 
+    def _take_over(self) -> bool:
+        """Whether this lease now stands in place of a void one. One at a time may try, who holds a second file beside
+        it: whoever removed a lease that was void a moment ago could remove the one that another has just made.
+        """
+        guard = self.path.with_name(f".{self.path.name}.taken")
+        if not self._create(guard):
+            found = _look(guard)
+            if found is not None and not found[1]:
+                _take_away(guard)
+            else:
+                time.sleep(_TURN)
+            return False
+        try:
+            if _is_live(self.path):
+                return False
+            self.path.unlink(missing_ok=True)
+            return self._create(self.path)
+        finally:
+            guard.unlink(missing_ok=True)
+
     def renew(self) -> None:
         """Say that the holder lives, or note that the lease is lost."""
         with self._turn:
             if self._token == "" or self.lost:
                 return
-            holder = _read(self.path)
-            if holder is None or holder.token != self._token:
+            if _token_at(self.path) != self._token:
                 self.lost = True
                 return
             with suppress(OSError):
@@ -104,8 +134,7 @@ class Lease:
     def release(self) -> None:
         """Give it back; others may have it at once."""
         with self._turn:
-            holder = _read(self.path)
-            if holder is not None and holder.token == self._token:
+            if self._token and _token_at(self.path) == self._token:
                 self.path.unlink(missing_ok=True)
             self._token = ""
         _renewer().discard(self)
@@ -113,42 +142,56 @@ class Lease:
 
 def is_held(path: Path) -> bool:
     """Whether someone, in this process or another, here or elsewhere, holds the lease at `path` now."""
-    return path.exists() and _live_holder(path) is not None
+    return _is_live(path)
 
 
-def _live_holder(path: Path) -> _Holder | None:
+def _look(path: Path) -> tuple[_Holder, bool] | None:
+    """Who made the lease at `path` and whether it is live; None where there is none. What cannot be read is being made
+    at this moment, or was torn by a crash of the machine.
+    """
     try:
-        renewed = path.stat().st_mtime
-    except OSError:
+        with path.open(errors="replace") as file:
+            renewed, holder = os.fstat(file.fileno()).st_mtime, _parsed(file.read(_LONGEST))
+    except FileNotFoundError:
         return None
-    holder = _read(path)
-    if holder is None:
-        # Being made at this moment, or torn by a crash of the machine.
-        return _Holder("", "?", 0, 0) if _storage_time(path) - renewed < TTL else None
+    except OSError:
+        return _NOBODY, True
     if holder.machine == _machine():
-        return holder if _begun(holder.pid) == holder.begun else None
-    return holder if _storage_time(path) - renewed < TTL else None
+        return holder, _begun(holder.pid) == holder.begun
+    return holder, _storage_time(path) - renewed < TTL
+
+
+def _is_live(path: Path) -> bool:
+    return (found := _look(path)) is not None and found[1]
 
 
 def _take_away(path: Path) -> None:
-    """Remove a void lease. Two who try at once take turns: only one rename succeeds, and a live one is put back."""
+    """Remove what one who died left. Of two who try only one rename succeeds, and a live one is put back."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         path.rename(aside)
     except OSError:
         return
-    if _live_holder(aside) is not None:
+    if _is_live(aside):
         with suppress(OSError):
             os.link(aside, path)
     aside.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> _Holder | None:
+def _parsed(text: str) -> _Holder:
     try:
-        token, machine, pid, begun = json.loads(path.read_text())
+        token, machine, pid, begun = json.loads(text)
         return _Holder(str(token), str(machine), int(pid), float(begun))
-    except (OSError, ValueError, TypeError):
-        return None
+    except (ValueError, TypeError, RecursionError):
+        return _NOBODY
+
+
+def _token_at(path: Path) -> str:
+    try:
+        with path.open(errors="replace") as file:
+            return _parsed(file.read(_LONGEST)).token
+    except OSError:
+        return ""
 
 
 def _storage_time(path: Path) -> float:

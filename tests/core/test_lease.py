@@ -40,24 +40,39 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
 
 
 def test_of_many_who_try_at_once_one_has_it(tmp_path: Path) -> None:
+    """Each time anew, for who comes late may find the lease of the one before: void, and then just made."""
+    for turn in range(20):
+        path = tmp_path / str(turn) / "a.json"
+        of_another_machine(path, age=TTL + 5)
+        held: list[Lease] = []
+        start = threading.Barrier(6)
+
+        def go(path: Path = path, held: list[Lease] = held, start: threading.Barrier = start) -> None:
+            start.wait()
+            with contextlib.suppress(Held):
+                held.append(Lease(path))
+
+        threads = [threading.Thread(target=go) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(held) == 1 and is_held(path)
+        held[0].renew()
+        assert not held[0].lost and [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_who_dies_while_taking_over_stops_nobody(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     of_another_machine(path, age=TTL + 5)
-    held: list[Lease] = []
-    start = threading.Barrier(8)
-
-    def go() -> None:
-        start.wait()
-        with contextlib.suppress(Held):
-            held.append(Lease(path))
-
-    threads = [threading.Thread(target=go) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(held) == 1 and is_held(path)
-    held[0].renew()
-    assert not held[0].lost
+    of_another_machine(path.with_name(".a.json.taken"), age=TTL + 5)
+    taken = Lease(path)
+    assert is_held(path) and [one.name for one in tmp_path.iterdir()] == [path.name]
+    taken.release()
+    of_another_machine(path, age=TTL + 5)
+    of_another_machine(path.with_name(".a.json.taken"), age=0)
+    with pytest.raises(Held, match="another process"):
+        Lease(path)
 
 
 def _hold(path: str) -> None:
