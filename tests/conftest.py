@@ -84,13 +84,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first: the browser. What fails there is tried twice more, and told of as rerun: on a
+    """What takes longest begins first: the browser. What fails there is tried once more, and told of as rerun: on a
     busy machine a page that is drawn anew does not hear a click or a key, as a person's would not be heard.
     """
     items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
     for item in items:
         if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=2))
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_collection_finish() -> None:
