@@ -150,9 +150,9 @@ def _look(path: Path) -> tuple[_Holder, bool] | None:
     at this moment, or was torn by a crash of the machine.
     """
     try:
-        with path.open(errors="replace") as file:
+        with open(path, errors="replace") as file:
             renewed, holder = os.fstat(file.fileno()).st_mtime, _parsed(file.read(_LONGEST))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return _NOBODY, True
@@ -188,7 +188,7 @@ def _parsed(text: str) -> _Holder:
 
 def _token_at(path: Path) -> str:
     try:
-        with path.open(errors="replace") as file:
+        with open(path, errors="replace") as file:
             return _parsed(file.read(_LONGEST)).token
     except OSError:
         return ""
