@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from hypothesis import settings
 
 from core.text import embed
 from tests import shared_encoder
+
+# Until all is collected hardly anything is thrown away.
+gc.disable()
 
 # How long one example takes says nothing on a machine that is busy with others. `make thorough` draws more of them.
 settings.register_profile("few", deadline=None, max_examples=25)
@@ -33,6 +37,17 @@ OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "datasets"
 """Where published data may lie beside the project."""
 
 _NEEDS = f"needs published data, which may not be shipped and is not at {OUTSIDE}"
+
+
+_folders = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder of the test's own. pytest's fixture of this name looks through all the folders of before each time."""
+    path = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{request.function.__name__[:30]}"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -94,9 +109,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What 5,000 collected tests and their imports hold is looked through once, not at every full collection."""
+    """What 6,000 collected tests and their imports hold is looked through once, not at every full collection; so is
+    what later imports bring.
+    """
     gc.collect()
     gc.freeze()
+    gc.enable()
+    gc.callbacks.append(lambda phase, info: gc.freeze() if phase == "stop" and info["generation"] == 2 else None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

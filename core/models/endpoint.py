@@ -107,6 +107,7 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
     # Of the environment, and meant for OpenAI alone.
     headers: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
     timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
+    trust_env = not (config.on_this_machine or config.of_visitor)
     return openai.AsyncOpenAI(
         api_key=config.secret or "none",
         base_url=config.base_url,
@@ -117,7 +118,8 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
         # A proxy does not lead back to this machine.
         http_client=openai.DefaultAsyncHttpxClient(
             timeout=timeout,
-            trust_env=not (config.on_this_machine or config.of_visitor),
+            verify=guard.certificates(trust_env),
+            trust_env=trust_env,
             transport=guard.public_only() if config.of_visitor else None,
             event_hooks=guard.hooks(httpx2.URL(config.base_url).host),
         ),

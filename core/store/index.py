@@ -335,6 +335,8 @@ class _Batch:
         self.rows = Rows(store.tables, store.records)
         self.lines = 0
         self.seen: dict[str, _Seen] = {}
+        self._all_new = True
+        """Whether the store has no row of these runs: an insert that need not replace takes a third of the time."""
 
     def stored_run(self, run: str) -> Row:
         return self._select("select * from runs where run = ?", [run])[0]
@@ -358,6 +360,7 @@ class _Batch:
             events = self._upgraded(run["run"], events)
         elif run["lines"]:
             self._recall(run["run"], events)
+        self._all_new &= not run["lines"]
         for event in events:
             self.rows.add(run, event)
         run["bytes"] += sum(map(len, lines))
@@ -386,7 +389,7 @@ class _Batch:
             refresh(cursor, self.store.labs, [name for (name,) in runs])
         self.seen.update({name: _Seen(*(row[field] for field in _Seen._fields)) for (name,), row in runs.items()})
         self.rows = Rows(self.store.tables, self.store.records)
-        self.lines = 0
+        self.lines, self._all_new = 0, True
 
     def _upgraded(self, run: str, events: list[Event]) -> list[Event]:
         try:
@@ -433,5 +436,6 @@ class _Batch:
         held = list(rows)
         incoming = pa.table({name: [row.get(name) for row in held] for name in columns}, schema=schema)
         cursor.register("incoming", incoming)
-        cursor.execute(f'insert or replace into "{table}" by name select * from incoming')  # noqa: S608  our own names
+        how = "insert" if self._all_new else "insert or replace"
+        cursor.execute(f'{how} into "{table}" by name select * from incoming')  # noqa: S608  our own names
         cursor.unregister("incoming")

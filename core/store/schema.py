@@ -252,8 +252,8 @@ def sql_type(annotation: Any) -> str:
 # Making and changing tables
 
 
-def migrate(connection: DuckDBPyConnection, wanted: Mapping[str, Table] | None = None) -> None:
-    """Bring the tables up to date, those of records too, in one transaction.
+def migrate(connection: DuckDBPyConnection, wanted: Mapping[str, Table] | None = None) -> dict[str, Table]:
+    """Bring the tables up to date, those of records too, in one transaction. Returns all there are.
 
     Raises NewerSchema, and duckdb.Error for a broken file.
     """
@@ -270,11 +270,13 @@ def migrate(connection: DuckDBPyConnection, wanted: Mapping[str, Table] | None =
         if number > done:
             connection.execute(statements)
             connection.execute("insert into migrations values (?, now() at time zone 'utc')", [number])
-    grown = _grow(connection, wanted or {})
+    there = tables(connection)
+    grown = _grow(connection, there, wanted or {})
     if done and (grown or done < newest):
         # The journals hold more than the old tables could: with no head, each is taken for a new one.
         connection.execute("update runs set head = '', modified = 0")
     connection.execute("commit")
+    return there
 
 
 def _number(connection: DuckDBPyConnection) -> int:
@@ -282,9 +284,8 @@ def _number(connection: DuckDBPyConnection) -> int:
     return int(row[0]) if row else 0
 
 
-def _grow(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> bool:
-    """Make and extend the records' tables. Whether anything was to do. Columns that nobody wants any more stay."""
-    there = tables(connection)
+def _grow(connection: DuckDBPyConnection, there: dict[str, Table], wanted: Mapping[str, Table]) -> bool:
+    """Make and extend the records' tables, in `there` too. Whether anything was to do. What nobody wants now stays."""
     grown = False
     for name, (columns, key) in wanted.items():
         has = there.get(name)
@@ -297,11 +298,13 @@ def _grow(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> bool:
             lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
             keys = ", ".join(f'"{column}"' for column in key)
             connection.execute(f'create table "{name}" ({lines}, primary key ({keys}))')
+            there[name] = Table(dict(columns), key)
             grown = True
             continue
         for column, kind in columns.items():
             if column not in has.columns:
                 connection.execute(f'alter table "{name}" add column "{column}" {kind}')
+                has.columns[column] = kind
                 grown = True
     return grown
 

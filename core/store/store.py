@@ -106,9 +106,8 @@ class Store:
         with _writers_lock:
             self.writer = _writers.setdefault(self.path, Writer())
         with self.writer:
-            self._connection = _open(self.path, schema.wanted_tables(labs))
+            self._connection, self.tables = _open(self.path, schema.wanted_tables(labs))
             self.writer.writes += 1
-            self.tables: dict[str, schema.Table] = schema.tables(self._connection)
 
     @property
     def indexed(self) -> list[str]:
@@ -158,8 +157,7 @@ class Store:
         with self.write() as cursor:
             schema.drop_tables(cursor)
         with self.writer, self.cursor() as cursor:
-            schema.migrate(cursor, schema.wanted_tables(self.labs))
-            self.tables = schema.tables(self._connection)
+            self.tables = schema.migrate(cursor, schema.wanted_tables(self.labs))
 
     def query(
         self, sql: str, params: Sequence[object] = (), rows: int | None = ROWS, seconds: float = SECONDS
@@ -207,15 +205,14 @@ class Store:
             cursor.close()
 
 
-def _open(path: Path, wanted: Mapping[str, schema.Table]) -> DuckDBPyConnection:
+def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConnection, dict[str, schema.Table]]:
     import duckdb
 
     connection: DuckDBPyConnection | None = None
     config: dict[str, Any] = {**_CONFIG, "memory_limit": MEMORY}
     try:
         connection = duckdb.connect(str(path), config=config)
-        schema.migrate(connection, wanted)
-        return connection
+        return connection, schema.migrate(connection, wanted)
     except schema.NewerSchema as newer:
         trouble: StoreError = StoreUnusable(
             f"{path} was written by a newer version of this program ({newer}). Update, or: {_REBUILD}"

@@ -382,11 +382,18 @@ def test_the_plan_says_how_long_and_how_many(
 def test_what_a_run_held_is_let_go_when_it_has_ended(tmp_path: Path) -> None:
     """benchmarks/memory.py tells the megabytes of 25,000 items."""
     held: list[int] = []
+    # tests/conftest.py has what is left by a full collection not looked at again: now what comes is to be.
+    gc.collect()
+    freezing = gc.callbacks.copy()
+    gc.callbacks.clear()
 
     def told(run: Planned, state: Transcript) -> None:
         gc.collect()
         held.append(sum(isinstance(one, Call) for one in gc.get_objects()))
 
-    assert len(make(tmp_path, runs=8, items=20, told=told).completed) == 8
+    try:
+        assert len(make(tmp_path, runs=8, items=20, told=told).completed) == 8
+    finally:
+        gc.callbacks.extend(freezing)
     # Two runs at a time, and the one that is being told of; each has a call for each item and one for all.
-    assert max(held) <= 3 * 21
+    assert 0 < max(held) <= 3 * 21
