@@ -9,6 +9,8 @@ import pytest
 
 from core.text import embed
 
+SHARED = embed.COMMAND
+
 REFUSING = """
 import runpy, socket
 def refuse(*_):
@@ -110,13 +112,15 @@ def test_a_half_downloaded_paper_encoder_is_passed_over(tmp_path, monkeypatch):
     assert embed._paper_folder() == tmp_path
 
 
-def test_a_process_that_died_is_started_again(encoder):
+def test_a_process_that_died_is_started_again(encoder, monkeypatch):
     encoder.encode(["before"])
     encoder._model._process.kill()
     encoder._model._process.wait()
     assert not encoder.alive
     with pytest.raises(embed.NoEncoder, match="stopped"):
         encoder.encode(["something new"])
+    # What starts is what all other tests start (tests/shared_encoder.py): here that it starts is what matters.
+    monkeypatch.setattr(embed, "COMMAND", SHARED)
     again = embed.encoder()
     assert again is not encoder and again.alive
     again._model._process.kill()

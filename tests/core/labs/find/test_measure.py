@@ -176,7 +176,7 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
 def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
     # It rambles to the limit, whatever that is.
     try:
-        spec = ProbeSpec(seed=1, difficulty="easy", model="local/smollm2-135m", rounds=1, probes=40, tokens=100)
+        spec = ProbeSpec(seed=1, difficulty="easy", model="local/smollm2-135m", rounds=1, probes=40, tokens=24)
         view, _ = play(spec)
         assert view.log.status == "completed"
         assert view.truth is not None and view.interpretation is not None

@@ -361,9 +361,16 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
 
 
 @pytest.mark.local_model
-def test_a_run_with_the_real_local_model_is_whole() -> None:
+@pytest.mark.parametrize("others", ["control/fickle", pytest.param("local/smollm2-135m", marks=pytest.mark.thorough)])
+def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
+    """`others` make and simulate the counterfactual, by the longest of the prompts."""
     spec = AskSpec(
-        question="Can a person breathe on the moon?", gold="no", model="local/smollm2-135m", counterfactuals=1
+        question="Can a penguin fly?",
+        gold="no",
+        model="local/smollm2-135m",
+        generators=(others,),
+        simulator=others,
+        counterfactuals=1,
     )
     try:
         run, view, events = play(spec)
@@ -371,8 +378,8 @@ def test_a_run_with_the_real_local_model_is_whole() -> None:
         local.stop_all()
     assert run.status == "completed"
     assert view.starter is not None and view.starter.answer_repaired in ("yes", "no", "neither")
-    answered = [event for event in events if event.kind == "answered"]
-    assert answered and all(event.text and event.usage.completion_tokens for event in answered)
+    answered = [event for event in events if event.kind == "answered" and event.model == spec.model]
+    assert len(answered) >= 2 and all(event.text and event.usage.completion_tokens for event in answered)
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 1
     assert verdict(view)
