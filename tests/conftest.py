@@ -112,7 +112,6 @@ def pytest_collection_finish() -> None:
     """What 6,000 collected tests and their imports hold is looked through once, not at every full collection; so is
     what later imports bring.
     """
-    gc.collect()
     gc.freeze()
     gc.enable()
     gc.callbacks.append(lambda phase, info: gc.freeze() if phase == "stop" and info["generation"] == 2 else None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import socket
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import repeat
@@ -85,7 +85,19 @@ def endless(first: bytes, then: bytes) -> Callable[[], Iterator[bytes]]:
     return parts
 
 
-BOMB = gzip.compress(b'{"choices": "' + b"a" * 200 * 2**20, compresslevel=1)
+def bomb(kind: str, status: str) -> Callable[[], Iterator[bytes]]:
+    """Small, and 200 MB once it is decompressed; made when it is sent."""
+
+    def parts() -> Iterator[bytes]:
+        yield head(kind, status, "Content-Encoding: gzip")
+        squeeze = zlib.compressobj(level=1, wbits=31)
+        yield squeeze.compress(b'{"choices": "')
+        yield from (squeeze.compress(MB) for _ in range(200))
+        yield squeeze.flush()
+
+    return parts
+
+
 DEEP = "[" * 100_000 + "]" * 100_000
 
 REPLIES: dict[str, Bytes] = {
@@ -100,9 +112,9 @@ REPLIES: dict[str, Bytes] = {
         f'data: {{"choices":[{{"delta":{{"reasoning_content":"hm"}}}}],"id":"{"a" * 250}"}}\n\n'.encode() * 1000,
     ),
     "header without end": endless(b"HTTP/1.1 200 OK\r\n", b"X-A: " + b"a" * 1000 + b"\r\n"),
-    "a bomb": head("application/json", "200 OK", "Content-Encoding: gzip") + BOMB,
-    "a bomb as an error": head("application/json", "400 No", "Content-Encoding: gzip") + BOMB,
-    "a bomb as a stream": head("text/event-stream", "200 OK", "Content-Encoding: gzip") + BOMB,
+    "a bomb": bomb("application/json", "200 OK"),
+    "a bomb as an error": bomb("application/json", "400 No"),
+    "a bomb as a stream": bomb("text/event-stream", "200 OK"),
     "an encoding that was not asked for": head("application/json", "200 OK", "Content-Encoding: zstd") + b"\x28\xb5",
     "broken compression": head("application/json", "200 OK", "Content-Encoding: gzip") + b"\x1f\x8b\x08no",
     "a numeric reason": whole(finish_reason=7),
