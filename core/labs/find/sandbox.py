@@ -204,7 +204,7 @@ class _Process:
             self._process.stdin.flush()
             line = self._line(seconds)
             return sandbox_process.read(line)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             self.end()
             late = time.monotonic() - began >= seconds
             return TIMED_OUT if late else "the program crashed its worker or would not stop"

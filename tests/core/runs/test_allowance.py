@@ -98,6 +98,20 @@ def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypa
     jobs.cancel(run)
 
 
+def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(3 * needs))
+    models = [Echoing(), Echoing(wait=30), Echoing(wait=30)]
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: models[0])
+    assert asked(jobs, ran(jobs, "ann")) == needs
+    models.pop(0)
+    begun = [jobs.start("echo", TWO, owner="ann"), jobs.start("echo", TWO, owner="ann")]
+    with pytest.raises(TooMuch, match=f"{3 * needs:,} are made or on their way"):
+        jobs.start("echo", TWO, owner="ann")
+    for run in begun:
+        jobs.cancel(run)
+
+
 def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core import journal
-from core.events import Finished, Resumed, Started
+from core.events import Answer, Finished, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
 from core.lab import BadInput
 from core.models.replay import Replay
@@ -19,6 +19,7 @@ from core.runs.jobs import Jobs, NoSuchRun, status
 from core.runs.run import failed
 from core.runs.said import said_path
 from core.runs.transcript import transcript
+from core.runs.turns import WHOSE
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 Make = Callable[..., Jobs]
@@ -127,6 +128,21 @@ def test_no_call_leaves_after_a_cancel(jobs: Make) -> None:
     assert state.status == "completed" and len(state.cases) == 40
     assert all(progress.result for progress in state.cases.values())
     assert len(model.asked) <= 41 + 16, "only what was under way at the cancel is asked again"
+
+
+def test_a_run_takes_turns_as_its_owner_s_or_by_itself(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Asked(Echoing):
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            seen.append(WHOSE.get())
+            return await super().answer(request, on_text)
+
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Asked())
+    for owner in ("ann", ""):
+        seen.clear()
+        run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner=owner)
+        assert jobs.wait(run, 30) and seen and set(seen) == {owner or run}
 
 
 def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:

@@ -15,7 +15,7 @@ import pytest
 from core import entry, home, journal, packs
 from core.__main__ import main
 from core.journal import JournalInUse
-from core.runs import allowance, bundle
+from core.runs import allowance, bundle, repack
 from core.runs.jobs import Jobs
 from core.store import listing
 from core.store.filters import Filter
@@ -104,7 +104,10 @@ def test_a_damaged_pack_stands_in_nobody_s_way(file: str) -> None:
     assert journal.found(first.stem, home.journals()) is None and journal.listed(home.journals()) == []
 
 
-def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path) -> None:
+def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: object) -> None:
+        raise journal.JournalFull("no room")
+
     path = tmp_path / "dial.toml"
     path.write_text(STUDY)
     study = plan.read(path, entry.labs())
@@ -118,7 +121,11 @@ def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path) -> None:
     packing.pack(study, home.journals())
     before = held()
     assert allowance.forget(home.journals(), 1) == []
-    # As if a day had passed. What is said of a packed run that stays, stays.
+    # As if a day had passed; but first there is no room for a smaller pack.
+    with monkeypatch.context() as full:
+        full.setattr(repack, "without", no_room)
+        assert allowance.forget(home.journals(), -1) == [] and held() == before
+    # What is said of a packed run that stays, stays.
     assert sorted(allowance.forget(home.journals(), -1)) == sorted(go)
     gone = {name for name in before if name.startswith(tuple(go))}
     assert len(gone) == len(go) + 1 and held() == {name: data for name, data in before.items() if name not in gone}

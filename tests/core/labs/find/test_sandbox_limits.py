@@ -192,6 +192,14 @@ def test_a_sandbox_that_cannot_be_started_is_no_score(monkeypatch: pytest.Monkey
             evaluate("def f(x):\n    return x", [1.0])
 
 
+def test_a_process_that_says_more_than_any_program_may_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "sys.stdout.write('ready\\n'); sys.stdout.flush(); sys.stdin.readline(); sys.stdout.write('[' * 2**26)"
+    monkeypatch.setattr(sandbox, "COMMAND", [sys.executable, "-c", f"import sys; {told}; sys.stdin.read()"])
+    monkeypatch.setattr(sandbox, "_free", [])
+    result = evaluate("def f(x):\n    return x", [1.0], seconds=60)
+    assert "crashed its worker" in error_of(result) and result.seconds < 30
+
+
 def test_a_program_has_no_more_than_its_seconds_and_a_little() -> None:
     for program in ("def f(x):\n    while True:\n        np.sin(1.0)", "def f(x):\n    return sorted([x] * 10**7)[0]"):
         began = time.monotonic()
@@ -219,6 +227,11 @@ def test_what_is_longer_than_allowed_is_not_given_back() -> None:
     assert (
         len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == sandbox_process.LONGEST_MESSAGE
     )
+
+
+def test_a_whole_number_beyond_all_floats_is_no_value() -> None:
+    assert evaluate("def f(x):\n    return 10**308", [1.0]).values == (1e308,)
+    assert "number returned is too large" in error_of(evaluate("def f(x):\n    return 10**309", [1.0]))
 
 
 def test_many_long_texts_come_back_whole() -> None:
