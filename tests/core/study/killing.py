@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import random
@@ -12,8 +14,10 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from zlib import crc32
 
+from core.__main__ import main
 from core.events import Answered, Asked
 from core.journal import read
 from tests.conftest import WITHOUT_ENCODER
@@ -79,12 +83,11 @@ def answered(home: Path) -> Counter[str]:
     return found
 
 
-def table(home: Path, server: StubServer, file: Path) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        command("table", str(file), "--json"), env=environment(home, server), cwd=ROOT, capture_output=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def table(home: Path, file: Path) -> list[dict[str, Any]]:
+    told = io.StringIO()
+    with mock.patch.dict(os.environ, {"EXPLAIN_HOME": str(home)}), contextlib.redirect_stdout(told):
+        assert main(["study", "table", str(file), "--json"]) == 0
+    return [json.loads(line) for line in told.getvalue().splitlines()]
 
 
 def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
@@ -97,7 +100,7 @@ def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
     homes, struck = 0, 0
     with StubServer(steady, delay=0.03) as server:
         _finish(file, folder / "whole", server)
-        expected = table(folder / "whole", server, file)
+        expected = table(folder / "whole", file)
         while struck < kills:
             homes += 1
             broken = folder / f"broken-{homes}"
@@ -107,7 +110,7 @@ def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
             _finish(file, broken, server)
             _none_again(server, before, known)
             assert set(answered(broken).values()) == {1}
-            assert table(broken, server, file) == expected
+            assert table(broken, file) == expected
             assert struck >= homes, "a study that is over before it can be killed shows nothing"
     return homes
 

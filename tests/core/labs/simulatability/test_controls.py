@@ -306,10 +306,13 @@ def test_birds_that_fly(method: str) -> None:
     assert asyncio.run(run(VAGUE, starter, texts, method)) == (0, 0)
 
 
-def test_precision_is_as_the_world_file_says_for_every_known_starter() -> None:
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.thorough)])
+def test_precision_is_as_the_world_file_says_for_known_starters(step: int) -> None:
+    """Of every subject and every kind of question, for they come in turn; all of them where one is thorough."""
+
     async def every_run() -> int:
         betrayed = 0
-        for starter in KNOWN:
+        for starter in KNOWN[::step]:
             texts = await generate(starter)
             for robot in ROBOTS:
                 matches, simulatable = await run(robot, starter, texts)
@@ -322,7 +325,7 @@ def test_precision_is_as_the_world_file_says_for_every_known_starter() -> None:
                     assert simulatable == 0
         return betrayed
 
-    assert asyncio.run(every_run()) > 300
+    assert asyncio.run(every_run()) > 300 / step
 
 
 def test_expected_precision_by_hand() -> None:
