@@ -23,8 +23,8 @@ from core.study.plan import Planned
 from tests.small_lab import LAB
 
 
-def make(folder: Path, runs: int, items: int, told: Callable[[Planned, Transcript], None]) -> Outcome:
-    """A study of so many runs of so many items, two at a time; `told` hears of each run's end."""
+def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcript], None]) -> Outcome:
+    """A study of so many runs of so many items, two at a time; `ended` hears of each run's end."""
     words = json.dumps([f"word {n}" for n in range(items)])
     file = folder / "memory.toml"
     file.write_text(
@@ -32,7 +32,7 @@ def make(folder: Path, runs: int, items: int, told: Callable[[Planned, Transcrip
     )
     labs = {"echo": LAB}
     study = plan.read(file, labs)
-    return asyncio.run(Making(study, labs, LAB.controls().__getitem__, folder / "journals", told).make(study.runs))
+    return asyncio.run(Making(study, labs, LAB.controls().__getitem__, folder / "journals", ended).make(study.runs))
 
 
 def megabytes() -> float:

@@ -234,7 +234,7 @@ class Judged(NamedTuple):
     """How what a list of results has a row for is compared with others of its kind.
 
     - `good` and `bad` are the outcomes that speak for the explanation (value 1) and against it (0); any other has no
-      value. `told` says what a good one means, in the past tense.
+      value. `means` says what a good one means, in the past tense.
     - `one` is what a row is called; `whole` what several of them belong to, such as the starter question, which their
       cases' titles name; '' where a title names the row itself. After the last `tail` of a title stands what belongs to
       the explanation alone; '' where nothing does.
@@ -244,7 +244,7 @@ class Judged(NamedTuple):
 
     good: tuple[str, ...]
     bad: tuple[str, ...]
-    told: str
+    means: str
     one: str = "test"
     whole: str = ""
     tail: str = ""
@@ -297,7 +297,7 @@ class Sides(NamedTuple):
     specs: tuple[Spec, ...]
 
 
-class Told(NamedTuple):
+class Note(NamedTuple):
     """What a reader of a case has to know beside its explanation and its trials: a text under a label, before them, or
     `late`, after them.
     """
@@ -335,7 +335,7 @@ def _no_facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     return {}
 
 
-def _nothing_told(view: Any) -> Iterable[Told]:
+def _no_notes(view: Any) -> Iterable[Note]:
     return ()
 
 
@@ -366,7 +366,7 @@ class Lab:
     - `view(log)` folds a case's records; `verdict(view)` gives its sentences, the headline first.
     - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
     - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
-    - `records` are the types that it records, those of a trial in the order in which it is told, what was expected
+    - `records` are the types that it records, those of a trial in the order in which it is shown, what was expected
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `tables` are what studies can ask for by name. `more(view, rules)` are figures of a case for them alone, which
@@ -399,7 +399,7 @@ class Lab:
       the spec's fields of what was given; without them every field with a title is an option by itself.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
     - `narrate(view)` tells a case on the command line as (key, line), as far as it has come.
-    - `told(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
+    - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `marks` the outcomes of a trial in which the explanation was kept or broken.
     - `tools` are further commands, in a group of their own; `group` names the group that its own command stands in.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
@@ -456,7 +456,7 @@ class Lab:
     tools: Tools | None = None
     group: str = ""
     narrate: Callable[[Any], Iterable[tuple[str, str]]] | None = None
-    told: Callable[[Any], Iterable[Told]] = _nothing_told
+    notes: Callable[[Any], Iterable[Note]] = _no_notes
     words: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, Literal["kept", "broken"]] = field(default_factory=dict)
 

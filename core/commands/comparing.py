@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import click
 
 from core.commands.running import DONE, index_of_all
-from core.store import comparing, shared, telling
+from core.store import compared_in_words, comparing, shared
 from core.store.comparing import By
 from core.store.shared import Match, NotComparable
 
@@ -38,12 +38,14 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_js
         except NotComparable as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
-        told = telling.told(found, shared.judged_of(store, found.asked.lab), names)
+        sentences = compared_in_words.sentences(found, shared.judged_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(
-            json.dumps({"of": names, "lab": found.asked.lab, "match": found.asked.match, **told._asdict(), **figures})
+            json.dumps(
+                {"of": names, "lab": found.asked.lab, "match": found.asked.match, **sentences._asdict(), **figures}
+            )
         )
     else:
-        print("\n".join([told.headline, *told.chance, *told.left_out]))
+        print("\n".join([sentences.headline, *sentences.chance, *sentences.left_out]))
     return DONE

@@ -31,7 +31,7 @@ from core.store.store import Store, StoreBusy, StoreError
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
 
-TOLD = 10
+NAMED = 10
 """Broken rows of a data set that are printed; the journal has more."""
 
 
@@ -218,7 +218,7 @@ class _Printer:
                 self._complaint = event.message
             elif isinstance(event, Recorded) and event.record == "loaded":
                 held = Loaded.of(event.data)
-                self._print((line, line) for line in ([held.told(), *held.broken[:TOLD]] if held else []) if line)
+                self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._narrate(event.case, ended=isinstance(event, Recorded) and event.record == "result")
 

@@ -40,7 +40,7 @@ OPTIONS = (
     ),
     click.Option(["--scheduler"], metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"),
 )
-"""What `study run` is told of the cluster."""
+"""What one says of the cluster to `study run`."""
 
 
 def on_worker(task: Task) -> Made:
@@ -49,7 +49,7 @@ def on_worker(task: Task) -> Made:
 
 
 def making(
-    engine: str, scheduler: str | None, study: Study, folder: Path, told: Callable[[Planned, Transcript], None]
+    engine: str, scheduler: str | None, study: Study, folder: Path, ended: Callable[[Planned, Transcript], None]
 ) -> Cluster:
     """What makes the study's runs on that cluster. Raises click.UsageError where it cannot be had."""
     for needed in ("distributed", "dask_jobqueue"):
@@ -77,7 +77,7 @@ def making(
                 raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
             yield client
 
-    return Cluster(study, entry.labs(), folder, connected, on_worker, told)
+    return Cluster(study, entry.labs(), folder, connected, on_worker, ended)
 
 
 def asked_of_slurm(study: Study) -> ClusterOf:

@@ -49,10 +49,10 @@ def status(file: Path, journals: Path | None, as_json: bool) -> int:
 
 def lines(found: Progress) -> Iterator[str]:
     """How a study stands, for a person."""
-    told = ", ".join(f"{n} {status}" for status, n in found.status.items())
+    counts = ", ".join(f"{n} {status}" for status, n in found.status.items())
     # Where more go on, they do so on a cluster.
     at_once = f"; {found.at_once} at a time" if found.status.get("running", 0) <= found.at_once else ""
-    yield f"{_count(found.runs, 'run')}: {told}{at_once}" + ("; paused" if found.paused else "")
+    yield f"{_count(found.runs, 'run')}: {counts}{at_once}" + ("; paused" if found.paused else "")
     width = max(len(_name(cell)) for cell in found.cells)
     yield from (f"  {_name(cell):{width}}  {_bar(cell)}" for cell in found.cells)
     budget = f" of {found.budget_calls:,}" if found.budget_calls else ""

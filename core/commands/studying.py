@@ -160,8 +160,8 @@ class _Progress:
             metric = run.lab.metric(run.lab.headline)
             status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
         if self._json:
-            told = {"run": run.id, "status": status, "metric": metric.name, "value": value}
-            print(json.dumps(told), flush=True)
+            line = {"run": run.id, "status": status, "metric": metric.name, "value": value}
+            print(json.dumps(line), flush=True)
             return
         title = metric.title.lower()
         figure = f"no {title}" if value is None else f"{title} {value:.2f} ({items})"

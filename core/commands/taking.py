@@ -152,16 +152,16 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
         raise click.BadParameter(f"{file} is there already: name another file.")
     of = None
     if run is not None:
-        lab, told = _told(run)
-        if case and case not in told.cases:
-            raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(told.cases)[:5])} …")
-        chosen = [document.Chosen(lab, told, case)] if case else document.of_run(lab, told)
+        lab, state = _state_of(run)
+        if case and case not in state.cases:
+            raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
+        chosen = [document.Chosen(lab, state, case)] if case else document.of_run(lab, state)
         title = " ".join(filter(None, (lab.title, case or run)))
     else:
         places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
         if not places:
             raise click.BadParameter("No case meets the condition.")
-        runs = {name: _told(name) for name, _ in places[: document.MOST]}
+        runs = {name: _state_of(name) for name, _ in places[: document.MOST]}
         chosen = [document.Chosen(*runs[name], one) for name, one in places[: document.MOST]]
         title, of = f"Cases where {where}", len(places)
     try:
@@ -181,15 +181,15 @@ select run, "case" from items where "case" <> '' and (
 ) group by run, "case" order by max("at") desc, run desc, min(number), "case" """
 
 
-def _told(run: str) -> tuple[Lab, Transcript]:
+def _state_of(run: str) -> tuple[Lab, Transcript]:
     """The run of that name with its lab. Raises click.BadParameter."""
     path = journal.found(run, home.journals(), home.recordings())
     if path is None:
         raise click.BadParameter(f"There is no run named {run!r} in {home.journals()}.")
-    told = transcript(upgraded(journal.read(path).events, entry.labs()))
-    if told.started is None or told.started.about or told.started.lab not in entry.labs():
+    state = transcript(upgraded(journal.read(path).events, entry.labs()))
+    if state.started is None or state.started.about or state.started.lab not in entry.labs():
         raise click.BadParameter(f"{path} holds no run that can be told.")
-    return entry.labs()[told.started.lab], told
+    return entry.labs()[state.started.lab], state
 
 
 @click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")
@@ -198,14 +198,14 @@ def _told(run: str) -> tuple[Lab, Transcript]:
 def _methods(runs: tuple[str, ...], where: str | None) -> int:
     wanted = list(runs)
     for run in wanted:
-        _told(run)
+        _state_of(run)
     if where is not None:
         wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
     with index_of_all() as store:
         if not wanted and where is None:
             wanted = listing.runs_of(store, Filter())
-        told = methods.sentences(store, wanted)
-    print("\n\n".join(told) if told else "No run is as asked.")
+        sentences = methods.sentences(store, wanted)
+    print("\n\n".join(sentences) if sentences else "No run is as asked.")
     return DONE
 
 

@@ -56,7 +56,7 @@ Read = list[Item | LeftOut]
 
 class Loaded(Frozen):
     """What a run's data set held: how many `items` there are to draw from (of a person's own file, where only those
-    that are drawn are read, rows), and how many rows were left out, by reason. `broken` says of the first MOST_TOLD
+    that are drawn are read, rows), and how many rows were left out, by reason. `broken` says of the first MOST_NAMED
     broken rows where each stands and what is wrong.
     """
 
@@ -73,14 +73,14 @@ class Loaded(Frozen):
         except ValidationError:
             return None
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """What was left out, in a sentence; empty where nothing was."""
         counts = ", ".join(f"{n:,} ({reason})" for reason, n in self.left_out.items())
         return f"{self.dataset}: {self.items:,} to draw from. Rows left out: {counts}." if counts else ""
 
 
-MOST_TOLD = 100
-"""Broken rows that are told of one by one; of the others there is a count."""
+MOST_NAMED = 100
+"""Broken rows that are named one by one; of the others there is a count."""
 
 
 class DatasetError(ValueError):
@@ -120,12 +120,12 @@ def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callab
 
 
 def loaded(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
-    """What is told of a data set: `items` to draw from, and of `rows` those that are LeftOut."""
+    """What is known of a data set: `items` to draw from, and of `rows` those that are LeftOut."""
     left_out: dict[str, int] = {}
-    told: list[str] = []
+    named: list[str] = []
     for row in rows:
         if isinstance(row, LeftOut):
             left_out[row.reason] = left_out.get(row.reason, 0) + row.rows
-            if row.reason == BROKEN and row.detail and len(told) < MOST_TOLD:
-                told.append(row.detail)
-    return Loaded(dataset=dataset, items=items, left_out=left_out, broken=tuple(told))
+            if row.reason == BROKEN and row.detail and len(named) < MOST_NAMED:
+                named.append(row.detail)
+    return Loaded(dataset=dataset, items=items, left_out=left_out, broken=tuple(named))

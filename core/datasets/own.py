@@ -35,7 +35,7 @@ MOST_ROWS = 5_000
 FIRST_ROWS = 5
 LONGEST_HEADER = files.MB
 """Bytes."""
-MOST_TOLD = 100
+MOST_NAMED = 100
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
 NEEDS: dict[Task, tuple[str, ...]] = {
@@ -233,10 +233,10 @@ def _read(
             )
         except ValueError as error:
             faults.append((number, str(error)))
-    told = _placed(path, wanted, [*faults, *map(tuple, found["broken"])], found["rejected"])
+    placed = _placed(path, wanted, [*faults, *map(tuple, found["broken"])], found["rejected"])
     what = "row" if wanted.kind == "parquet" else "line"
-    rows += [LeftOut(BROKEN, f"{path.name}, {what} {line}: {problem}") for line, problem in told]
-    if more := len(faults) + found["lost"] - len(told):
+    rows += [LeftOut(BROKEN, f"{path.name}, {what} {line}: {problem}") for line, problem in placed]
+    if more := len(faults) + found["lost"] - len(placed):
         rows.append(LeftOut(BROKEN, rows=more))
     if found["repeated"]:
         rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
@@ -328,7 +328,7 @@ def _wanted(
         rows=rows,
         seed=seed,
         longest=LONGEST,
-        told=MOST_TOLD,
+        named=MOST_NAMED,
         result_mb=RESULT_MB,
         memory_mb=MEMORY_MB,
         seconds=SECONDS,
@@ -350,9 +350,9 @@ def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
     except confined.RefusedError as error:
-        told = " ".join(str(error).replace(str(path), path.name).split())
-        if not told.startswith("Out of Memory"):
-            raise DatasetError(f"{path.name} cannot be read: {told[:300]}") from None
+        words = " ".join(str(error).replace(str(path), path.name).split())
+        if not words.startswith("Out of Memory"):
+            raise DatasetError(f"{path.name} cannot be read: {words[:300]}") from None
     except confined.FullError:
         pass
     raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")

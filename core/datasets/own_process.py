@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
     rows: int
     seed: int | None
     longest: int
-    told: int
+    named: int
     result_mb: int
     memory_mb: int
     seconds: int
@@ -133,8 +133,8 @@ def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> lis
             f"select unnest(json_keys(line)) as key, _line_no from (select * from {source} limit 1000) "
             "where _fault is null"
         )
-        told = f"select key from ({keys}) group by key order by min(_line_no) limit {MOST_COLUMNS + 1}"
-        return [name for (name,) in connection.execute(told).fetchall()]
+        keys_found = f"select key from ({keys}) group by key order by min(_line_no) limit {MOST_COLUMNS + 1}"
+        return [name for (name,) in connection.execute(keys_found).fetchall()]
     names = connection.execute(f"select column_name from (describe select * from {source})").fetchall()
     return [name for (name,) in names if name not in ("file_row_number", "_line_no", "_fault")]
 
@@ -192,7 +192,7 @@ def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
     counts = "count(*) filter (_fault is null), count(distinct id) filter (_fault is null), count(_fault)"
     good, distinct, faulty = connection.execute(f"select {counts} from kept").fetchone() or (0, 0, 0)
     broken = connection.execute(
-        f"select _line_no, _fault from kept where _fault is not null order by 1 limit {wanted.told}"
+        f"select _line_no, _fault from kept where _fault is not null order by 1 limit {wanted.named}"
     ).fetchall()
     rejected, lost = _rejected(connection, wanted)
     return {
@@ -214,9 +214,9 @@ def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str]
         "select line_byte_position as begins, case min(error_type) when 'INVALID ENCODING' then "
         "'this is not UTF-8 text' else min(error_message) end as problem from reject_errors group by 1"
     )
-    told = connection.execute(f"select problem from ({once}) order by begins limit {wanted.told}").fetchall()
+    problems = connection.execute(f"select problem from ({once}) order by begins limit {wanted.named}").fetchall()
     (lost,) = connection.execute(f"select count(*) from ({once})").fetchone() or (0,)
-    return [problem for (problem,) in told], lost
+    return [problem for (problem,) in problems], lost
 
 
 if __name__ == "__main__":

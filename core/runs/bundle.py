@@ -173,8 +173,8 @@ def _unfit(path: Path) -> str:
 
 
 def _entry(name: str, data: bytes, begun: Started | None) -> Entry:
-    told = begun.model_dump(by_alias=True, include={"lab", "seed", "version", "about", "versions", "prompts"})  # type: ignore[union-attr]
-    return Entry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **told)
+    fields = begun.model_dump(by_alias=True, include={"lab", "seed", "version", "about", "versions", "prompts"})  # type: ignore[union-attr]
+    return Entry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **fields)
 
 
 def _sender(name: str) -> str:
@@ -238,9 +238,9 @@ def _manifest(bundle: zipfile.ZipFile) -> Manifest:
     if MANIFEST not in bundle.namelist():
         raise BundleRefused(f"It is no bundle: it holds no {MANIFEST}.")
     with bundle.open(MANIFEST) as file:
-        told = file.read(most + 1)
+        data = file.read(most + 1)
     try:
-        manifest = Manifest.model_validate_json(told if len(told) <= most else b"")
+        manifest = Manifest.model_validate_json(data if len(data) <= most else b"")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -271,8 +271,8 @@ class _Import:
         with self._put_away():
             for one in manifest.journals:
                 with bundle.open(f"{_FOLDER}{one.name}{_ENDING}") as source:
-                    told = self._copy(one.name, source)
-                if told != (one.sha256, one.bytes):
+                    copied = self._copy(one.name, source)
+                if copied != (one.sha256, one.bytes):
                     raise BundleRefused(f"{one.name} is not what the manifest says: it was altered on its way.")
                 if (name := self._look_at(one.name, one.name)) != one.name:
                     raise BundleRefused(f"{one.name} holds another run: {_shown(name)}.")

@@ -30,7 +30,7 @@ _PARTS = Path(__file__).resolve().parents[2] / "data" / "page"
 
 
 class Chosen(NamedTuple):
-    """A case to be told: its lab, its run as far as the journal tells it, and its id."""
+    """A case to be shown: its lab, its run as far as the journal goes, and its id."""
 
     lab: Lab
     transcript: Transcript
@@ -53,7 +53,7 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     page = template("page.html").render(
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
-        cases=[told(one, steps) for one in shown],
+        cases=[of_case(one, steps) for one in shown],
         style=style,
         script=script,
         hashes={"style": digest(style), "script": digest(script)},
@@ -73,13 +73,13 @@ def turn(message: Message) -> str:
     return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
 
 
-def told(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
+def of_case(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
     """What the template needs of a case; `steps` numbers what a replay shows one after the other."""
     lab, run = one.lab, one.transcript
     log = run.case(one.case)
     view = lab.view(log)
     begun = run.cases.get(one.case)
-    said = list(lab.told(view))
+    said = list(lab.notes(view))
     started = run.started
     in_trials = {name for trial in view.trials.values() for name in trial.calls}
     return {
@@ -92,7 +92,7 @@ def told(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
         "when": f"{started.at:%d %B %Y, %H:%M} UTC" if started else "",
         "status": run.status or "not finished",
         "step": next(steps),
-        "told": [_said(lab, label, text) for label, text, late in said if not late],
+        "beside": [_said(lab, label, text) for label, text, late in said if not late],
         "explanation": view.explanation,
         "explained": next(steps),
         "calls": [_call(call) for name, call in log.calls.items() if name not in in_trials],

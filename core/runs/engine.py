@@ -31,7 +31,7 @@ from core.score import Figure
 
 log = logging.getLogger(__name__)
 
-Told = TypeVar("Told", bound=Frozen)
+R = TypeVar("R", bound=Frozen)
 
 PRIOR = "prior"
 """What a run's record of the run it stands on is about."""
@@ -181,7 +181,7 @@ class _Cases:
                 return
             run = Run(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
-            run.record(_as_told(began, run.latest(Begun, "case"), "title"), "case")
+            run.record(_as_before(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
             view = self.lab.view(self.session.state.case(case.id))
             self._conclude(run, view)
@@ -237,11 +237,11 @@ class _Cases:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
             if isinstance(record, Result):
-                record = _as_told(record, run.latest(Result, item), "title", "verdict")
+                record = _as_before(record, run.latest(Result, item), "title", "verdict")
             run.record(record, item, trial=trial)
 
 
-def _as_told(now: Told, before: Told | None, *words: str) -> Told:
+def _as_before(now: R, before: R | None, *words: str) -> R:
     """What was recorded `before`, where all that is new is how these fields put it: that alone is no news."""
     if before is None:
         return now

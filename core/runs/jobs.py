@@ -268,7 +268,7 @@ class Jobs:
 
     def lacks(self, first: Prior, owner: str = "") -> bool:
         """Whether what a run of the owner's stands on is wanted and has still to be made."""
-        return first.wanted and prior.told(first, self._folder, self._seen_by(owner)) is None
+        return first.wanted and prior.record_of(first, self._folder, self._seen_by(owner)) is None
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs of that very specification that the owner may look at, the newest first."""

@@ -36,7 +36,7 @@ def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, 
             continue
 
 
-def told(prior: Prior, folder: Path, sees: Sees) -> Frozen | None:
+def record_of(prior: Prior, folder: Path, sees: Sees) -> Frozen | None:
     """What the newest such run came to; None where there is none that came to something."""
     return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
 
@@ -58,7 +58,7 @@ async def stand_on(
     """The record of what stands before. Where it is wanted and was never made, `make(prior, run_id)` makes it now."""
     if not isinstance(prior, Prior):
         return prior
-    known = await asyncio.to_thread(told, prior, folder, sees)
+    known = await asyncio.to_thread(record_of, prior, folder, sees)
     if known is not None or not prior.wanted:
         return known
     run_id = new_id(prior.lab.name)

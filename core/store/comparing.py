@@ -1,5 +1,5 @@
 """Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
-what came of them, and by how much the subjects differ. `core.store.telling` says it in sentences.
+what came of them, and by how much the subjects differ. `core.store.compared_in_words` says it in sentences.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line
         columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
         with store.cursor() as cursor:
             rows = cursor.execute(f"select run, {columns} from items where {sql} group by run", values).fetchall()  # noqa: S608  our own names
-        found |= {run: Line(*told) for run, *told in rows}
+        found |= {run: Line(*fields) for run, *fields in rows}
     return found
 
 

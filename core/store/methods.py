@@ -103,8 +103,8 @@ def _counted(ask: Any) -> Iterator[str]:
         group by reason order by n desc, reason
         """  # noqa: S608  our own words
     )
-    told = _listed(f"{n:,} {reason}" for reason, n in reasons)
-    yield f"Set aside by repaired rules: {told or 'nothing'}."
+    reasons_listed = _listed(f"{n:,} {reason}" for reason, n in reasons)
+    yield f"Set aside by repaired rules: {reasons_listed or 'nothing'}."
 
 
 def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
@@ -145,13 +145,15 @@ def _cases(store: Store, runs: list[str]) -> DataFrame:
     """A row for each figure of a case, by repaired rules; of a run of one case the run's own."""
     return store.query(
         """
-        with told as (select distinct run, "case", title, model, how from items where run = any(?) and "case" <> ''),
-             alone as (select run, any_value("case") as "case" from told group by run having count(distinct "case") = 1)
-        select told.model, told.how as way, told.title as item, metric, value, n, greatest(n, "of") as "of"
-        from told join scores on scores.run = told.run and scores.item = '' and rules = 'repaired'
-             and (scores."case" = told."case"
-                  or (scores."case" = '' and told.run in (select run from alone)))
-        qualify row_number() over (partition by told.run, told."case", metric order by scores."case" desc) = 1
+        with shown as (select distinct run, "case", title, model, how from items where run = any(?) and "case" <> ''),
+             alone as (
+                 select run, any_value("case") as "case" from shown group by run having count(distinct "case") = 1
+             )
+        select shown.model, shown.how as way, shown.title as item, metric, value, n, greatest(n, "of") as "of"
+        from shown join scores on scores.run = shown.run and scores.item = '' and rules = 'repaired'
+             and (scores."case" = shown."case"
+                  or (scores."case" = '' and shown.run in (select run from alone)))
+        qualify row_number() over (partition by shown.run, shown."case", metric order by scores."case" desc) = 1
         """,
         [runs],
         rows=None,
@@ -174,20 +176,20 @@ def _figure(
     rests = f"n = {n:,} of {total:,}{' items' if of else ''}"
     if value is None:
         return f"{name}: undefined ({rests}{f'; {reason}' if reason else ''})."
-    told = f"{name}: {value:{metric.format}}{metric.unit} ({rests}"
+    text = f"{name}: {value:{metric.format}}{metric.unit} ({rests}"
     if low is not None and high is not None:
-        told += f"; 95 % interval {low:{metric.format}} to {high:{metric.format}}{f', {how}' if how else ''}"
+        text += f"; 95 % interval {low:{metric.format}} to {high:{metric.format}}{f', {how}' if how else ''}"
     few = f" That is fewer than {FEW}: read it with caution." if n < FEW else ""
     thin = " Less than 70 % of what should count does." if is_thin(n, total) else ""
-    return f"{told}).{few}{thin}"
+    return f"{text}).{few}{thin}"
 
 
 def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     """What a reader has to know before believing the rest; each only where it is so."""
     stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
     if stopped:
-        told = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
-        yield f"Not all runs came to their end: {told}."
+        ends = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
+        yield f"Not all runs came to their end: {ends}."
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
         yield f"{_n(faults, 'line')} of the journals could not be read, and what stood there is missing."

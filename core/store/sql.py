@@ -117,8 +117,8 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
     except confined.RefusedError as error:
         raise QueryRefused(_kind(str(error))) from None
     except confined.LateError:
-        told = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
-        raise QueryRefused(told) from None
+        words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
+        raise QueryRefused(words) from None
     except confined.FullError:
         raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.") from None
     import pyarrow as pa
@@ -140,21 +140,21 @@ def most(name: str) -> int:
 @cache
 def examples() -> tuple[Example, ...]:
     """Questions to begin with, one of each kind: `data/queries.toml`."""
-    return tuple(Example(**one) for one in _told()["example"])
+    return tuple(Example(**one) for one in _described()["example"])
 
 
 def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
     """What the tables hold that a query may ask, in words, and their columns, each with its type and, where its name
     does not say it, what it is: table -> (words, column -> words).
     """
-    told, records = _told(), {}
+    described, records = _described(), {}
     for lab in store.labs.values():
         for record in lab.records:
             doc = (record.__doc__ or "").strip().split("\n\n")[0]
             records[store.records[record.__name__.lower()]] = f"{lab.title}: {' '.join(doc.split())}"
     shown = {}
     for table in (*GENERIC, *sorted(store.tables.keys() - set(GENERIC))):
-        notes = told["column"] | told["table"].get(table, {})
+        notes = described["column"] | described["table"].get(table, {})
         columns = store.tables[table].columns.items()
         if "run" in store.tables[table].columns:
             shown[table] = (
@@ -180,7 +180,7 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _told() -> dict[str, Any]:
+def _described() -> dict[str, Any]:
     path = Path(__file__).resolve().parents[2] / "data" / "queries.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
@@ -188,8 +188,8 @@ def _told() -> dict[str, Any]:
 def _kind(error: str) -> str:
     """DuckDB's words, with what they mean where that is not plain."""
     if "Out of Memory" in error or "bad_alloc" in error:
-        told = error.splitlines()[0]
-        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {told}"
+        first = error.splitlines()[0]
+        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {first}"
     if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
         return f"A query reads the store, and nothing else. DuckDB says: {error}"
     return error

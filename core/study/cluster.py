@@ -148,7 +148,7 @@ async def while_wanted(work: Coroutine[Any, Any, Made]) -> Made:
 class Cluster:
     """Makes the runs of one study on the workers of `connected`, as `core.study.execute.Making` does in this process.
 
-    `task` is what a worker calls. `told(run, state)` hears of each run as it ends. Raises BadStudy as `Making` does.
+    `task` is what a worker calls. `ended(run, state)` hears of each run as it ends. Raises BadStudy as `Making` does.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Cluster:
         folder: Path,
         connected: Callable[[], AbstractAsyncContextManager[Client]],
         task: Callable[[Task], Made],
-        told: Callable[[Planned, Transcript], None] = lambda run, state: None,
+        ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
     ) -> None:
         check_budget(study)
         self.study = study
@@ -166,7 +166,7 @@ class Cluster:
         self._folder = folder
         self._connected = connected
         self._task = task
-        self._told = told
+        self._ended = ended
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task ends the runs under way in good order.
@@ -272,7 +272,7 @@ class Cluster:
         if not isinstance(first, Prior) or not first.wanted:
             return await self._once(client, run, sign, outcome, killers)
         async with self._first[first.spec.model_dump_json()]:
-            if await asyncio.to_thread(prior.told, first, self._folder, lambda run: True) is None:
+            if await asyncio.to_thread(prior.record_of, first, self._folder, lambda run: True) is None:
                 return await self._once(client, run, sign, outcome, killers)
         return await self._once(client, run, sign, outcome, killers)
 
@@ -340,7 +340,7 @@ class Cluster:
         outcome.failed |= made.failed
         outcome.bad_input = outcome.bad_input and (made.bad_input or not made.failed)
         if self._path(run).exists() and not made.elsewhere:
-            self._told(run, transcript(upgraded(journal.read(self._path(run)).events, self._labs)))
+            self._ended(run, transcript(upgraded(journal.read(self._path(run)).events, self._labs)))
         return False
 
     def _calls_of(self, run: Planned) -> int:

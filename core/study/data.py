@@ -12,8 +12,8 @@ from core import journal
 from core.datasets.items import BROKEN, Loaded
 from core.study.plan import Study, dataset_of
 
-TOLD = 10
-"""Broken rows that are told of one by one; the journals have more."""
+NAMED = 10
+"""Broken rows that are named one by one; the journals have more."""
 
 _SOON = 10
 """Lines of a journal among which is what the run's data set held."""
@@ -40,9 +40,9 @@ def broken(loaded: Iterable[Loaded]) -> list[str]:
     count = len(rows) + sum(untold.values())
     if not count:
         return []
-    told = [f"  {row}" for row in islice(rows, TOLD)]
-    more = [f"  … and {count - len(told):,} more."] if count > len(told) else []
-    return [f"Broken rows, each of which costs an item: {count:,}.", *told, *more]
+    named = [f"  {row}" for row in islice(rows, NAMED)]
+    more = [f"  … and {count - len(named):,} more."] if count > len(named) else []
+    return [f"Broken rows, each of which costs an item: {count:,}.", *named, *more]
 
 
 def made_of_other(study: Study, folder: Path) -> int:

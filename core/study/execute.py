@@ -73,7 +73,7 @@ def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
 
 
 class Making:
-    """The runs of one study, made in this process. `told(run, state)` hears of each run as it ends; `owner` is for whom
+    """The runs of one study, made in this process. `ended(run, state)` hears of each run that ends; `owner` is for whom
     they are made: their calls wait in turn with those of others. It pauses once `paused()`, as where somebody wants it.
 
     Raises BadStudy where what a call costs is not known and there is a budget of money.
@@ -85,7 +85,7 @@ class Making:
         labs: Mapping[str, Lab],
         resolve: Resolve,
         folder: Path,
-        told: Callable[[Planned, Transcript], None] = lambda run, state: None,
+        ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
         owner: str = "",
         paused: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -96,7 +96,7 @@ class Making:
         self._labs = labs
         self._resolve = resolve
         self._folder = folder
-        self._told = told
+        self._ended = ended
         self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """What several runs stand on is made once."""
 
@@ -182,14 +182,14 @@ class Making:
             return False
         if state.status in ("completed", "cancelled"):
             (outcome.completed if state.status == "completed" else outcome.early).append(run.id)
-            self._told(run, state)
+            self._ended(run, state)
             return False
         is_bad = any(failure.bad_input for failure in state.failures)
         if tries < TRIES and not is_bad:
             return True
         outcome.failed[run.id] = "; ".join(dict.fromkeys(one.message for one in state.failures)) or "it did not end"
         outcome.bad_input = outcome.bad_input and is_bad
-        self._told(run, state)
+        self._ended(run, state)
         return False
 
     async def _execute(self, run: Planned, written: Journal, history: list[Event], meter: Meter) -> Transcript:

@@ -69,8 +69,8 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
         if (cell["low"] is None or cell["low"] < cell["high"] if cell["column"] == RANGE else cell["n"])
     }  # fmt: skip
     still = len(every) - len(moving)
-    told = f"{still} of {len(every)} are the same under every choice, item by item." if still else ""
-    return [cell for cell in cells if cell["row"] in moving], told
+    sentence = f"{still} of {len(every)} are the same under every choice, item by item." if still else ""
+    return [cell for cell in cells if cell["row"] in moving], sentence
 
 
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:

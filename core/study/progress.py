@@ -136,11 +136,11 @@ def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) 
 
 def labels(study: Study) -> dict[str, str]:
     """What tells each run from the others of its lab: the values of the settings that do; the controls are one."""
-    told = _varied(study)
+    varied = _varied(study)
     found = dict.fromkeys((run.id for run in study.controls), CONTROLS)
     for run in study.runs:
         settings = run.spec.model_dump(mode="json")
-        found[run.id] = " · ".join(str(settings[name]) for name in told[run.lab.name])
+        found[run.id] = " · ".join(str(settings[name]) for name in varied[run.lab.name])
     return found
 
 
@@ -153,11 +153,11 @@ def _varied(study: Study) -> dict[str, list[str]]:
         by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
     found: dict[str, list[str]] = {}
     for lab, runs in by_lab.items():
-        told: list[str] = []
+        names: list[str] = []
         for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
-            if name != "seed" and _kinds(runs, [*told, name]) > _kinds(runs, told):
-                told.append(name)
-        found[lab] = told
+            if name != "seed" and _kinds(runs, [*names, name]) > _kinds(runs, names):
+                names.append(name)
+        found[lab] = names
     return found
 
 

@@ -25,7 +25,7 @@ from core.study.plan import Planned, Study
 from core.study.standing import Standing, Tokens, standings
 
 PER_CELL = 3
-"""Cases that are told of one cell."""
+"""Cases that are shown of one cell."""
 
 Place = tuple[str, str]
 """A run and one of its cases."""
@@ -193,7 +193,7 @@ def _cell(cell: Row, numbers: Mapping[Place, tuple[int, str]]) -> dict[str, Any]
         "remarks": list(_remarks(cell)),
         "faint": bool(cell["behind"]) and (cell["thin"] or cell["n"] < FEW),
         "printed": "" if cell["published"] is None else f"printed: {cell['published']:.3g} ({n})",
-        "told": [numbers[place] for place in cell["behind"] if place in numbers],
+        "cases": [numbers[place] for place in cell["behind"] if place in numbers],
     }
 
 
@@ -265,9 +265,9 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
         ):
             state.apply(event)
         for case in cases:
-            told = document.told(Chosen(runs[id].lab, state, case), steps)
-            for calls in (told["calls"], *(trial["calls"] for trial in told["trials"])):
+            shown = document.of_case(Chosen(runs[id].lab, state, case), steps)
+            for calls in (shown["calls"], *(trial["calls"] for trial in shown["trials"])):
                 for call in calls:
                     call["turns"], call["tools"] = [], []
-            found[id, case] = told | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
+            found[id, case] = shown | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
     return {place: found[place] for place in places}

@@ -20,10 +20,10 @@ from pages.parts import session
 from pages.parts.pace import waits
 
 
-def page_of_run(run_id: str, told: Transcript) -> None:
+def page_of_run(run_id: str, state: Transcript) -> None:
     """A button that downloads the run as an HTML file, or the case of it that the address names."""
     visit, case = session.runs(), st.query_params.get("case", "")
-    case = case if told.planned > 1 and case in told.cases else ""
+    case = case if state.planned > 1 and case in state.cases else ""
 
     def made() -> bytes:
         # Fetched when it is clicked, and whole: what is shown may hold one case alone.
@@ -31,8 +31,8 @@ def page_of_run(run_id: str, told: Transcript) -> None:
         title = " ".join((chosen[0].lab.title, case or run_id))
         return document.html(title, [one for one in chosen if not case or one.case == case])
 
-    left = f" The first {document.MOST} of its cases." if told.planned > document.MOST and not case else ""
-    which = "this case" if case else "this run" if told.planned > 1 else "it"
+    left = f" The first {document.MOST} of its cases." if state.planned > document.MOST and not case else ""
+    which = "this case" if case else "this run" if state.planned > 1 else "it"
     _page(made, run_id, f"Everything about {which} in one file, to be stepped through by the arrow keys.{left}")
 
 
@@ -54,9 +54,9 @@ def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
 
 def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
     """The run's cases, as whoever visits may see them. Raises NoSuchRun and NotYours."""
-    told = transcript(visit.events(run_id))
-    lab = entry.labs()[told.started.lab] if told.started else None
-    return document.of_run(lab, told) if lab else []
+    state = transcript(visit.events(run_id))
+    lab = entry.labs()[state.started.lab] if state.started else None
+    return document.of_run(lab, state) if lab else []
 
 
 def _page(made: Callable[[], bytes], name: str, help: str) -> None:
@@ -84,10 +84,10 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
             return
         try:
             with waits("Counting …"):
-                told = methods.sentences(store or entry.keeper().store, runs())
+                sentences = methods.sentences(store or entry.keeper().store, runs())
         except StoreError as error:
             st.code(str(error), language=None, wrap_lines=True)
             return
         st.caption(about)
-        text = "\n\n".join(told) or "Not in the index yet: it is, a few seconds after the run's end."
+        text = "\n\n".join(sentences) or "Not in the index yet: it is, a few seconds after the run's end."
         st.code(text, language=None, wrap_lines=True)

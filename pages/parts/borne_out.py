@@ -39,7 +39,7 @@ def beside(run_id: str, role: str, model: str, read: bool) -> None:
         here = read if not judged.role else judged.role == role
         readers = [one for one in readers if not judged.role or model in one.reader.split(", ")]
         if here and readers:
-            st.caption(f"{judged.title}, by labels: {told(readers)}.")
+            st.caption(f"{judged.title}, by labels: {said_of(readers)}.")
 
 
 def _lab(run_id: str) -> Lab | None:
@@ -50,7 +50,7 @@ def _lab(run_id: str) -> Lab | None:
     return entry.labs().get(row["lab"]) if row else None
 
 
-def told(readers: list[BorneOut]) -> str:
+def said_of(readers: list[BorneOut]) -> str:
     """The readers in a line; of fewer than ten labels only how many there are."""
     return "; ".join(
         said(one) if one.n >= FEW else f"**{plain(short(one.reader))}** {labelled(one.n)} so far; figures from {FEW} on"
@@ -85,7 +85,7 @@ def below_outcomes(labs: list[str]) -> None:
         for judged, readers in (of_lab(lab) if lab else {}).items():
             by_rules = [one for one in readers if one.reader == "repaired rules"]
             if lab and not judged.role and by_rules:
-                st.caption(f"{plain(lab.title)}: outcomes are read by rules; by labels {told(by_rules)}.")
+                st.caption(f"{plain(lab.title)}: outcomes are read by rules; by labels {said_of(by_rules)}.")
 
 
 def everywhere() -> None:

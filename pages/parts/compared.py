@@ -66,11 +66,11 @@ def _tests(view: View, active: bool) -> list[Cell]:
             return "set aside"
         return "kept" if reading.expected == reading.observed else "broken"
 
-    def told(id: str) -> str:
+    def worded(id: str) -> str:
         reading = view.trials[id].repaired
         return f"expected **{plain(reading.expected or '–')}**, observed **{plain(reading.observed or '–')}**"
 
-    return [Cell(trial.about, plain(trial.about), state(id), told(id)) for id, trial in view.trials.items()]
+    return [Cell(trial.about, plain(trial.about), state(id), worded(id)) for id, trial in view.trials.items()]
 
 
 def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
@@ -121,7 +121,7 @@ def _numbered(tests: Sequence[Cell]) -> Iterator[tuple[tuple[str, int], Cell]]:
         yield (cell.key, seen[cell.key]), cell
 
 
-def told(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
+def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
     """On how many rows the runs part, of how many; and a sentence each on the rows that this does not count."""
     shared = [row for row in rows if row.is_shared]
     settled = [row for row in shared if row.is_settled]

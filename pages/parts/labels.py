@@ -72,7 +72,7 @@ class _Labelling:
 
     def draw(self) -> None:
         keys = iter(KEYS)
-        told = []
+        hints = []
         known = labels.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
             for one in self.lab.judgements:
@@ -80,17 +80,17 @@ class _Labelling:
                 if (one.of and self.read is None) or (one.whole and self.trial):
                     continue
                 good, bad = next(keys), next(keys)
-                told += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
+                hints += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
                 self._judge(one, good, bad)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-words"):
             for key, tag in zip(keys, known, strict=False):
-                told.append(f"**{key}** tag {plain(tag)}")
+                hints.append(f"**{key}** tag {plain(tag)}")
                 self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, self._turned(tag))
             self._tags(known)
             with st.popover("Note" if not self.own.note else "Note ✓", icon=":material/edit_note:", key="label-note"):
                 self._note()
         if st.session_state.get("label-keys-shown"):
-            st.caption(" · ".join([*told, "**H** this list"]))
+            st.caption(" · ".join([*hints, "**H** this list"]))
         self._others()
         for one in self.lab.judgements:
             self._borne_out(one)
@@ -194,14 +194,14 @@ class _Labelling:
         """How often whoever read is right by all labels so far, and how far labellers agree."""
         if self.store is None:
             return
-        told = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
+        sayings = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
         if people := labels.labellers(self.store, self.lab, one, self.viewer):
-            told.append(
+            sayings.append(
                 f"{people.n} were given by two or more of {people.people} people: alpha {figure(people.alpha)}, kappa "
                 f"of the two who share most {figure(people.kappa.value)} (n {people.kappa.n})"
             )
-        if told:
-            st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(told)}.")
+        if sayings:
+            st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(sayings)}.")
 
 
 USUAL = ("yes", "no", "neither")

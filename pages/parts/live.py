@@ -192,12 +192,12 @@ def _lost(view: View) -> None:
 def left_out(state: Transcript) -> None:
     """What of the run's data set was left out and why, broken rows by file and line."""
     held = Loaded.of(state.loaded)
-    if held is None or not held.told():
+    if held is None or not held.summary():
         return
     if not held.broken:
-        st.caption(f":material/filter_alt: {plain(held.told())}")
+        st.caption(f":material/filter_alt: {plain(held.summary())}")
         return
-    with st.expander(plain(held.told()), icon=":material/filter_alt:"):
+    with st.expander(plain(held.summary()), icon=":material/filter_alt:"):
         st.markdown("  \n".join(plain(one) for one in held.broken))
         if (more := held.left_out.get(BROKEN, 0) - len(held.broken)) > 0:
             st.caption(f"And {more:,} more broken rows.")

@@ -25,12 +25,12 @@ def _line(spec: Spec) -> list[str]:
     """Its title, or what of it was chosen; and the model."""
     model = getattr(spec, "model", "")
     chosen = {name: getattr(spec, name) for name in spec.model_fields_set if name not in ("model", "title")}
-    told = [
+    words = [
         f"{type(spec).model_fields[name].title or name}: {', '.join(value) if isinstance(value, tuple) else value}"
         for name, value in chosen.items()
         if value not in (None, "", ())
     ]
-    return [str(getattr(spec, "title", "")) or ", ".join(told) or model, short(model)]
+    return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
 
 
 @dataclass(frozen=True)

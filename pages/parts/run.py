@@ -48,9 +48,9 @@ def title(transcript: Transcript, run_id: str) -> None:
     )
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     who = plain(str(spec.get("model", "")))
-    told = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
+    parts = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
     # Small print is faint, which a coloured ground does not bear.
-    st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(told)}]]")
+    st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(parts)}]]")
 
 
 def stopped(transcript: Transcript) -> None:

@@ -56,7 +56,7 @@ class Slide(NamedTuple):
     is_verdict: bool = False
 
 
-def told(slides: Iterator[Slide]) -> list[Slide]:
+def in_order(slides: Iterator[Slide]) -> list[Slide]:
     """The slides up to the first that waits: what comes after it would give away what is to come."""
     so_far = []
     for slide in slides:
@@ -96,7 +96,7 @@ def against(questions: Sequence[Question], guesses: Mapping[str, str]) -> str:
 
 def of_any(view: View, active: bool) -> list[Slide]:
     """A case told from its view alone, for a lab without a story of its own."""
-    return told(_of_any(view, active))
+    return in_order(_of_any(view, active))
 
 
 def _of_any(view: View, active: bool) -> Iterator[Slide]:

@@ -42,7 +42,7 @@ def upload() -> None:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()
-    told = f"{len(taken.runs)} imported, {len(taken.same)} here already."
-    st.success(told, icon=":material/check:")
+    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already."
+    st.success(sentence, icon=":material/check:")
     for name, why in taken.passed_over.items():
         st.caption(f"{plain(name)} was passed over: {plain(why)}.")

@@ -49,14 +49,14 @@ def replay(run_id: str, lab: Lab) -> None:
         # How far it has come, and when that was: another speed holds from here on. No look skips a step.
         key = f"replay-{run_id}"
         now = time.monotonic()
-        told, since = st.session_state.get(key, (1.0, now))
-        told = told + min((now - since) / seconds * speed, 1.0) if speed else math.inf
-        st.session_state[key] = (told, now)
-        step = int(min(told, len(steps)))
+        played, since = st.session_state.get(key, (1.0, now))
+        played = played + min((now - since) / seconds * speed, 1.0) if speed else math.inf
+        st.session_state[key] = (played, now)
+        step = int(min(played, len(steps)))
         st.progress(step / len(steps), text=f"Replay, step {step} of {len(steps)}. No model is asked.")
     with PACE.drawing(session.tab()):
         _scene(lab, [event for step in steps[:step] for event in step])
-    if told > len(steps) + 1:
+    if played > len(steps) + 1:
         del st.session_state[key]
         st.query_params.pop("replay")
         st.rerun()
@@ -90,8 +90,8 @@ def step_through(run_id: str, lab: Lab) -> None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
     declared = entry.labs()[lab]
-    told = [name_of(record) for record in declared.records if record not in declared.asides]
-    return story(_events(run_id, case, size), told)
+    order = [name_of(record) for record in declared.records if record not in declared.asides]
+    return story(_events(run_id, case, size), order)
 
 
 def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
@@ -180,8 +180,8 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
         call = calls[name]
-        told = filter(None, (call.asked.role, _place(call.asked.item, log, trials)))
-        label = f"{plain(' · '.join((name, *told)))} · {footnote(call)}"
+        parts = filter(None, (call.asked.role, _place(call.asked.item, log, trials)))
+        label = f"{plain(' · '.join((name, *parts)))} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
             if shown.open:
@@ -254,7 +254,7 @@ def main(run_id: str) -> None:
 
 
 def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
-    """Whether the answers may not be told yet, neither by a replay nor by what stands below the case."""
+    """Whether the answers may not be shown yet, neither by a replay nor by what stands below the case."""
     case = live.chosen(state)
     return bool(case) and rooms.of(lab).sealed(lab.view(state.case(case)), active)
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.lab import Judged
 from core.statistics import Pair
-from core.store import listing, shared, telling
+from core.store import compared_in_words, listing, shared
 from core.store.comparing import Compared
 from core.store.shared import Asked
 from core.store.store import Store
@@ -27,11 +27,11 @@ AGREE = {"parted": "differ", "same": "same", "not shared": "not compared"}
 
 def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
-    told = telling.told(compared, judged, names)
+    sentences = compared_in_words.sentences(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
-        st.markdown(f"#### {plain(told.headline)}", anchors=False)
-        st.markdown(plain(" ".join(told.chance)))
-        st.caption(plain(" ".join(told.left_out)))
+        st.markdown(f"#### {plain(sentences.headline)}", anchors=False)
+        st.markdown(plain(" ".join(sentences.chance)))
+        st.caption(plain(" ".join(sentences.left_out)))
     _matrix(looked, compared, judged, names)
     if compared.pairs:
         st.markdown("#### Pair by pair", anchors=False)

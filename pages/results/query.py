@@ -50,7 +50,7 @@ def schema() -> None:
         words, columns = tables[table]
         st.markdown(plain(words))
         st.dataframe(
-            [{"Column": name, "Holds": told} for name, told in columns.items()],
+            [{"Column": name, "Holds": holds} for name, holds in columns.items()],
             hide_index=True,
             key="columns",
             alt=f"Columns of the table {table}, their types and what they hold",

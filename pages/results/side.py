@@ -15,7 +15,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.transcript import Transcript
 from core.text.diff import pieces
 from pages.parts import live, rooms, session
-from pages.parts.compared import MOST, Cell, Row, aligned, told, told_apart
+from pages.parts.compared import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
 from pages.parts.text import difference, emphasised, plain, shortened
@@ -95,7 +95,7 @@ def draw(columns: list[Column], lab: Lab) -> None:
     names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
     rows = aligned([tests(one, lab, case) for one in shown])
     with st.container(border=True, gap="xsmall", key="parting"):
-        headline, more = told(rows, list(names.values()), side.one)
+        headline, more = finding(rows, list(names.values()), side.one)
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
         st.markdown(f"#### {plain(headline)}", anchors=False)
@@ -130,7 +130,7 @@ def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     for id, progress in one.state.cases.items():
         result, key = progress.result or {}, side.key(id, spec) if spec else id
         outcome = str(result.get("outcome_repaired", "waiting"))
-        # What a lab has no state for is told by its own word alone.
+        # What a lab has no state for is named by its own word alone.
         state = side.outcomes.get(outcome, "not settled")
         if outcome == "waiting" and not one.active:
             state, outcome = "stopped", ""

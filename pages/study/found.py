@@ -146,8 +146,8 @@ def draw(study: Study, found: Found) -> None:
 
 def _meaning(title: str) -> str | None:
     """What the figure of that title means: as the glossary has it, else as its lab does."""
-    told = {one.help for lab in entry.labs().values() for one in (*lab.metrics, *lab.for_tables) if one.title == title}
-    return on_hover(title, told.pop() if len(told) == 1 else None)
+    helps = {one.help for lab in entry.labs().values() for one in (*lab.metrics, *lab.for_tables) if one.title == title}
+    return on_hover(title, helps.pop() if len(helps) == 1 else None)
 
 
 def _controls(found: Found, places: Sequence[int]) -> None:
@@ -254,5 +254,5 @@ def take_along(study: Study, found: Found) -> None:
 
 
 def _report(study: Study) -> bytes:
-    told = methods.sentences(entry.keeper().store, [run.id for run in study.all], figures=False)
-    return report.html(study, entry.labs(), home.journals(), told)
+    sentences = methods.sentences(entry.keeper().store, [run.id for run in study.all], figures=False)
+    return report.html(study, entry.labs(), home.journals(), sentences)

@@ -43,8 +43,8 @@ def verdict(said: Said, state: State, found: Found) -> None:
     icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
              "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
     text = plain(said.words)
-    if state != "off" and (told := finding(found.cells, called)):
-        text += f"\n\n**{plain(told)}**"
+    if state != "off" and (sentence := finding(found.cells, called)):
+        text += f"\n\n**{plain(sentence)}**"
     if state == "new":
         st.markdown(f":gray-badge[{said.badge}] {text}")
         return

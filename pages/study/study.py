@@ -65,19 +65,19 @@ def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
     asks = "robots only, no key" if all(one.startswith(FREE) for one in models) else "no key"
     runs = count(len(study.all), "run")
     done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if sees_all else 0
-    told = [
+    words = [
         *dict.fromkeys(run.lab.title for run in study.runs),
         f"{done} of {runs} completed" if sees_all else runs,
         f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
     ]
-    return bool(endpoints), path.stem, study.title, " · ".join(told)
+    return bool(endpoints), path.stem, study.title, " · ".join(words)
 
 
-def _line(name: str, title: str, told: str) -> None:
+def _line(name: str, title: str, words: str) -> None:
     with st.container(gap=None, key=f"study-{name}"):
         st.button(plain(title), type="tertiary", key=f"study-open-{name}", on_click=_open, args=["study", name],
                   icon=":material/grid_view:")  # fmt: skip
-        st.caption(plain(told))
+        st.caption(plain(words))
 
 
 def _open(name: str, value: str) -> None:

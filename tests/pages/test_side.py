@@ -14,7 +14,7 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.people import name_of_visitor
-from pages.parts.compared import Cell, aligned, told, told_apart
+from pages.parts.compared import Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
 from tests.pages.conftest import in_address, turned, until, words
 
@@ -46,7 +46,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     rows = aligned([first, second])
     assert [row.title for row in rows] == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
     assert [row.parts for row in rows] == [False, True, False, False, False, False, False]
-    headline, more = told(rows, ["one", "two"], "question")
+    headline, more = finding(rows, ["one", "two"], "question")
     assert headline == "On 1 of 3 questions they part."
     assert more == [
         "4 in all of them.",
@@ -54,7 +54,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
         "1 only in one.",
         "2 only in two.",
     ]
-    assert told(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
+    assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
         "No check has an outcome in all of them."
     )
     assert told_apart([["m", "cot"], ["m", "posthoc"]]) == ["cot", "posthoc"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Metric, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Metric, Note
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, dials
@@ -72,14 +72,14 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     }
 
 
-def told(view: CheckView) -> Iterator[Told]:
+def notes(view: CheckView) -> Iterator[Note]:
     """What was asked about which paragraph, and the first answer."""
     if item := view.item:
-        yield from (Told(label, text) for label, text in (
+        yield from (Note(label, text) for label, text in (
             ("Paragraph", item.paragraph), ("Question", item.question), ("Statement", item.hypothesis),
         ) if text)  # fmt: skip
     if answer := view.reading("before"):
-        yield Told("It answers", answer)
+        yield Note("It answers", answer)
 
 
 LAB = Lab(
@@ -159,7 +159,7 @@ LAB = Lab(
     from_options=fields,
     check=check,
     narrate=narrate,
-    told=told,
+    notes=notes,
     words={"unknown": "cannot tell"},
     marks={"faithful": "kept", "unfaithful": "broken"},
 )

@@ -200,8 +200,8 @@ def _show(
         if shown.note:
             print(f"Note: {shown.note}")
         if isinstance(shown, RelationFunction):
-            told = fidelity.sentences(asyncio.run(fidelity.measure(spec, shown)))
-            print(f"Carried out by our facts: {' '.join(told)}")
+            sentences = fidelity.sentences(asyncio.run(fidelity.measure(spec, shown)))
+            print(f"Carried out by our facts: {' '.join(sentences)}")
     return DONE
 
 

@@ -173,8 +173,8 @@ def _of_facts(found: Fidelity) -> str:
     if not own:
         return f"Measured against its own truth, {outside}; no facts of it are known."
     facts = "published examples" if found.published else "facts"
-    told = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined"
-    return f"Measured against its own truth, {told}; {outside}."
+    counts = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined"
+    return f"Measured against its own truth, {counts}; {outside}."
 
 
 def _trust(found: Fidelity) -> str:
@@ -182,12 +182,12 @@ def _trust(found: Fidelity) -> str:
     if chance is None:
         return "So it cannot be said how far the box can be trusted."
     kinds = f"{INSIDE} that belong to the function, {OUTSIDE} that do not"
-    told = f"Ten exemplars ({kinds}) would all come out right in {int(100 * chance)}% of draws"
+    draws = f"Ten exemplars ({kinds}) would all come out right in {int(100 * chance)}% of draws"
     if found.contradicts:
         return (
-            f"{told}, less than {LEAST:.0%}: this box contradicts its truth, and even a true description may look "
+            f"{draws}, less than {LEAST:.0%}: this box contradicts its truth, and even a true description may look "
             "wrong beside what it gives."
         )
     if found.backbone == "table" and not found.published:
-        return f"{told}, by construction: what our list does not hold is outside to it."
-    return f"{told}, {LEAST:.0%} or more: the box can be used."
+        return f"{draws}, by construction: what our list does not hold is outside to it."
+    return f"{draws}, {LEAST:.0%} or more: the box can be used."

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Note
 from core.labs.find import commands, prompts, tables
 from core.labs.find.controls import controls
 from core.labs.find.functions import source
@@ -77,15 +77,15 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
 
 
-def told(view: ProbeView) -> Iterator[Told]:
+def notes(view: ProbeView) -> Iterator[Note]:
     """What the box gave, the code that goes with the description, and in the end the truth."""
     calls = dict.fromkeys(f"f({probe.input}) = {probe.output or probe.problem}" for probe in view.probes)
     if calls:
-        yield Told("The box was called", "\n".join(calls))
+        yield Note("The box was called", "\n".join(calls))
     if view.interpretation and view.interpretation.code_repaired:
-        yield Told("Its code", view.interpretation.code_repaired)
+        yield Note("Its code", view.interpretation.code_repaired)
     if view.truth:
-        yield Told("The truth", view.truth.description, late=True)
+        yield Note("The truth", view.truth.description, late=True)
 
 
 LAB = Lab(
@@ -141,7 +141,7 @@ LAB = Lab(
     from_options=commands.fields,
     check=commands.check,
     narrate=commands.narrate,
-    told=told,
+    notes=notes,
     marks={"right": "kept", "wrong": "broken"},
     tools=commands.TOOLS,
 )

@@ -151,8 +151,8 @@ def _all_undefined(f: Facts) -> list[bool]:
 
 def _exception(f: Facts) -> list[tuple[str, str]]:
     exception = f.case.truth.parameters.get("exception") if f.case.truth else None
-    told = f.case.interpretation.told_repaired if f.case.interpretation else ""
-    if not exception or not f.concluded or UNDEFINED in told.lower():
+    description = f.case.interpretation.told_repaired if f.case.interpretation else ""
+    if not exception or not f.concluded or UNDEFINED in description.lower():
         return []
     return [(str(exception), "although it saw" if _undefined(f) else "and never saw one of")]
 

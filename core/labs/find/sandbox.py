@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from core.events import Rules
 from core.labs.find import sandbox_process
 from core.labs.find.functions.base import Value
-from core.labs.find.sandbox_lacking import told
+from core.labs.find.sandbox_lacking import marked
 from core.labs.find.sandbox_process import Outcome
 from core.labs.find.sandbox_rewriting import names_numbers
 from core.policy import child_environment
@@ -133,9 +133,9 @@ def evaluate(
             ]
             outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
     if isinstance(outcomes, str):
-        return _failed(told(outcomes, code), inputs, name, start)
+        return _failed(marked(outcomes, code), inputs, name, start)
     values, given = zip(*outcomes, strict=True) if outcomes else ((), ())
-    errors = tuple(error and told(error, code) for error in given)
+    errors = tuple(error and marked(error, code) for error in given)
     return Result(values, errors, None, name, time.monotonic() - start)
 
 

@@ -1,6 +1,6 @@
 """Whether a program failed for want of something that Python has and the sandbox has not: then nothing is known of it.
 
-Told by the error alone. A module, function or method that exists nowhere is the program's own mistake.
+Known by the error alone. A module, function or method that exists nowhere is the program's own mistake.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ _NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _REFUSED = re.compile(r"PermissionError|TimeoutError: sleep limit|TypeError: cannot create 'object' instances")
 
 
-def told(error: str, code: str) -> str:
+def marked(error: str, code: str) -> str:
     """`error`, of the program `code`, marked as `NOT_RUNNABLE` where it is. The program cannot mark it itself."""
     while error.startswith(NOT_RUNNABLE):
         error = error.removeprefix(NOT_RUNNABLE).lstrip(": ")
@@ -171,7 +171,7 @@ def told(error: str, code: str) -> str:
 
 
 def not_runnable(error: str | None) -> bool:
-    """Whether `told` marked the error."""
+    """Whether `marked` marked the error."""
     return (error or "").startswith(NOT_RUNNABLE)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Metric, Sides, Told
+from core.lab import READING, First, Judged, Judgement, Lab, Metric, Note, Sides
 from core.labs.simulatability import people, prompts, sitting, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
@@ -81,14 +81,14 @@ def narrate(view: AskView) -> Iterator[tuple[str, str]]:
             yield row.item, f"  {row.item}  set aside, {drop.reason if drop else outcome}: {text}"
 
 
-def told(view: AskView) -> Iterator[Told]:
+def notes(view: AskView) -> Iterator[Note]:
     """The two responses, where one of them was to be chosen, and the answer."""
     asked = view.starter or view.spec
     if asked is not None and asked.response_1:
-        yield Told("Response 1", asked.response_1)
-        yield Told("Response 2", asked.response_2)
+        yield Note("Response 1", asked.response_1)
+        yield Note("Response 2", asked.response_2)
     if view.starter is not None:
-        yield Told("It answers", view.starter.answer(view.rules))
+        yield Note("It answers", view.starter.answer(view.rules))
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -212,7 +212,7 @@ LAB = Lab(
     from_options=fields,
     check=check,
     narrate=narrate,
-    told=told,
+    notes=notes,
     words={
         **{"as expected": "came true", "misled": "did not come true"},
         **{"unknown": "cannot guess", "neither": "unreadable"},

@@ -158,14 +158,14 @@ def sentences(view: ExamView) -> list[str]:
         if view.outcome("repaired") == "waiting":
             return ["Not judged yet."]
         return [f"There is no result: {score.reason}."]
-    told = score.detail
-    done = "It passed the exam" if told["passed"] else "It failed the exam"
+    detail = score.detail
+    done = "It passed the exam" if detail["passed"] else "It failed the exam"
     lines = [
-        f"{done}: {told['right']} of {score.of} guesses are right, and {told['needed']} are needed.",
-        f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {told['best_habit']} at most.",
+        f"{done}: {detail['right']} of {score.of} guesses are right, and {detail['needed']} are needed.",
+        f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {detail['best_habit']} at most.",
     ]
-    if told["unread"]:
-        lines.append(f"{told['unread']} replies hold no guess that could be read: they earn nothing.")
+    if detail["unread"]:
+        lines.append(f"{detail['unread']} replies hold no guess that could be read: they earn nothing.")
     return lines
 
 

@@ -10,13 +10,13 @@ from core.labs.consistency.view import CheckView
 from pages.labs.consistency.grid import STATES, TILES
 from pages.labs.consistency.sessions import EXPLAINS, WANTED, pieces
 from pages.parts.models import short
-from pages.parts.slides import YES_OR_NO, Question, Slide, quoted, told
+from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import difference, emphasised, masked, plain, tinted
 
 
 def slides(view: CheckView, active: bool) -> list[Slide]:
     """The check as far as it has come."""
-    return told(_slides(view, active))
+    return in_order(_slides(view, active))
 
 
 def scene(view: CheckView) -> list[Slide]:

@@ -52,14 +52,14 @@ def _budget(case: ProbeView) -> str:
     spec = case.spec
     assert spec is not None
     name = NAMES[spec.interpreter]
-    told = f"{name[0].upper()}{name[1:]} · {len(case.probes)} of {spec.probes} calls of the function"
+    text = f"{name[0].upper()}{name[1:]} · {len(case.probes)} of {spec.probes} calls of the function"
     if spec.interpreter in ("aia", "aia+milan"):
-        told += f" · {min(len(case.exchanges), spec.rounds)} of {spec.rounds} rounds"
-        told += " · it asks by tool calls" if spec.tools else ""
-    told += carried_out(spec)
+        text += f" · {min(len(case.exchanges), spec.rounds)} of {spec.rounds} rounds"
+        text += " · it asks by tool calls" if spec.tools else ""
+    text += carried_out(spec)
     if any(probe.how == "answer" and probe.value is not None for probe in case.probes) and spec.category == "entities":
-        told += " · where the model gives no probabilities, values are 0 or 1"
-    return told
+        text += " · where the model gives no probabilities, values are 0 or 1"
+    return text
 
 
 def _refusal(case: ProbeView) -> str:

@@ -240,7 +240,7 @@ def linked() -> None:
 
 def link_to(spec: ProbeSpec) -> None:
     """The address that opens this form with the same function and interpreter."""
-    told = {
+    query = {
         "category": spec.category,
         "seed": spec.seed,
         "difficulty": spec.difficulty or "any",
@@ -248,7 +248,7 @@ def link_to(spec: ProbeSpec) -> None:
     }
     with st.popover("Link to this task", icon=":material/link:", type="tertiary", key="task-link"):
         st.caption("Opens this page with the same function and interpreter, truth unseen, for a class for instance.")
-        address = f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
+        address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
         st.code(address, language=None, wrap_lines=True)
 
 
@@ -303,8 +303,8 @@ def beside(spec: ProbeSpec | None) -> dict[str, str]:
         )
     if spec is not None and not (spec.own or spec.function or spec.is_several):
         link_to(spec)
-    if spec is not None and (told := trust(spec)):
-        st.caption(told)
+    if spec is not None and (words := trust(spec)):
+        st.caption(words)
     return {"hold": "1"} if hold else {}
 
 
@@ -331,5 +331,5 @@ def _trust(fields: str) -> str:
         function = case.about.load()
         if isinstance(function, EntityFunction | RelationFunction):
             found.append(asyncio.run(fidelity.measure(case.about, function)))
-    told = " ".join(fidelity.sentences(fidelity.together(found)))
-    return f"Over {len(found)} functions: {told}" if len(found) > 1 else told
+    words = " ".join(fidelity.sentences(fidelity.together(found)))
+    return f"Over {len(found)} functions: {words}" if len(found) > 1 else words

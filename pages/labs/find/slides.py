@@ -15,7 +15,7 @@ from core.labs.find.view import ProbeView
 from pages.labs.find.pictures import number as figure
 from pages.labs.find.truth import STATES
 from pages.parts.models import short
-from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, quoted, told
+from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import plain, visible
 from pages.parts.tiles import State
 
@@ -30,7 +30,7 @@ REMARKS = 3
 
 def slides(view: ProbeView, active: bool) -> list[Slide]:
     """The case as far as it has come."""
-    return told(_slides(view, active))
+    return in_order(_slides(view, active))
 
 
 def scene(view: ProbeView) -> list[Slide]:
@@ -82,7 +82,7 @@ def _slides(view: ProbeView, active: bool) -> Iterator[Slide]:
 
 
 def _each(view: ProbeView) -> list[tuple[str, Trial]]:
-    """The trials that are told one by one."""
+    """The trials that are shown one by one."""
     return [(name, trial) for name, trial in view.trials.items() if name != GRID]
 
 

@@ -97,8 +97,8 @@ def _words(report: Report) -> None:
         st.caption(f"Its own words, and of the others those with the highest values: {_SHOWN} of {len(rows)}.")
     chosen = st.pills("Word and value; ● marks its own", list(labels), key="reliability-word", wrap=True)
     ways = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
-    if told := [ways[how] for how in dict.fromkeys(one.how) if how in ways]:
-        st.caption(f"Values are read {', or '.join(told)}.")
+    if said := [ways[how] for how in dict.fromkeys(one.how) if how in ways]:
+        st.caption(f"Values are read {', or '.join(said)}.")
     if chosen:
         word, problem = labels[chosen]
         if problem:

@@ -10,7 +10,7 @@ from core.labs.simulatability.view import AskView, Row, controls, doubt, verdict
 from core.text.quote import first_sentence
 from pages.labs.simulatability.rows import REASONS, call_of, said, state_of
 from pages.parts.models import short
-from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, quoted, told
+from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import plain
 from pages.parts.tiles import LOOKS, State
 
@@ -28,7 +28,7 @@ _CAME: dict[State, str] = {
 
 def slides(view: AskView, active: bool) -> list[Slide]:
     """The case as far as it has come."""
-    return told(_slides(view, active))
+    return in_order(_slides(view, active))
 
 
 def scene(view: AskView) -> list[Slide]:

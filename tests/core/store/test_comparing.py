@@ -14,7 +14,7 @@ from core import home
 from core.__main__ import main
 from core.events import Recorded
 from core.labs.consistency.lab import LAB as CHECK
-from core.store import comparing, shared, telling
+from core.store import compared_in_words, comparing, shared
 from core.store.comparing import Compared
 from core.store.index import index
 from core.store.shared import NotComparable
@@ -94,10 +94,10 @@ def found(store: Store, query: str) -> Compared:
     return comparing.found(store, parse_qs(query))
 
 
-def told(store: Store, query: str) -> telling.Told:
+def sentences(store: Store, query: str) -> compared_in_words.Sentences:
     compared = found(store, query)
     judged = shared.judged_of(store, compared.asked.lab)
-    return telling.told(compared, judged, [one.name for one in compared.asked.subjects])
+    return compared_in_words.sentences(compared, judged, [one.name for one in compared.asked.subjects])
 
 
 def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
@@ -109,7 +109,7 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
     assert (compared.rows, compared.unplaced, compared.averaged) == ((9, 10), (0, 1), 0)
     assert compared.items == {"parted": 3, "same": 4, "not shared": 3}
     assert (compared.shared, compared.true, compared.fixed) == (7, (6, 3), (4, 4))
-    headline, chance, left_out = told(store, PAIR)
+    headline, chance, left_out = sentences(store, PAIR)
     assert headline == (
         "On the 7 new questions with an outcome for both, what the explanation led to expect came true 6 times for "
         "control/a and 3 times for control/b."
@@ -138,7 +138,7 @@ def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None
 def test_starter_questions_meet_by_the_share_that_came_true(store: Store) -> None:
     compared = found(store, f"{PAIR}&match=whole")
     assert (compared.shared, compared.true, compared.pairs[0].only_second) == (4, (3.5, 2), 1)
-    assert "On the 4 starter questions" in (headline := told(store, f"{PAIR}&match=whole").headline)
+    assert "On the 4 starter questions" in (headline := sentences(store, f"{PAIR}&match=whole").headline)
     assert "88\u00a0% of the time for control/a and 50\u00a0% of the time for control/b" in headline
 
 
@@ -165,15 +165,15 @@ def test_several_results_count_by_their_mean_and_runs_by_themselves(store: Store
 def test_nothing_unpaired_is_given(store: Store) -> None:
     apart = "by=model&of=control/a&of=control/c"
     assert found(store, apart).pairs[0].difference.value is None and found(store, apart).asked.match == "whole"
-    assert told(store, apart).headline.startswith("No starter question has an outcome for both")
-    assert "There is no result of nobody here." in told(store, "by=model&of=control/a&of=nobody").left_out
+    assert sentences(store, apart).headline.startswith("No starter question has an outcome for both")
+    assert "There is no result of nobody here." in sentences(store, "by=model&of=control/a&of=nobody").left_out
 
 
 def test_of_three_each_pair_has_its_own_items_and_all_tests_are_corrected(store: Store) -> None:
     compared = found(store, f"{PAIR}&of=control/d")
     assert [pair.n for pair in compared.pairs] == [7, 1, 1] and compared.shared == 1
     assert [pair.p_holm for pair in compared.pairs] == [0.75, 1, 1]
-    assert "Of 3 pairs none differs by more than chance" in " ".join(told(store, f"{PAIR}&of=control/d").chance)
+    assert "Of 3 pairs none differs by more than chance" in " ".join(sentences(store, f"{PAIR}&of=control/d").chance)
 
 
 @pytest.mark.parametrize(

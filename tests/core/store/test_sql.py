@@ -91,7 +91,7 @@ def test_every_table_is_told_of_and_every_example_can_be_asked(tmp_path: Path) -
         index(store, home.recordings(), recordings=True)
         told = sql.holds(store)
         assert set(told) == set(store.indexed) and all(words for words, _ in told.values())
-        notes = sql._told()["table"]
+        notes = sql._described()["table"]
         assert all(set(columns) <= {"holds", *store.tables[table].columns} for table, columns in notes.items())
         assert len(sql.examples()) == 10
         found = {one.title: sql.ask(store, one.sql).table for one in sql.examples()}

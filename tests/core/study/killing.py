@@ -84,10 +84,10 @@ def answered(home: Path) -> Counter[str]:
 
 
 def table(home: Path, file: Path) -> list[dict[str, Any]]:
-    told = io.StringIO()
-    with mock.patch.dict(os.environ, {"EXPLAIN_HOME": str(home)}), contextlib.redirect_stdout(told):
+    printed = io.StringIO()
+    with mock.patch.dict(os.environ, {"EXPLAIN_HOME": str(home)}), contextlib.redirect_stdout(printed):
         assert main(["study", "table", str(file), "--json"]) == 0
-    return [json.loads(line) for line in told.getvalue().splitlines()]
+    return [json.loads(line) for line in printed.getvalue().splitlines()]
 
 
 def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:

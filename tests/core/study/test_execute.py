@@ -56,9 +56,9 @@ def made(
     folder: Path,
     resolve: Callable[[str], Model],
     runs: Sequence[Planned] | None = None,
-    told: Callable[[Planned, Transcript], None] = lambda run, state: None,
+    ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
 ) -> Outcome:
-    return asyncio.run(Making(of, LABS, resolve, folder, told, owner="ann").make(of.runs if runs is None else runs))
+    return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").make(of.runs if runs is None else runs))
 
 
 def begun(folder: Path, run: Planned) -> int:
@@ -69,14 +69,14 @@ def begun(folder: Path, run: Planned) -> int:
 
 def test_what_completed_is_found_and_made_no_second_time(tmp_path: Path) -> None:
     of, model, heard = study(), Counting(), []
-    outcome = made(of, tmp_path, lambda id: model, told=lambda run, state: heard.append((run.id, state.status)))
+    outcome = made(of, tmp_path, lambda id: model, ended=lambda run, state: heard.append((run.id, state.status)))
     names = [run.id for run in of.runs]
     assert sorted(outcome.completed) == sorted(names) and not (outcome.failed or outcome.early or outcome.elsewhere)
     assert sorted(heard) == sorted((name, "completed") for name in names) and not (outcome.spent or outcome.paused)
     started = read(tmp_path / f"{names[0]}.jsonl").events[0]
     assert started.kind == "started" and (started.study, started.owner) == ("s", "ann")
     asked = len(model.asked)
-    assert made(of, tmp_path, lambda id: model, told=lambda run, state: heard.append(())).completed == names
+    assert made(of, tmp_path, lambda id: model, ended=lambda run, state: heard.append(())).completed == names
     assert len(model.asked) == asked == 2 * 3 and len(heard) == 3
 
 
@@ -153,11 +153,11 @@ def test_what_may_have_ended_the_process_goes_last_and_alone(tmp_path: Path) -> 
     model = Counting()
     most: dict[str, int] = {}
 
-    def told(run: Planned, state: Transcript) -> None:
+    def ended(run: Planned, state: Transcript) -> None:
         order.append(run.id)
         most[run.id], model.most = model.most, 0
 
-    outcome = made(of, tmp_path, lambda id: model, told=told)
+    outcome = made(of, tmp_path, lambda id: model, ended=ended)
     assert len(outcome.completed) == 4 and not outcome.failed
     one, two, three, four = (run.id for run in of.runs)
     assert set(order[:2]) == {two, four} and order[2:] == [one, three]

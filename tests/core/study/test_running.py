@@ -387,12 +387,12 @@ def test_what_a_run_held_is_let_go_when_it_has_ended(tmp_path: Path) -> None:
     freezing = gc.callbacks.copy()
     gc.callbacks.clear()
 
-    def told(run: Planned, state: Transcript) -> None:
+    def ended(run: Planned, state: Transcript) -> None:
         gc.collect()
         held.append(sum(isinstance(one, Call) for one in gc.get_objects()))
 
     try:
-        assert len(make(tmp_path, runs=8, items=20, told=told).completed) == 8
+        assert len(make(tmp_path, runs=8, items=20, ended=ended).completed) == 8
     finally:
         gc.callbacks.extend(freezing)
     # Two runs at a time, and the one that is being told of; each has a call for each item and one for all.

@@ -250,6 +250,12 @@ def test_inputs_that_are_tried_one_by_one_draw_by_the_seed_too() -> None:
     assert first == again and first[0] != other[0] and first[1] is None and first[0] != first[2]
 
 
+def test_up_to_sixteen_inputs_are_tried_one_by_one() -> None:
+    code = "def f(x):\n    while x == 2:\n        pass\n    return x"
+    assert any(value is not None for value in evaluate(code, [1.0] * 15 + [2.0], seconds=0.5).values)
+    assert set(evaluate(code, [1.0] * 16 + [2.0], seconds=0.5).values) == {None}
+
+
 def test_lists_go_in_and_out_of_numpy_up_to_a_thousand_numbers() -> None:
     assert evaluate("def f(x):\n    return np.sum([1] * 1000)", [1.0]).values == (1000.0,)
     assert "1,000 numbers at most" in error_of(evaluate("def f(x):\n    return np.sum([1] * 1001)", [1.0]))

@@ -314,3 +314,8 @@ def test_kappa_of_little():
     assert kappa(["yes", "no", None], ["yes", "no", "yes"]).value == 1.0
     with pytest.raises(ValueError, match="cannot be compared"):
         kappa(["yes"], [])
+
+
+def test_why_there_is_no_precision() -> None:
+    assert precision(["unknown", None], ["yes", "yes"]).reason == "no counterfactual was simulatable"
+    assert precision(["yes", "unknown"], [None, "yes"]).reason == "no answer could be read"

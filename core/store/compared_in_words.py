@@ -13,7 +13,7 @@ LIKELY = 0.05
 """Differences that chance gives less often are called more than chance."""
 
 
-class Told(NamedTuple):
+class Sentences(NamedTuple):
     """What was found, what chance would give, and what is left out of it; with what counts as the same."""
 
     headline: str
@@ -21,7 +21,7 @@ class Told(NamedTuple):
     left_out: list[str]
 
 
-def told(compared: Compared, judged: Judged, names: Sequence[str]) -> Told:
+def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
     """The comparison in words; `names` are the subjects'."""
     one = judged.whole if compared.asked.match == "whole" else judged.one
     left_out = [_beside(pair, names, one) for pair in compared.pairs] if len(names) == 2 else []
@@ -33,7 +33,7 @@ def told(compared: Compared, judged: Judged, names: Sequence[str]) -> Told:
     if compared.averaged:
         left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
     left_out.append(basis(compared, judged))
-    return Told(_headline(compared, judged, names, one), _chance(compared, judged, names), left_out)
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left_out)
 
 
 def basis(compared: Compared, judged: Judged) -> str:
@@ -66,7 +66,7 @@ def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str
             return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
         return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
     each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
-    return f"On the {counted(compared.shared, one)} with an outcome for {_all(names)}, {judged.told} {_listed(each)}."
+    return f"On the {counted(compared.shared, one)} with an outcome for {_all(names)}, {judged.means} {_listed(each)}."
 
 
 def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
@@ -91,7 +91,7 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
 
 
 def _of_pair(pair: Pair, judged: Judged) -> str:
-    assert pair.test is not None  # only such pairs are told
+    assert pair.test is not None  # there are sentences of such pairs alone
     over = counted(pair.clusters, judged.whole or judged.one)
     if not pair.difference.value or abs(pair.difference.value) < 1e-12:
         return f"Over {over} there is no difference."
