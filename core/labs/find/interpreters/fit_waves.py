@@ -18,11 +18,13 @@ def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
     centred = y - y.mean()
     highest = 2 * np.pi / SHORTEST_PERIOD
     peaks = []
+    steps = fine * np.arange(4096)
+    # The same for every 4096 frequencies, which are turned to where they begin.
+    turning = np.exp(-1j * np.outer(steps, x))
     for start in np.arange(fine, highest, fine * 4096):
-        w = start + fine * np.arange(4096)
-        power = np.abs(np.exp(-1j * np.outer(w, x)) @ centred)
+        power = np.abs(turning @ (np.exp(-1j * start * x) * centred))
         for k in np.argsort(power)[-n:]:
-            peaks.append((float(power[k]), float(w[k])))
+            peaks.append((float(power[k]), float(start + steps[k])))
     return [w for _, w in sorted(peaks, reverse=True)[:n]]
 
 
