@@ -27,7 +27,7 @@ TTL = 20.0
 _RENEW = 4.0
 """Seconds between two renewals; several may fail before the lease is lost."""
 
-_TURN = 0.01
+_PAUSE = 0.01
 """Seconds to wait for another who takes a void lease over."""
 
 _LONGEST = 4096
@@ -71,10 +71,11 @@ class Lease:
         for _ in range(10):
             if self._create(path):
                 break
-            found = _look(path)
-            if found is not None and found[1]:
-                raise Held(found[0].words)
-            if found is not None and self._take_over():
+            if (found := _look(path)) is None:
+                continue
+            if found.is_live:
+                raise Held(found.holder.words)
+            if self._take_over():
                 break
         else:
             raise Held("another process")
@@ -107,10 +108,10 @@ class Lease:
         guard = self.path.with_name(f".{self.path.name}.taken")
         if not self._create(guard):
             found = _look(guard)
-            if found is not None and not found[1]:
+            if found is not None and not found.is_live:
                 _take_away(guard)
             else:
-                time.sleep(_TURN)
+                time.sleep(_PAUSE)
             return False
         try:
             if _is_live(self.path):
@@ -145,9 +146,16 @@ def is_held(path: Path) -> bool:
     return _is_live(path)
 
 
-def _look(path: Path) -> tuple[_Holder, bool] | None:
-    """Who made the lease at `path` and whether it is live; None where there is none. What cannot be read is being made
-    at this moment, or was torn by a crash of the machine.
+class _Found(NamedTuple):
+    """A lease as it lies there: who made it, and whether they still hold it."""
+
+    holder: _Holder
+    is_live: bool
+
+
+def _look(path: Path) -> _Found | None:
+    """The lease at `path`; None where there is none. What cannot be read is being made at this moment, or was torn by a
+    crash of the machine.
     """
     try:
         with open(path, errors="replace") as file:
@@ -155,14 +163,14 @@ def _look(path: Path) -> tuple[_Holder, bool] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
-        return _NOBODY, True
+        return _Found(_NOBODY, True)
     if holder.machine == _machine():
-        return holder, _begun(holder.pid) == holder.begun
-    return holder, _storage_time(path) - renewed < TTL
+        return _Found(holder, _begun(holder.pid) == holder.begun)
+    return _Found(holder, _storage_time(path) - renewed < TTL)
 
 
 def _is_live(path: Path) -> bool:
-    return (found := _look(path)) is not None and found[1]
+    return (found := _look(path)) is not None and found.is_live
 
 
 def _take_away(path: Path) -> None:

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from core import confined, files, policy
 from core.datasets import hub, own_process
-from core.datasets.items import BROKEN, DatasetError, Item, LeftOut, Read, Task
+from core.datasets.items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
 from core.datasets.own_process import BESIDE, Wanted
 from core.home import home
 
@@ -35,7 +35,6 @@ MOST_ROWS = 5_000
 FIRST_ROWS = 5
 LONGEST_HEADER = files.MB
 """Bytes."""
-MOST_NAMED = 100
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
 NEEDS: dict[Task, tuple[str, ...]] = {

@@ -171,7 +171,7 @@ def marked(error: str, code: str) -> str:
 
 
 def not_runnable(error: str | None) -> bool:
-    """Whether `marked` marked the error."""
+    """Whether the error has that mark."""
     return (error or "").startswith(NOT_RUNNABLE)
 
 
