@@ -252,7 +252,8 @@ def _as_before(now: R, before: R | None, *words: str) -> R:
 def _all_failed(view: View) -> bool:
     """Whether calls failed and no trial of the case came to its end for it: that is no measurement."""
     lost = {name for drop in view.log.drops if drop.reason == "error" for name in (drop.item, drop.trial)}
-    return bool(lost) and (lost == {""} or all(trial in lost for trial in view.trials))
+    ends = {name for name, one in view.trials.items() if one.repaired.expected and one.repaired.observed}
+    return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
 def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:

@@ -188,6 +188,8 @@ def _count(one: Against, n: int) -> str:
 def _name(case: AskView, one: Against, rules: Rules) -> str:
     if one.name != CONSTANT:
         return _BASELINE[one.name]
+    if not one.hits:
+        return "always guessing the same"
     guess = str(constant_guess(case, rules).detail["guess"])
     return f"always guessing *{_SAID.get(guess, guess)}*"
 

@@ -214,7 +214,7 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     _, again, more = play(spec, history=events, additions=[later])
     assert again.rows["hand-02"].outcome("repaired") == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]
-    assert {event.item for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
+    assert {event.item.partition("/")[0] for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
 
 
 def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
@@ -300,7 +300,7 @@ def test_the_same_seed_makes_the_same_run() -> None:
 
 def test_sampling_is_the_papers() -> None:
     with StubServer(Plausible()) as server:
-        play(stub_spec(counterfactuals=2, seed=7), stub_catalog(server))
+        play(stub_spec(counterfactuals=2, seed=7, arms=()), stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     by_role = {
         "simulator": [body for body in bodies if "Now it is asked:" in body["messages"][-1]["content"]],
@@ -327,7 +327,9 @@ def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
     with StubServer("All birds fly. So the answer is yes.") as server:
         *_, events = play(stub_spec(prompts=pack, counterfactuals=1), stub_catalog(server))
     started = events[0]
-    assert started.kind == "started" and all(name.startswith("pack:") for name in started.prompts)
+    assert started.kind == "started"
+    ours = {name for name in started.prompts if not name.startswith("pack:")}
+    assert ours == {"strategyqa-simulate-none", "strategyqa-simulate-question-only"}, "packs have no such arms"
     first = server.seen[0].body["messages"]
     assert first[0]["role"] == "system" and "Human:" not in json.dumps(first)
     assert first[-1]["content"] == "Q: Yes or no: Can a penguin fly?\nA:"
@@ -399,7 +401,7 @@ def test_what_is_recorded_names_the_calls_that_made_it() -> None:
     *_, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4))
     calls = {event.call for event in events if event.kind == "answered"}
     for event in events:
-        if isinstance(event, Recorded) and event.record not in ("begun", "result"):
+        if isinstance(event, Recorded) and event.record not in ("begun", "result", "examined"):
             named = event.data.get("calls") or [event.data["call"]]
             assert set(named) <= calls
 
