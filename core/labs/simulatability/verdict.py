@@ -1,4 +1,4 @@
-"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.12 says
+"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says
 when each of them is said; tests hold them against the records.
 """
 
