@@ -174,7 +174,8 @@ def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 
 def _who(case: AskView) -> Iterator[str]:
-    if case.spec and case.spec.simulator == case.spec.model:
+    # A robot that predicts knows no facts: without an explanation it goes by the wording.
+    if case.spec and case.spec.simulator == case.spec.model and not case.spec.model.startswith("control/"):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
     if not case.is_examinable:
         yield "Who predicts is not examined: there is no exam for which response is better."
