@@ -15,18 +15,18 @@ stand on. No figure is shown with so many.
 """
 
 
-def is_same(a: object, b: object) -> bool:
-    """Whether two values of JSON are equal, but for numbers that are closer than `APART`. Whole numbers, which count
-    something, words and shape are equal or not.
+def is_same(a: object, b: object, apart: float = APART) -> bool:
+    """Whether two values of JSON are equal, but for numbers that are no more than `apart` from each other. Whole
+    numbers, which count something, words and shape are equal or not.
     """
     match a, b:
         case dict(), dict():
-            return a.keys() == b.keys() and all(is_same(a[key], b[key]) for key in a)
+            return a.keys() == b.keys() and all(is_same(a[key], b[key], apart) for key in a)
         case (list() | tuple(), list() | tuple()):
-            return len(a) == len(b) and all(map(is_same, a, b))
+            return len(a) == len(b) and all(is_same(*pair, apart) for pair in zip(a, b, strict=True))
         case (bool(), _) | (_, bool()) | (int(), int()):
             return type(a) is type(b) and a == b
         case (int() | float(), int() | float()):
-            return math.isclose(a, b, rel_tol=APART, abs_tol=APART) or (math.isnan(a) and math.isnan(b))
+            return math.isclose(a, b, rel_tol=apart, abs_tol=apart) or (math.isnan(a) and math.isnan(b))
         case _:
             return a == b
