@@ -357,6 +357,11 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
     assert "Is the moon made of cheese?" in table["About"].tolist()
     assert app.button(key="go-on").label == "Ask again what failed"
+    held = entry.jobs().events(run)
+    app.button(key="go-on").click().run()
+    settled(app)
+    more = entry.jobs().events(run)[len(held) :]
+    assert more[0].kind == "resumed" and [one.item for one in more if one.kind == "dropped"], "it failed again"
     assert not page("ask", run=run, case="own-1").error
 
 

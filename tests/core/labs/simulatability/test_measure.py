@@ -45,6 +45,7 @@ def play(
     catalog: Catalog | None = None,
     history: list[Event] | None = None,
     additions: Sequence[Addition] = (),
+    mend: bool = False,
 ) -> Played:
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
@@ -56,7 +57,7 @@ def play(
 
     go = execute(
         LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,
-        stand_on=None if history else known,
+        stand_on=None if history else known, mend=mend,
     )  # fmt: skip
     asyncio.run(go)
     kept = [event for event in events if event.kind != "token"]
@@ -284,7 +285,7 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
     assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
 
     with StubServer(Plausible()) as healthy:
-        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events)
+        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events, mend=True)
     assert rerun.status == "completed" and not any(drop.reason == "error" for drop in rerun.drops)
     assert isinstance(more[len(events)], Resumed)
 
