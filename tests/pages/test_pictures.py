@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,7 @@ from core import entry
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import until, words
+from tests.pages.conftest import in_address, until, words
 
 Page = Callable[..., AppTest]
 
@@ -49,6 +50,48 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
     assert "1 of 1 have no precision" in one and "Check: faithfulness" not in one
     assert "A picture shows the whole of each run and case that has a row as filtered." in one
+
+
+def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, runs: dict[str, str]) -> None:
+    def drawn(app: AppTest, alt: str) -> str:
+        """The names beside the marks of a picture."""
+        assert not app.exception
+        return next(str(one.proto.spec) for one in app.get("plotly_chart") if one.proto.alt.startswith(alt))
+
+    alone = page("results/browse.py", show="pictures", lab="simulatability")
+    assert "robots-too" not in {one.key for one in alone.toggle}, "robots among themselves are shown"
+    assert "steadfast" in drawn(alone, "Leaderboard")
+    spec = AskSpec(question="Can a penguin fly?", model="openai/some-model", simulator="control/fickle")
+    # What it writes is a robot's; in the journal it is a model.
+    run = entry.jobs().start(
+        "simulatability", spec, lambda id: entry.catalog().get("control/steadfast" if id == spec.model else id)
+    )
+    assert entry.jobs().wait(run, 60)
+    entry.keeper().wake()
+    until(lambda: "some-model" in drawn(page("results/browse.py", show="pictures"), "Leaderboard"))
+    app = page("results/browse.py", show="pictures", lab="simulatability")
+    for alt in ("Leaderboard", "Precision and generality", "Precision by model"):
+        assert "some-model" in drawn(app, alt) and "steadfast" not in drawn(app, alt)
+    app.toggle(key="robots-too").set_value(True).run()
+    for alt in ("Leaderboard", "Precision and generality"):
+        assert "some-model" in drawn(app, alt) and "steadfast" in drawn(app, alt)
+    assert in_address(app, "robots") == "1"
+    asked = page("results/browse.py", show="pictures", lab="simulatability", model="control/steadfast")
+    assert "steadfast" in drawn(asked, "Leaderboard"), "who filters for a robot wants it"
+
+
+def test_the_reader_chooses_what_is_in_colour(page: Page, runs: dict[str, str]) -> None:
+    other = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(other, 60)
+    entry.keeper().wake()
+    until(lambda: len(page("results/browse.py", show="pictures").multiselect(key="ask-models-chosen").options) == 3)
+    app = page("results/browse.py", show="pictures", picture="ask-models")
+    chosen = app.multiselect(key="ask-models-chosen")
+    assert sorted(chosen.value) == ["control/fickle", "control/steadfast"], "vague has nothing to draw"
+    chosen.set_value(["control/fickle"]).run()
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    bold = [note["text"] for note in figure["layout"]["annotations"] if note["text"].startswith("<b>")]
+    assert bold == ["<b>fickle · 1</b>"] and not app.exception
 
 
 def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs: dict[str, str]) -> None:
