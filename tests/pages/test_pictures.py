@@ -9,12 +9,23 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
+from core.events import Answer, OnText, Request
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from tests.pages.conftest import in_address, until, words
 
 Page = Callable[..., AppTest]
+
+
+class Always:
+    """A predictor that expects yes of everything."""
+
+    id = "openai/some-model"
+    title = "always yes"
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        return Answer(text="So the robot will likely answer yes.", seconds=0, first_token_seconds=0)
 
 
 @pytest.fixture
@@ -78,6 +89,22 @@ def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, run
     assert in_address(app, "robots") == "1"
     asked = page("results/browse.py", show="pictures", lab="simulatability", model="control/steadfast")
     assert "steadfast" in drawn(asked, "Leaderboard"), "who filters for a robot wants it"
+
+
+def test_what_a_predictor_expected_that_failed_its_exam_is_an_open_mark_and_said(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator="openai/some-model", exam=True)
+    run = entry.jobs().start(
+        "simulatability", spec, lambda id: Always() if id == spec.simulator else entry.catalog().get(id)
+    )
+    assert entry.jobs().wait(run, 60)
+    sat = [one for one in entry.jobs().events(run) if one.kind == "recorded" and one.record == "examined"]
+    assert {one.data["passed"] for one in sat} == {False}
+    entry.keeper().wake()
+    until(lambda: page("results/browse.py", show="pictures").get("plotly_chart"))
+    app = page("results/browse.py", show="pictures", picture="ask-models")
+    assert "Of 1 a predictor failed the exam: it judges nothing." in words(app)
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert figure["data"][0]["marker"]["symbol"] == "circle-open"
 
 
 def test_the_reader_chooses_what_is_in_colour(page: Page, runs: dict[str, str]) -> None:
