@@ -111,7 +111,10 @@ def _strongest(drawn: DataFrame) -> Iterator[tuple[float, str]]:
         if means:
             name = max(means, key=lambda name: means[name])
             on = f" · {task}" if drawn["task"].nunique() > 1 else ""
-            yield means[name], f"{BASELINES[name]}: {means[name]:.2f} over {over[name]} questions{on}"
+            yield (
+                means[name],
+                f"strongest baseline: {BASELINES[name]}, {means[name]:.2f} over {over[name]} questions{on}",
+            )
 
 
 def precision_bar(value: float | None, low: float | None, high: float | None, n: int, of: int) -> Figure:

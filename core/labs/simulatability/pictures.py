@@ -108,7 +108,7 @@ def said_of_compared(table: DataFrame, similarity: str) -> str:
     if failed:
         said.append(f"Of {failed} a predictor failed the exam: {'it judges' if failed == 1 else 'they judge'} nothing.")
     if undefined:
-        said.append(f"{undefined} of {len(table)} have no precision: none of their questions count.")
+        said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision: no question counts.")
     return " ".join(said)
 
 

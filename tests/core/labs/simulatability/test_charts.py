@@ -111,7 +111,7 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
     assert pictures.said_of_compared(made, "cosine") == (
         "Of 5 that rest on enough, 2 have an interval of precision wholly above the strongest of its baselines. "
         "1 rests on fewer than ten questions, or on less than 70 % of what should count. "
-        "Of 1 a predictor failed the exam: it judges nothing. 1 of 8 have no precision: none of their questions count."
+        "Of 1 a predictor failed the exam: it judges nothing. 1 of 8 has no precision: no question counts."
     )
     assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here rests on enough")
 
@@ -126,7 +126,9 @@ def test_the_strongest_baseline_over_all_is_a_line_that_says_what_it_is() -> Non
     )
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == pytest.approx(0.8), "of 3 questions alone no line is made; the guess is 0.6 over all"
-    assert "the question alone: 0.80 over 30 questions" in {note.text for note in figure.layout.annotations}
+    assert "strongest baseline: the question alone, 0.80 over 30 questions" in {
+        note.text for note in figure.layout.annotations
+    }
     strokes = [trace.x[0] for trace in figure.data if trace.marker.symbol == "line-ns"]
     assert sorted(strokes) == pytest.approx([0.8, 0.9, 1.0]), "each has its own besides"
     only = charts.plane(table(cases("c", [1.0] * 3, precision_swapped=0.5)))
