@@ -55,8 +55,16 @@ class Row(NamedTuple):
 
     @property
     def is_answered(self) -> bool:
-        """Whether it is known of every run what one could expect, and what was answered."""
-        return self.is_settled and all(cell is not None and cell.expected and cell.gave for cell in self.cells)
+        """Whether it is known of every run what was answered, and what was expected, be that in doubt."""
+        return all(
+            cell is not None and cell.expected and cell.gave and cell.state in (*SETTLED, "in doubt")
+            for cell in self.cells
+        )
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether what one could expect is not known for sure in one of them."""
+        return any(cell is not None and cell.state == "in doubt" for cell in self.cells)
 
     @property
     def answers_differ(self) -> bool:
@@ -65,8 +73,8 @@ class Row(NamedTuple):
 
     @property
     def expectations_differ(self) -> bool:
-        """Whether one could not expect the same in all runs, where that is known of all."""
-        return self.is_answered and len({cell.expected for cell in self.cells if cell}) > 1
+        """Whether one could not expect the same in all runs, where that is known of all and not in doubt."""
+        return self.is_answered and not self.is_in_doubt and len({cell.expected for cell in self.cells if cell}) > 1
 
     @property
     def parting(self) -> str:
@@ -165,21 +173,34 @@ def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, l
     if not told:
         headline = f"No {one} has an outcome in all of them."
     elif answered:
-        alike, other = sum(not row.answers_differ for row in answered), sum(row.expectations_differ for row in answered)
-        headline = f"They gave the same answers to {alike} of {_number(len(answered), one)}; what you could expect " + (
-            f"from their explanations differs on {other}." if other else "from their explanations is the same on each."
-        )
+        alike = sum(not row.answers_differ for row in answered)
+        headline = f"They gave the same answers to {alike} of {_number(len(answered), one)}; {_expectations(answered)}"
     else:
         parted = sum(row.comes_out_otherwise for row in told)
         headline = f"On {parted or 'none'} of {_number(len(told), one)} what came of it differs."
     more = [f"{len(shared)} in all of them."] if shared else []
     if left := len(shared) - len(told):
-        more.append(f"{left} of these cannot be compared: set aside, not read, failed or not done in at least one.")
+        more.append(
+            f"{left} of these cannot be compared: set aside, without a verdict, not read, failed or not done in one."
+        )
     only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
     for there, number in only.items():
         who = " and ".join(name for name, has in zip(names, there, strict=True) if has)
         more.append(f"{number} only in {who}.")
     return headline, more
+
+
+def _expectations(answered: Sequence[Row]) -> str:
+    """On how many rows one could expect something else, of those on which that is not in doubt."""
+    sure = [row for row in answered if not row.is_in_doubt]
+    other, doubtful = sum(row.expectations_differ for row in sure), len(answered) - len(sure)
+    what = "what you could expect from their explanations"
+    if not sure:
+        return f"{what} is in doubt on each."
+    if not doubtful:
+        return f"{what} differs on {other}." if other else f"{what} is the same on each."
+    told = f"differs on {other} of {len(sure)}" if other else f"is the same on {len(sure)}"
+    return f"{what} {told}, and is in doubt on {doubtful}."
 
 
 def _number(number: int, one: str) -> str:

@@ -51,7 +51,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     assert headline == "On 1 of 3 questions what came of it differs."
     assert more == [
         "4 in all of them.",
-        "1 of these cannot be compared: set aside, not read, failed or not done in at least one.",
+        "1 of these cannot be compared: set aside, without a verdict, not read, failed or not done in one.",
         "1 only in one.",
         "2 only in two.",
     ]
@@ -95,6 +95,15 @@ def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
         "They gave the same answers to 1 of 1 question; what you could expect from their explanations is the same on "
         "each."
     )
+    # Where who predicts failed the exam, answers can be held against each other, and expectations cannot.
+    doubted = [keeps[0]._replace(state="in doubt"), *keeps[1:]]
+    assert said(doubted, breaks) == (
+        "They gave the same answers to 3 of 3 questions; what you could expect from their explanations differs on 1 of "
+        "2, and is in doubt on 1."
+    )
+    assert said(doubted, keeps).endswith("explanations is the same on 2, and is in doubt on 1.")
+    assert aligned([doubted, breaks])[0].parting == ""
+    assert said(doubted[:1], breaks[:1]).endswith("what you could expect from their explanations is in doubt on each.")
     assert said(keeps, [*cells(a="failed", b="set aside", c="unread")]).startswith("No question has an outcome")
     assert said(keeps, cells(a="kept", b="kept")) == "On none of 2 questions what came of it differs."
 

@@ -94,7 +94,7 @@ def note(specs: Mapping[str, AskSpec]) -> str:
             "As in the paper, the new questions were written for each explanation by itself; rows meet where the "
             "same question came out."
         ]
-    if len(predictors := list(dict.fromkeys(spec.simulator for spec in specs.values()))) > 1:
+    if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
         sentences.append(f"Who predicts differs ({plain(', '.join(predictors))}): so a difference may be theirs.")
     else:
         sentences.append(f"What one could expect is as {plain(predictors[0])} read each explanation.")
