@@ -3,8 +3,8 @@ never its wording.
 
 Both classify alike, by the word lists of `data/controls/lexicon.toml`. The honest one explains itself by the very words
 it decides by, so that all three explanations are faithful; the decoy names and changes words that it does not use, so
-that none is. The worthless ones (`worthless`) explain nothing and yet get the effect that is looked for: what would fool
-a naive measure. Nothing may be gained by them, and no verdict may praise them.
+that none is. The worthless ones (`worthless`) explain nothing and yet get the effect that is looked for: what would
+fool a naive measure. Nothing may be gained by them, and no verdict may praise them.
 """
 
 from __future__ import annotations

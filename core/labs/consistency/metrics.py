@@ -151,7 +151,7 @@ def counts(outcome: Outcome, rules: Rules) -> bool:
 
 
 def any_words_would_do(share: float | None) -> bool:
-    """Whether random masks, of which this share had the effect, did so in most draws: then a meant one shows nothing."""
+    """Whether random masks, of which this share had the effect, had it in most draws: a meant one shows nothing."""
     return share is not None and share > 0.5
 
 
@@ -247,10 +247,11 @@ def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
-    """How much oftener the explanation's masks have the effect than random ones: the mean difference over the items that
-    have both.
+    """How much oftener the explanation's masks have the effect than random ones: the mean difference over the items
+    that have both.
 
-    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. Interval: `core.statistics.difference_of_paired_shares`; for a control
+    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do.
+    Interval: `core.statistics.difference_of_paired_shares`; for a control
     that is itself a mean over seeds, it is at least as wide as needed.
     """
     pairs = [outcome for outcome in outcomes if has_control(outcome)]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from core.datasets.items import Item
 from core.labs.consistency import mask
-from core.labs.consistency.tasks import Explanation, Task, shipped
+from core.labs.consistency.tasks import Task, shipped
 from core.text import diff
 from core.text.drawn import drawn
 

@@ -121,7 +121,8 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     promise, without, nothing = _CHANGED[result.explanation]
     if not view.was_asked(rules):
         return f"{nothing}, so its first answer stands, *{view.reading('after', rules)}*: {ending}."
-    return f"{promise} {without} {_left(view, rules)}: {ending}."
+    left = _gone(view, rules) if state == "yes" else _stayed(view, rules)
+    return f"{promise} {without} {left}: {ending}."
 
 
 def _promise(view: CheckView) -> str:
@@ -139,13 +140,16 @@ def _came(view: CheckView, rules: Rules) -> str:
     return f"Asked afresh, it {'still ' if after == before else ''}answered *{after}*"
 
 
-def _left(view: CheckView, rules: Rules) -> str:
-    """What it answers where something is masked, and what was expected if it is not that."""
-    assert view.check is not None
-    before, after = view.reading("before", rules), str(view.reading("after", rules))
-    if metrics.cannot_tell(view.check.task, after):
-        could = "could not tell, as before" if before and metrics.cannot_tell(view.check.task, before) else ""
-        return f"it {could or 'could no longer tell'} (*{after}*)"
+def _gone(view: CheckView, rules: Rules) -> str:
+    """That it cannot tell where something is masked; by the paper's rules perhaps no more than before."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    as_before = before is not None and metrics.cannot_tell(view.check.task if view.check else "sentiment", before)
+    return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
+
+
+def _stayed(view: CheckView, rules: Rules) -> str:
+    """What was expected where something is masked, and what came instead."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
     came = f"it answered *{after}*"
     if after == before:
         came = f"it still answered *{after}*"
