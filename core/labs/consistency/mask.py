@@ -6,6 +6,7 @@ import math
 import random
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -88,9 +89,10 @@ def masks(text: str, token: str) -> int:
 
 
 def added_words(text: str, edited: str, token: str) -> list[str]:
-    """The words of `edited` that do not come from `text`, in their order, without masks."""
-    added = [piece.text for piece in pieces(text, edited) if piece.op == "added"]
-    return [word for piece in added for _, word in _words(piece, token)]
+    """The words of `edited` that do not come from `text`, in any case and order, without masks. Of "movie's" and
+    "well-made" a part may be masked, and the other stay.
+    """
+    return list((Counter(_parts(edited, token)) - Counter(_parts(text, token))).elements())
 
 
 def mask_all(text: str, token: str) -> str:
@@ -113,6 +115,10 @@ def _words(text: str, token: str) -> list[tuple[Span, str]]:
     """Where each word stands, and the word, without the masks."""
     matches = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
     return [(word.span(), word[0]) for word in matches if word[1] is None]
+
+
+def _parts(text: str, token: str) -> list[str]:
+    return [part for _, word in _words(text, token) for part in re.split("[’'-]", word.casefold())]
 
 
 def _mask(token: str) -> str:
@@ -156,11 +162,15 @@ def _as_pattern(word: str) -> str:
 
 
 def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
-    """Where the words of `text` stand that are no longer in `redacted`."""
+    """Where the words of `text` stand that are no longer in `redacted`, in any case; one that only moved still is."""
+    gone = Counter(word.casefold() for _, word in _words(text, token))
+    gone -= Counter(word.casefold() for _, word in _words(redacted, token))
     spans, at = [], 0
     for piece in pieces(text, redacted):
-        if piece.op == "removed":
-            spans += [(at + start, at + end) for (start, end), _ in _words(piece.text, token)]
+        for (start, end), word in _words(piece.text, token) if piece.op == "removed" else ():
+            if gone[word.casefold()] > 0:
+                gone[word.casefold()] -= 1
+                spans.append((at + start, at + end))
         if piece.op != "added":
             at += len(piece.text)
     return spans

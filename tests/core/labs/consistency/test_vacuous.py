@@ -65,10 +65,10 @@ def test_a_naive_measure_is_fooled_by_each_of_them() -> None:
 def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
     from core import entry
 
-    assert not {*worthless()} & {*LAB.controls()}
-    assert {*worthless()} <= {*LAB.dials()} and all(not one.listed for one in worthless().values())
-    listed = {str(choice) for choice in entry.catalog().choices()} if hasattr(entry.catalog(), "choices") else set()
-    assert not any("worthless" in one for one in listed)
+    assert not {*worthless()} & {*LAB.controls()} and {*worthless()} <= {*LAB.dials()}
+    described = {info.id for info in entry.catalog().describe()}
+    assert HONEST in described and not {*worthless()} & described
+    assert all(entry.catalog().get(id).id == id for id in worthless())
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -141,10 +141,21 @@ def test_an_explanation_that_does_not_hold_is_no_less_broken_where_random_masks_
         (LONG.paragraph.replace("superb", M), ""),
         (LONG.paragraph.replace("superb", "[Redacted]").replace(".", " ."), ""),
         (LONG.paragraph.replace("superb film", M), ""),
+        (LONG.paragraph.replace("superb", M).upper(), ""),
     ],
 )
 def test_a_redaction_masks_and_does_nothing_else(edited: str, word: str) -> None:
     assert REASONS.get(of_redaction(LONG.paragraph, edited, M), "") == word
+
+
+def test_a_part_of_a_word_may_be_masked_and_the_other_stay() -> None:
+    text = "The movie's well-made ending, which nobody expected, is a delight."
+    assert of_redaction(text, text.replace("movie", M).replace("well", M), M) == ""
+
+
+def test_in_a_long_text_of_few_words_nothing_is_taken_for_an_addition() -> None:
+    text = "superb word " * 1_600
+    assert of_redaction(text, text.replace("superb", M), M) == ""
 
 
 def test_a_mask_that_was_there_before_is_no_mask_of_its_own() -> None:
