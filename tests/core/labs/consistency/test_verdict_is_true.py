@@ -36,7 +36,7 @@ from core.labs.consistency.records import (
     SelfExplanation,
 )
 from core.labs.consistency.tasks import Check, CheckSpec, checks_of
-from core.labs.consistency.vacuous import ANY_WORDS, REASONS, REWRITTEN, TURNS, UNTRIED
+from core.labs.consistency.vacuous import ANY_WORDS, REASONS, TURNS, UNTRIED
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView
 from core.runs.transcript import CaseLog, Place
@@ -94,7 +94,8 @@ def drawn(chance: random.Random) -> CheckView:
     vacuous = vacuous if strict and explained and chance.random() < 0.2 else ""
     judged: dict[str, Any] = {
         rules: faithful(
-            task, check.explanation, before, after if explained else None, explained=explained,
+            task, check.explanation, before, after if explained else None,
+            explained=explained or (counterfactual and wanted is None),
             wanted=wanted if counterfactual else None, start=start, choices=choices, target=check.wording.target,
             vacuous=vacuous, rules=rules,
         )
@@ -425,6 +426,25 @@ def listed() -> set[str]:
     return {row.split("|")[1].strip() for row in part.splitlines() if row.startswith("| ")} - {"Sentence"}
 
 
+PROMISES = (
+    "It said these words mattered. ",
+    "It masked what it said was needed. ",
+    "It said this edit makes the answer *x*. ",
+    "It said this edit makes the answer another one. ",
+)
+
+
+def parts(sentence: str) -> set[str]:
+    """Promise, what came, and ending of a check's first sentence; any other by itself. As the table has them."""
+    sentence = as_listed(sentence)
+    ending = next((one for both in ENDINGS.values() for one in both if sentence.endswith(one)), "")
+    promise = next((one for one in PROMISES if sentence.startswith(one)), "")
+    if not ending:
+        return {sentence}
+    came = sentence.removeprefix(promise).removesuffix(ending).replace("Without that", "Without them")
+    return {promise.strip(), came, ending.strip(": .")} - {""}
+
+
 def as_listed(sentence: str) -> str:
     """A sentence as the table has it: answers are *x*, numbers N, kinds of explanation K."""
     sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %])", "N", sentence))
@@ -433,21 +453,21 @@ def as_listed(sentence: str) -> str:
 
 
 def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> None:
-    said = set()
+    said: set[str] = set()
     for seed in range(6000):
         view = drawn(random.Random(seed))
-        said |= {as_listed(sentence) for rules in ("paper", "repaired") for sentence in verdict(view, rules)}
-    said |= {f"Undecided: {reason}." for reason in (REWRITTEN, *REASONS)}
+        for rules in ("paper", "repaired"):
+            said = said.union(*map(parts, verdict(view, rules)))
+    # Of a story with one choice, and of a paragraph that is too long, other tests tell.
+    said |= {"Undecided: the story offers no other choice.",
+             "The paragraph is too long to be asked about, so nothing was checked."}  # fmt: skip
     chance = random.Random(0)
     for _ in range(3000):
-        paragraphs, kinds, wordings = (
-            chance.choice([1, 2, 4]),
-            chance.choice([KINDS[:1], KINDS[:2]]),
-            chance.choice([1, 2]),
-        )
-        words = chance.choice(
-            [WORDS, WORDS[:1], WORDS[1:2], WORDS[:3], (*WORDS[:2], "undecided", "undecided"), WORDS[3:4]]
-        )
+        paragraphs, wordings = chance.choice([1, 2, 40]), chance.choice([1, 2])
+        kinds = chance.choice([KINDS[:1], KINDS[1:2], KINDS[:2]])
+        rarely = (*WORDS[:2], "undecided", "undecided", "undecided")
+        every = (WORDS, WORDS[:1], WORDS[1:2], WORDS[:3], rarely, WORDS[2:3], WORDS[3:4], WORDS[4:5])
+        words = chance.choice(every)
         outcomes = {
             f"p{number}/{kind}/w{wording}": chance.choice(words)
             for number in range(paragraphs) for kind in kinds for wording in range(wordings)
