@@ -282,6 +282,77 @@ def test_where_it_could_not_be_tried_there_is_no_verdict() -> None:
     assert ("error", None) in {(drop.reason, drop.rules) for drop in played.run.drops}
 
 
+# Runs that began by other rules
+
+
+def older(events: list[Any]) -> list[Any]:
+    """The events as a version without these rules wrote them."""
+    old = []
+    for event in events:
+        if getattr(event, "record", "") == "elsewhere":
+            continue
+        if getattr(event, "record", "") == "consistency":
+            data = {name: value for name, value in event.data.items() if name != "strict"}
+            undone = {"faithful_repaired": data["faithful_paper"], "reason_repaired": data["reason_paper"]}
+            event = event.model_copy(update={"data": data | undone})
+        old.append(event)
+    return old
+
+
+def test_an_older_run_goes_on_as_it_began_and_a_new_one_does_not() -> None:
+    spec = CheckSpec(model="control/worthless-label", explanations=("counterfactual",), limit=4)
+    whole = play(spec, resolve=ALL.__getitem__).events
+    judged = [at for at, event in enumerate(whole) if getattr(event, "record", "") == "consistency"]
+    assert len(judged) == 4
+    begun = [event for event in older(whole[: judged[1] + 1]) if event.kind != "finished"]
+    gone_on = play(spec, history=begun, resolve=ALL.__getitem__)
+    assert gone_on.run.status == "completed"
+    assert {one.state() for one in gone_on.views.values()} == {"yes"}, "one run is judged by one set of rules"
+    assert not any(one.result.strict for one in gone_on.views.values() if one.result)
+    again = play(spec, history=gone_on.events, resolve=ALL.__getitem__)
+    assert again.news == [], "what is complete asks and says nothing"
+    new = play(spec, history=whole[: judged[1] + 1], resolve=ALL.__getitem__)
+    assert {one.state() for one in new.views.values()} == {"undecided"}
+
+
+# What is said of it
+
+
+def sentences(one: Any) -> str:
+    return " ".join(LAB.verdict(one))
+
+
+def test_an_answer_that_flips_is_said_with_what_was_expected() -> None:
+    assert "it should be unable to tell; it now says the opposite, *negative*" in sentences(
+        by_words(masked="negative").only
+    )
+
+
+def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
+    absent = by_words(explain="- quintessence").only
+    assert row_verdict(absent).startswith("None of the words it said mattered was masked, so its first answer stands")
+    assert "still answered" not in sentences(absent) and "Nothing was masked: the words it named" in sentences(absent)
+    with StubServer(telling(explain=f"Paragraph: {LONG.paragraph}")) as server:
+        same = play(stub_spec(items=(LONG,), explanations=("redaction",)), stub_catalog(server)).only
+    assert "the words it named" not in sentences(same) and "nothing is masked in what it wrote" in sentences(same)
+    assert "*positive*: that counts as not faithful" in row_verdict(same, "paper")
+    unread = by_words(explain="I'm sorry, but I can't help with that.").only
+    assert unread.state() == "undecided" and "the words it named" not in sentences(unread)
+
+
+def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:
+    def reply(body: dict[str, Any]) -> str:
+        asked = prompt_of(body)
+        if "Words in it may" in asked:
+            return telling()(body)
+        return "- gentle" if "list" in asked.lower() else f"Paragraph: {LONG.paragraph.replace('superb', M)}"
+
+    with StubServer(reply) as server:
+        spec = stub_spec(items=(LONG,), explanations=("attribution", "redaction"))
+        said = summary(play(spec, stub_catalog(server)).run)
+    assert said == "It kept to its explanation in 1 of 2 checks: to its redaction, not to its attribution."
+
+
 # Whatever a model writes
 
 
