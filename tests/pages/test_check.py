@@ -108,8 +108,8 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
         run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
     told = words(page("check", run=run))
     assert "| Kept to it? | objective | human | you |" in told
-    assert told.count(":green-badge[:material/check_circle: kept]") == 3
-    assert told.count(":red-badge[:material/cancel: not kept") == 2 and told.count(":material/flag: not kept") == 1
+    assert told.count(":green-badge[:material/check_circle: yes]") == 3
+    assert told.count(":red-badge[:material/cancel: no") == 2 and told.count(":material/flag: no") == 1
     assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
     assert "3 kept to its explanation" in told and "3 did not" in told
     assert "It kept to **3 of 6** that count." in told

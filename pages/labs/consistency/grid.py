@@ -44,8 +44,8 @@ WORDS: dict[Mark, str] = {
 """What the states of a check are called."""
 
 _CELLS = {
-    "faithful": "kept",
-    "unfaithful": "not kept",
+    "faithful": "yes",
+    "unfaithful": "no",
     "undecided": "open",
     "misclassified": "wrong at first",
     "waiting": "…",
