@@ -240,6 +240,7 @@ class Judged(NamedTuple):
       the explanation alone; '' where nothing does.
     - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
     - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
     """
 
     good: tuple[str, ...]
@@ -250,6 +251,7 @@ class Judged(NamedTuple):
     tail: str = ""
     nameless: tuple[str, ...] = ()
     guessed: bool = False
+    given: str = ""
 
 
 FACETS = {

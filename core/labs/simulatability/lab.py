@@ -198,6 +198,7 @@ LAB = Lab(
         one="new question",
         whole="starter question",
         guessed=True,
+        given="given",
     ),
     newcomer="control/fickle",
     wide=True,
