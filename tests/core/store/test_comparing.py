@@ -267,7 +267,7 @@ def methods_of_three_models(folder: Path) -> None:
             asked(folder, f"run-{model[2:]}-{how}", model, of_starters(f"{model} {how}", good, number), method=how)
     only = {f"Starter {n}": {f"only {n}?": (BAD, BAD)} for n in range(60)}
     asked(folder, "run-only", "m/only-cot", only, method="cot")
-    asked(folder, "run-robot", "robot", only, method="posthoc")
+    asked(folder, "run-robot", "robot", of_starters("robot", range(60), 60), method="posthoc")
 
 
 def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     rows = shared.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
     with pytest.raises(NotComparable, match="Only robots"):
-        found(fresh, "by=how&of=posthoc&of=nothing&text=only")
+        found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
 
 
 def test_who_predicts_must_be_the_same(fresh: Store, tmp_path: Path) -> None:
