@@ -52,10 +52,18 @@ B = {
 }
 
 
-def asked(folder: Path, run: str, model: str, tried: dict[str, Tried], second: float = 0, **spec: Any) -> None:
+def asked(
+    folder: Path,
+    run: str,
+    model: str,
+    tried: dict[str, Tried],
+    second: float = 0,
+    of: dict[str, str] | None = None,
+    **spec: Any,
+) -> None:
     """A run of *Ask* over starter questions, of a robot or a model. What comes first is answered yes, the rest no."""
     model = model if "/" in model else f"control/{model}"
-    events: list[Event] = [started(run, second, model=model, **spec)]
+    events: list[Event] = [started(run, second, model=model, **spec).model_copy(update=of or {})]
     if simulator := spec.get("simulator"):
         events.append(a_call(run, "c1").model_copy(update={"role": "simulator", "model": simulator}))
     for number, (title, questions) in enumerate(tried.items(), start=1):
