@@ -268,7 +268,8 @@ FACETS = {
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
-    the run asked as `role`. `whole`: it is about the case, and not about its trials.
+    the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
+    trial is what was read, so that it can be judged without the reading.
     """
 
     name: str
@@ -278,6 +279,7 @@ class Judgement(NamedTuple):
     of: Literal["expected", "observed", ""] = ""
     role: str = ""
     whole: bool = False
+    raw: str = ""
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")

@@ -185,7 +185,7 @@ LAB = Lab(
     how="method",
     item="trial",
     judgements=(
-        READING,
+        READING._replace(raw="answerer"),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(people.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
