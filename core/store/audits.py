@@ -180,16 +180,29 @@ def raw(store: Store, place: Place, judged: Judgement) -> str | None:
     return row[0] if row else None
 
 
-def readings(store: Store, place: Place, judged: Judgement, viewer: str | None = None) -> dict[Rules, str]:
-    """What each set of rules reads there, in the version of the run that counts (`core.store.versions`)."""
-    counts = next((one.run for one in versions(store, place.run, viewer) if one.counts), place.run)
+def readings(
+    store: Store, places: Sequence[Place], judged: Judgement, viewer: str | None = None
+) -> dict[Place, dict[Rules, str]]:
+    """What each set of rules reads there, in the version of the run that counts (`core.store.versions`), or where that
+    has no such trial, in the one that was drawn. A place that is gone has nothing read.
+    """
+    counts = {
+        run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
+        for run in {place.run for place in places}
+    }
+    runs = sorted({*counts, *counts.values()})
+    columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
     with store.cursor() as cursor:
-        row = cursor.execute(
-            f"select {', '.join(f'{judged.of}_{rules}' for rules in RULES)} from trials "  # noqa: S608  our own names
-            'where run in (?, ?) and ("case", trial) = (?, ?) order by run = ? desc limit 1',
-            [counts, place.run, place.case, place.trial, counts],
-        ).fetchone()
-    return {rules: read or UNREAD for rules, read in zip(RULES, row or ("",) * len(RULES), strict=True)}
+        rows = cursor.execute(
+            f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
+            [runs],
+        ).fetchall()
+    read = {Place(*row[:3]): row[3:] for row in rows}
+    nothing = ("",) * len(RULES)
+    found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
+    return {
+        place: {rules: one or UNREAD for rules, one in zip(RULES, row, strict=True)} for place, row in found.items()
+    }
 
 
 def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> list[str]:
@@ -213,7 +226,7 @@ def _audit(store: Store, id: str, who: str, judged: Judgement, drawn: Sequence[D
     unsure = sum(one.entry.said == "" for one in drawn)
     readers: tuple[Reader, ...] = ()
     if told and len(told) + unsure == len(drawn):
-        read = {one.place: readings(store, one.place, judged, viewer) for one in told}
+        read = readings(store, [one.place for one in told], judged, viewer)
         readers = tuple(_reader(rules, strata, told, read) for rules in reversed(RULES))
     return Audit(id, judged.name, who, drawn[0].entry.of, sum(strata.values()), tuple(drawn), unsure, readers)
 
