@@ -183,11 +183,12 @@ def found(
 def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
     """What else must be equal where rows meet. Of models, methods and wordings everything that was not chosen to be
     compared: else a mean of one model meets that of another. What somebody named as a whole, such as a run, may differ
-    as a whole; in it, what varies must be equal. What one of the subjects has not at all is nothing to be equal in.
+    as a whole; in it, what varies must be equal. Where one of the subjects asks no model at all, as a baseline does, it
+    meets any.
     """
-    names = [name for name in ("model", *FACETS) if name != by]
+    names = [name for name in _PLAIN if name != by]
     names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
-    columns = ", ".join(f"list(distinct nullif({column(name)}, ''))" for name in names)
+    columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
     held: list[list[set[str]]] = []
     with store.limited() as cursor:
         for one in asked.subjects:
@@ -195,11 +196,12 @@ def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
             # The columns that are looked up by run are made once a run.
             of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from items where lab = ? and {sql}) items"  # noqa: S608  our own names
             row = cursor.execute(f"select {columns} from {of}", [asked.lab, *values]).fetchone()  # noqa: S608  our own names
-            held.append([{value for value in values or () if value is not None} for values in row or ()])
+            held.append([set(values or ()) for values in row or ()])
     strata = []
     for name, *of_subjects in zip(names, *held, strict=True):
         whole = by in ("run", "filter", "rules") and all(len(values) < 2 for values in of_subjects)
-        if all(of_subjects) and not whole and len(set().union(*of_subjects)) > 1:
+        asks_none = (name == "model" or name.startswith("as:")) and not all(values - {""} for values in of_subjects)
+        if not whole and not asks_none and len(set().union(*of_subjects)) > 1:
             strata.append(name)
     return tuple(strata)
 

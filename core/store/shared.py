@@ -127,6 +127,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     parts, values = [], list[object]()
     strata = [] if asked.same_rows else asked.strata
     among = ", ".join(f"nullif({column(one)}, '')" for one in strata) or "null"
+    apart = ", ".join(f"coalesce({column(one)}, '')" for one in strata) or "''"
     for i, one in enumerate(asked.subjects):
         wanted, given = where(one, asked.viewer, asked.stopped)
         paper = "_paper" if one.rules == "paper" else ""
@@ -134,7 +135,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
             f"""
             select {i} as subject, run, "case", trial, "at", title, about, outcome{paper} as outcome,
                    observed{paper} as observed, counts{paper} as counts,
-                   concat_ws(' · ', {among}) as among
+                   concat_ws(' · ', {among}) as among, hash({apart}) as apart
             from items where lab = ? and {wanted}
             """  # noqa: S608  our own names
         )
@@ -155,7 +156,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     # Of a million items two have one hash by a chance of 1 in 40 million; texts as keys take ten times as long.
     sql = f"""
         select *, if({placed}, hash({item}), null) as unit, {home} as home,
-               if({placed}, hash({item}{", among" if strata else ""}), null) as key,
+               if({placed}, hash({item}{", apart" if strata else ""}), null) as key,
                case when not coalesce(counts, false) then null when outcome in ({_texts(*judged.good)}) then 1.0
                     when outcome in ({_texts(*judged.bad)}) then 0.0 end as value
         from ({" union all ".join(parts)})

@@ -302,6 +302,20 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
         found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
 
 
+def test_one_run_on_a_data_set_unpairs_nothing(fresh: Store, tmp_path: Path) -> None:
+    asked(tmp_path, "run-a", "m/a", of_starters("a", range(12), 12))
+    asked(tmp_path, "run-b", "m/b", of_starters("b", range(6), 12), dataset="world")
+    index(fresh, tmp_path)
+    query = "by=model&of=m/a&of=m/b"
+    assert found(fresh, query).shared == 0, "questions of a data set are no others"
+    asked(tmp_path, "run-a2", "m/a", of_starters("a", range(9), 11), dataset="world")
+    index(fresh, tmp_path)
+    assert found(fresh, query).asked.strata == ("dataset",) and found(fresh, query).true == (9, 6)
+    asked(tmp_path, "run-b2", "m/b", of_starters("b", range(1), 1))
+    index(fresh, tmp_path)
+    assert found(fresh, query).shared == 11 and found(fresh, query).cells == 12
+
+
 def test_who_predicts_must_be_the_same(fresh: Store, tmp_path: Path) -> None:
     for how, simulator in (("cot", "m/one"), ("posthoc", "m/other")):
         asked(tmp_path, f"run-{how}", "m/x", of_starters(how, range(9), 12), method=how, simulator=simulator)
