@@ -74,7 +74,9 @@ def basis(compared: Compared, judged: Judged) -> str:
         same = f"The same {judged.one} means one of the same title."
     if not compared.asked.strata:
         return same
-    return f"{same} Only what is equal in {_listed([_named(one) for one in compared.asked.strata])} is held against it."
+    return (
+        f"{same} Results meet only where these are the same: {_listed([_named(one) for one in compared.asked.strata])}."
+    )
 
 
 def _named(stratum: str) -> str:

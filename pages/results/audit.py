@@ -20,7 +20,6 @@ from pages.parts import borne_out, rooms, session
 from pages.parts.pace import waits
 from pages.parts.text import plain, shortened
 from pages.results import address, facets, runs_list
-from pages.shell import PAGES
 
 SIZES = (10, 200)
 """Answers of a draw, at least and at most."""
@@ -145,12 +144,8 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
     right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"
-    with st.container(horizontal=True, vertical_alignment="center", key="audit-last-read"):
-        st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
-        st.page_link(
-            PAGES / "results/case.py", label="Its case",
-            query_params={"run": place.run, "case": place.case, "trial": place.trial},
-        )  # fmt: skip
+    # No way to its case from here: there stand the readings of others that were drawn.
+    st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
 
 
 def _results(found: list[Audit]) -> None:

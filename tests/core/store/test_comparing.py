@@ -292,7 +292,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     assert "75\u00a0% of the time for cot and 75\u00a0% of the time for posthoc" in headline
     assert "Over 20 starter questions there is no difference." in chance
     assert "Only cot has m/only-cot (60 results)." in left_out and "60 results of robots left out" in " ".join(left_out)
-    assert "Only what is equal in model is held against it." in left_out[-1]
+    assert "Results meet only where these are the same: model." in left_out[-1]
     assert (pair.n, pair.only_first, pair.only_second, pair.undefined) == (20, 40, 40, 0)
     by_robot = found(fresh, f"{query}&model=control/robot&model=m/weak")
     assert by_robot.robots == 0 and ("control/robot", 60, (1,)) in by_robot.alone, "chosen, and with nothing to meet"
