@@ -22,7 +22,7 @@ from core.store.listing import Place
 from core.store.queries import SEEN
 from core.store.shared import ROBOT
 from core.store.store import Store
-from core.store.versions import versions
+from core.store.versions import first_of, versions
 
 UNREAD = "nothing"
 """What stands for a reading that came to nothing, so that it can be right or wrong."""
@@ -87,26 +87,31 @@ def population(
     store: Store, lab: Lab, judged: Judgement, wanted: Filter, who: str, viewer: str | None, stopped: Sequence[str] = ()
 ) -> list[Reading]:
     """The answers that could be drawn, of the rows as `wanted`: those that came, and on which `who` passed no verdict
-    yet, for then the person saw the reading. Robots answer in words that we wrote, and are out unless they are chosen.
+    yet, in any version of the run, for then the person saw a reading. Robots answer in words that we wrote, and are out
+    unless they are chosen.
     """
     sql, values = condition(wanted, viewer, stopped)
     robots = "true" if wanted.chosen.get("model") or wanted.runs else f"not {ROBOT}"
     with store.limited() as cursor:
         rows = cursor.execute(
             f"""
+            with family as ({first_of()}), seen as (
+                select coalesce(first, about) as first, "case", trial from labels
+                left join family on family.run = about where who = ? and kind = 'verdict'
+                union
+                select coalesce(first, about), "case", item from records join runs using (run)
+                left join family on family.run = about where record = ? and "by" = ?
+            )
             select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), coalesce(observed_repaired, ?)
             from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
                  join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
+                 left join family on family.run = t.run
             where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
-                  and (t.run, t."case", t.trial) not in (
-                      select (about, "case", trial) from labels where who = ? and kind = 'verdict'
-                  )
-                  and (t.run, t."case", t.trial) not in (
-                      select (about, "case", item) from records join runs using (run) where record = ? and "by" = ?
-                  )
+                  and (coalesce(family.first, t.run), t."case", t.trial) not in
+                      (select (first, "case", trial) from seen)
             order by all
             """,  # noqa: S608  our own names
-            [UNREAD, *values, lab.name, judged.raw, who, name_of(Audited), who],
+            [who, name_of(Audited), who, UNREAD, *values, lab.name, judged.raw],
         ).fetchall()
     found = [Reading(Place(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
     often = Counter(one.stratum for one in found)

@@ -111,6 +111,21 @@ def test_it_finds_how_often_rules_are_right(store: Store) -> None:
     assert every.kappa.value == approx((0.85 - 0.7) / (1 - 0.7))
 
 
+def test_each_answer_weighs_as_many_as_it_stands_for(store: Store) -> None:
+    # Of 210 answers 180 are like the first (yes, read as yes), 10 like the second (yes, unread), 20 like the third.
+    of = {"t0": (180, "yes"), "t155": (10, "yes"), "t165": (20, "no")}
+    said = {
+        (ANN, Place("run", CASE, trial)): Audited(
+            audit="a", judged="reading", stratum=trial, population=n, drawn=1, number=number, of=3, said=word
+        )
+        for number, (trial, (n, word)) in enumerate(of.items(), start=1)
+    }
+    (found,) = audits.audits(store, ASK, None, said)
+    assert found.readers[0].share.value == approx(200 / 210) and found.readers[0].right == 2
+    by_chance = 190 / 210 * 180 / 210 + 20 / 210 * 20 / 210
+    assert found.readers[0].kappa.value == approx((200 / 210 - by_chance) / (1 - by_chance))
+
+
 def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> None:
     """41 labels on what looked right say nothing of the 30 answers that were read wrongly."""
     name = "run~labels-ann"
@@ -167,6 +182,7 @@ def test_later_readings_are_held_against_the_same_words(store: Store, tmp_path: 
     kept(tmp_path, store, judged(store, drawn))
     answers(tmp_path, "again", [(text, TRUTH[text]) for text, _ in ROWS], reread_from="run", at=at(50))
     index(store, tmp_path)
+    assert population(store) == [], "the person saw all of them, in the run of before"
     (found,) = audits.audits(store, ASK)
     assert found.readers[0].share.value == 1 and len(found.drawn) == 200, "rules that read all of them rightly"
 
