@@ -8,6 +8,7 @@ import pandas as pd
 from pytest import approx
 
 from core.labs.simulatability.lab import LAB as ASK
+from core.study import report
 from core.study.cells import BLANK, cells
 from core.study.paired import DIFFERENCES, MOST, differences
 from pages.study.words import finding
@@ -89,3 +90,11 @@ def test_the_finding_is_of_pairs_and_not_of_intervals() -> None:
     assert finding([*table, *other], str).endswith("Of 2 pairs over the same items 1 differs by more than chance.")
     assert finding([*table, {**other[0], "p_holm": None}], str).endswith("so no difference is given.")
     assert finding(table, str).endswith("40 items).")
+
+
+def test_the_report_has_them_with_interval_and_holm() -> None:
+    (cell,) = between(cases("a", of_items(0.7, 40)), cases("b", of_items(0.5, 40)))
+    table = report._table(f"T{DIFFERENCES}", [{**cell, "table": f"T{DIFFERENCES}"}], {})
+    ((shown,),) = [row["cells"] for row in table["rows"]]
+    assert shown["shown"] == "0.20" and shown["span"].startswith("0.0") and shown["rests"] == "40 of 40 items"
+    assert shown["remarks"] == ["p = 0.0078; 0.0078 by Holm", "exact McNemar"]
