@@ -243,6 +243,7 @@ class Judged(NamedTuple):
       the explanation alone; '' where nothing does.
     - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
     - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
     """
 
     good: tuple[str, ...]
@@ -253,6 +254,7 @@ class Judged(NamedTuple):
     tail: str = ""
     nameless: tuple[str, ...] = ()
     guessed: bool = False
+    given: str = ""
 
 
 FACETS = {
@@ -269,7 +271,8 @@ FACETS = {
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
-    the run asked as `role`. `whole`: it is about the case, and not about its trials.
+    the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
+    trial is what was read, so that it can be judged without the reading.
     """
 
     name: str
@@ -279,6 +282,7 @@ class Judgement(NamedTuple):
     of: Literal["expected", "observed", ""] = ""
     role: str = ""
     whole: bool = False
+    raw: str = ""
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")

@@ -138,7 +138,7 @@ LAB = Lab(
     truth=truth,
     calibration=calibration,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
-    judgements=(READING, Judgement("explanation", "The explanation", "good", "bad")),
+    judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,

@@ -202,7 +202,7 @@ LAB = Lab(
     how="method",
     item="trial",
     judgements=(
-        READING,
+        READING._replace(raw="answerer"),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(people.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
@@ -215,6 +215,7 @@ LAB = Lab(
         one="new question",
         whole="starter question",
         guessed=True,
+        given="given",
     ),
     newcomer="control/fickle",
     wide=True,
