@@ -19,7 +19,7 @@ def slides(view: CheckView, active: bool) -> list[Slide]:
     return in_order(_slides(view, active))
 
 
-def scene(view: CheckView) -> list[Slide]:
+def scene(view: CheckView, row: str = "") -> list[Slide]:
     """The answer, its explanation, and what a fresh session made of it."""
     if view.explained is None or view.again is None:
         return []

@@ -33,7 +33,7 @@ def slides(view: ProbeView, active: bool) -> list[Slide]:
     return in_order(_slides(view, active))
 
 
-def scene(view: ProbeView) -> list[Slide]:
+def scene(view: ProbeView, row: str = "") -> list[Slide]:
     """What the box gave, how it was described, what it is, and the verdict."""
     if view.explanation is None or view.truth is None or not view.probes:
         return []
