@@ -436,10 +436,17 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         return _one(_overlap(real, claims[f"intervals_{rules}"]) if judged else None)
     if metric == "noise_identified":
         kind, named = truth["parameters"].get("noise", {}).get("kind"), claims[f"noise_{rules}"]
-        return _one(None if not judged or (kind is None and named is None) else kind == named)
+        kinds = claims.get("noises_repaired") if rules == "repaired" else None
+        kinds = [named] if kinds is None and named else kinds or []
+        replaced = rules == "repaired" and "noises_repaired" in claims and kinds == ["normal"] and truth["corrupted"]
+        return _one(None if not judged or (kind is None and (not kinds or replaced)) else kinds == [kind])
     if metric == "components_identified":
         named, left_out = len(claims[f"named_{rules}"]), len(claims[f"left_out_{rules}"])
         of = named + left_out
+        if wrong := len(claims.get("wrong_repaired", ())) if rules == "repaired" else 0:
+            # On a scale on which all the parts there are come to 0.
+            all_named = of / claims["kinds_repaired"]
+            return Expected(max(0.0, (named / (of + wrong) - all_named) / (1 - all_named)), of, of)
         return Expected(named / of, of, of) if of else Expected(None, 0, _parts(truth))
     if metric.startswith(("exact_match", "held_out_match")):
         return _texts(book, case, metric, rules, judged)

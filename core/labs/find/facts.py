@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import inf, isfinite
 from typing import NamedTuple
 
 from core.events import Rules
 from core.labs.find.agreement import Agreement, agreement, agrees
 from core.labs.find.audit import gaps
-from core.labs.find.evaluate import AS_GOOD
+from core.labs.find.claimed_and_quoted import intervals_called_odd, speaks_of
+from core.labs.find.evaluate import AS_GOOD, overlap_of
 from core.labs.find.findings import Findings
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import PROBED
+from core.labs.find.named import NoiseTold, noise_told
 from core.labs.find.records import Prediction
 from core.labs.find.sandbox_lacking import cause, not_runnable
 from core.statistics import wilson
@@ -22,6 +25,15 @@ CHANCE = 1 / 3
 """What guessing among three examples gives."""
 
 Interval = tuple[float | None, float | None]
+
+
+def _finite(end: float) -> float | None:
+    return end if isfinite(end) else None
+
+
+def _infinite(one: Interval) -> tuple[float, float]:
+    low, high = one
+    return (-inf if low is None else low, inf if high is None else high)
 
 
 class Parts(NamedTuple):
@@ -34,6 +46,8 @@ class Parts(NamedTuple):
     of: int
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    """Parts that are named and not there."""
 
 
 @dataclass
@@ -123,8 +137,55 @@ class Facts:
         score = self.case.score("components_identified")
         if score is None or score.value is None:
             return Parts(0, 0)
-        present, absent = (tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out"))
-        return Parts(round(score.value * score.n), score.n, present, absent)
+        present, absent, wrong = (
+            tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out", "wrong")
+        )
+        named = len(present) if present or absent else round(score.value * score.n)
+        return Parts(named, score.n, present, absent, wrong)
+
+    @property
+    def is_you(self) -> bool:
+        """Whether a person interpreted: what a person's words leave out is not held against them."""
+        return self.who == "You"
+
+    @property
+    def told(self) -> str:
+        """All that it said in words: description and domain."""
+        said = self.case.interpretation
+        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+
+    @cached_property
+    def called_odd(self) -> tuple[Interval, ...]:
+        """The intervals whose values it says are replaced, random or otherwise odd; a person's two numbers are one."""
+        said = self.case.interpretation
+        if said is not None and said.interval is not None:
+            return (said.interval,)
+        return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.told))
+
+    @property
+    def speaks_of_corrupted(self) -> bool:
+        """Whether its words, or its two numbers, say anything at all of the interval in which values are replaced."""
+        said = self.case.interpretation
+        given = said is not None and said.interval is not None
+        return self.corrupted is not None and (given or speaks_of(self.told, *self.corrupted))
+
+    @property
+    def overlap(self) -> float:
+        """How far what is called odd covers the interval in which values are replaced, as `interval_iou` has it."""
+        if self.corrupted is None:
+            return 0.0
+        return overlap_of([_infinite(self.corrupted)], [_infinite(one) for one in self.called_odd])
+
+    @cached_property
+    def noise_told(self) -> NoiseTold:
+        """What it says of noise."""
+        return noise_told(self.told)
+
+    @property
+    def noise_kind(self) -> str:
+        """The kind of the function's noise; empty where it has none."""
+        noise = self.case.truth.parameters.get("noise") if self.case.truth else None
+        return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
 
     @property
     def contradicted(self) -> tuple[tuple[str, str], ...]:

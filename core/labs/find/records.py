@@ -88,6 +88,10 @@ class Exchange(Frozen):
     """The description that stands in the message, as repaired rules read it."""
 
 
+Ends = tuple[float | None, float | None]
+"""The two ends of an interval; None is an open one."""
+
+
 class Interpretation(Frozen):
     """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
 
@@ -104,6 +108,8 @@ class Interpretation(Frozen):
     code_repaired: str = ""
     told_paper: str = ""
     told_repaired: str = ""
+    interval: Ends | None = None
+    """The interval that a person gave in two numbers, beside the words."""
 
 
 class Wish(Frozen):
@@ -118,6 +124,8 @@ class Submission(Frozen):
     description: str
     domain: str = ""
     code: str = ""
+    interval: Ends | None = None
+    """Where it behaves otherwise, in two numbers; None where they were not given."""
 
 
 class Estimate(Frozen):
@@ -176,6 +184,12 @@ class Claims(Frozen):
     named_repaired: tuple[str, ...] = ()
     left_out_paper: tuple[str, ...] = ()
     left_out_repaired: tuple[str, ...] = ()
+    noises_repaired: tuple[str, ...] | None = None
+    """Every kind of noise that is named; None in older journals, which kept the first alone."""
+    wrong_repaired: tuple[str, ...] = ()
+    """Parts that are named and not there; older journals did not look for any."""
+    kinds_repaired: int = 0
+    """How many parts there are to be named."""
 
 
 class Prediction(Frozen):

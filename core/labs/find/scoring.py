@@ -14,9 +14,9 @@ import numpy as np
 
 from core.events import Frozen, Rules
 from core.lab import RULES
-from core.labs.find import audit, evaluate, sandbox, units
+from core.labs.find import audit, evaluate, named, sandbox, units
 from core.labs.find.box import Box, real, written
-from core.labs.find.claimed_and_quoted import claimed_intervals
+from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value, as_number
@@ -261,12 +261,26 @@ def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
 
 
 def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
-    claimed = claimed_intervals(getattr(read, f"domain_{rules}"))
-    overlap = evaluate.interval_iou(function.corruption, claimed)
+    overlap = evaluate.interval_iou(function.corruption, _intervals(function, read, rules))
     yield Figure("interval_iou", rules, _share(overlap, "there is no corrupted interval, and none was claimed"))
-    named = evaluate.noise_identified(function, getattr(read, f"told_{rules}"))
-    value = None if named is None else float(named)
+    is_named = named.noise_identified(function, getattr(read, f"told_{rules}"), rules)
+    value = None if is_named is None else float(is_named)
     yield Figure("noise_identified", rules, _share(value, "there is no noise, and none was claimed"))
+
+
+def _intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tuple[tuple[float, float], ...]:
+    """The intervals that are said to behave otherwise: by paper rules in the domain, by repaired ones wherever it is
+    said, or in a person's two numbers. Stretches of which something is said apart are the function's own pieces where
+    nothing was replaced.
+    """
+    if rules == "paper":
+        return claimed_intervals(read.domain_paper, rules)
+    if read.interval is not None:
+        low, high = read.interval
+        return ((float("-inf") if low is None else low, float("inf") if high is None else high),)
+    if isinstance(function, NumericFunction) and function.corruption is None:
+        return claimed_intervals(f"{read.description_repaired}\n{read.domain_repaired}")
+    return intervals_told(read.description_repaired, read.domain_repaired)
 
 
 def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
@@ -355,14 +369,20 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
     claims: dict[str, object] = {}
     for rules in RULES:
         if isinstance(function, NumericFunction):
-            intervals = claimed_intervals(getattr(read, f"domain_{rules}"))
+            intervals = _intervals(function, read, rules)
             claims[f"intervals_{rules}"] = tuple((_finite(low), _finite(high)) for low, high in intervals)
-            claims[f"noise_{rules}"] = evaluate.claimed_noise(getattr(read, f"told_{rules}"))
+            if rules == "paper":
+                claims["noise_paper"] = named.claimed_noise(read.told_paper)
+            else:
+                kinds = named.noise_told(read.told_repaired).kinds
+                claims |= {"noises_repaired": kinds, "noise_repaired": kinds[0] if len(kinds) == 1 else None}
         # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
         words = "told" if isinstance(function, NumericFunction) else "description"
-        present, absent = evaluate.components_identified(function, getattr(read, f"{words}_{rules}") or "")
+        found = named.components_identified(function, getattr(read, f"{words}_{rules}") or "", rules)
+        present, absent = found.present, found.absent
         of = len(present) + len(absent)
-        counted = Score(len(present) / of, of, of, detail={"named": present, "left_out": absent})
+        detail = {"named": present, "left_out": absent, **({"wrong": found.wrong} if found.wrong else {})}
+        counted = Score(found.score, of, of, detail=detail)
         if rules == "repaired" and not read.told_repaired.strip():
             counted = undefined(of, "there is no description")
         elif differs:
@@ -373,6 +393,8 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
             )
         else:
             claims |= {f"named_{rules}": present, f"left_out_{rules}": absent}
+            if rules == "repaired":
+                claims |= {"wrong_repaired": found.wrong, "kinds_repaired": found.kinds}
         yield Figure("components_identified", rules, counted)
     yield Entry("claims", Claims.model_validate(claims))
 
@@ -398,7 +420,7 @@ def _audit(
             fields["in_corruption"] = audit.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
             yield Figure("coverage", rules, _share(covered, unknown, len(asked), len(box.probes)))
-    claimed = claimed_intervals(read.domain_repaired)
+    claimed = _intervals(function, read, "repaired")
     record = Audit.model_validate(
         {
             "supported": evidence.supported,

@@ -373,6 +373,11 @@ def _listed(parts: tuple[str, ...]) -> str:
     return f": {'; '.join(parts)}" if parts else ""
 
 
+def _not_there(f: Facts) -> str:
+    """What is named and is no part of the function."""
+    return f" Named, and not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
+
+
 WORDS = (
     Saying(lambda f: not f.described, lambda f: f"{f.whose} words: there are none, only code."),
     Saying(
@@ -383,18 +388,25 @@ WORDS = (
         lambda f: f.parts.named == f.parts.of,
         lambda f: (
             f"{f.whose} words name {'all ' if f.parts.of > 1 else ''}{f.parts.of} "
-            f"part{'s' if f.parts.of > 1 else ''} of the function{_listed(f.parts.present)}."
+            f"part{'s' if f.parts.of > 1 else ''} of the function{_listed(f.parts.present)}.{_not_there(f)}"
+        ),
+    ),
+    Saying(
+        lambda f: f.is_you,
+        lambda f: (
+            f"Your words: our checks find {f.parts.named} of the {f.parts.of} parts of the function named in them"
+            f"{_listed(f.parts.present)}. That may be our reading: compare them with the function.{_not_there(f)}"
         ),
     ),
     Saying(
         lambda f: f.parts.named == 0,
-        lambda f: f"{f.whose} words name no part of the function. Left out{_listed(f.parts.absent)}.",
+        lambda f: f"{f.whose} words name no part of the function. Left out{_listed(f.parts.absent)}.{_not_there(f)}",
     ),
     Saying(
         lambda f: 0 < f.parts.named < f.parts.of,
         lambda f: (
             f"{f.whose} words name {f.parts.named} of the {f.parts.of} parts of the function"
-            f"{_listed(f.parts.present)}. Left out{_listed(f.parts.absent)}."
+            f"{_listed(f.parts.present)}. Left out{_listed(f.parts.absent)}.{_not_there(f)}"
         ),
     ),
 )

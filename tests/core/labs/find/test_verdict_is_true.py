@@ -165,6 +165,19 @@ class Counted:
             return sum(g is None for g in self.given)
         return sum(getattr(one, self.rules) is None and "bytearray" in one.error for one in self.tests)
 
+    @property
+    def words(self) -> str:
+        """Description and domain."""
+        said = self.view.interpretation
+        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """Parts named, of how many, and named though not there, by the record of what was read."""
+        [claims] = self.view.log.of("claims").values()
+        named, left_out = len(claims["named_repaired"]), len(claims["left_out_repaired"])
+        return named, named + left_out, len(claims["wrong_repaired"])
+
     def picked(self, about: str = "interpretation") -> tuple[int, int]:
         some = [one for one in self.view.units.values() if one.about == about]
         marks = [getattr(one, self.rules) for one in some]
@@ -204,6 +217,11 @@ def _guess(c: Counted, m: re.Match[str], low: bool, high: bool) -> bool:
     hits, n = c.picked()
     least, most = _reach(hits, n)
     return (int(m[1]), int(m[2])) == (hits, n) and (least <= 1 / 3) == low and (most >= 1 / 3) == high
+
+
+def _wrong(listed: str | None) -> int:
+    """How many parts a list in words holds."""
+    return len(listed.split("; ")) if listed else 0
 
 
 def _like_the_truth(c: Counted) -> bool:
@@ -335,10 +353,19 @@ SAID: dict[str, Check] = {
     r"Its words: our checks cannot say .*": lambda c, m: (
         "components_identified" not in c.scores or c.scores["components_identified"].value is None
     ),
-    r"Its words name (?:all )?(\d+) parts? of the function: .*": lambda c, m: c.value("components_identified") == 1,
-    r"Its words name no part of the function\. Left out: .*": lambda c, m: c.value("components_identified") == 0,
-    r"Its words name (\d+) of the (\d+) parts of the function: .*\. Left out: .*": lambda c, m: math.isclose(
-        c.value("components_identified"), int(m[1]) / int(m[2])
+    r"Its words name (?:all )?(\d+) parts? of the function: [^.]*(?:\.[^A-Z]*)*?\.(?: Named, and not there: (.*)\.)?": (
+        lambda c, m: (
+            c.parts == (int(m[1]), int(m[1]), _wrong(m[2])) and (c.value("components_identified") == 1) != bool(m[2])
+        )
+    ),
+    r"Your words: our checks find (\d+) of the (\d+) parts .*? with the function\.(?: Named, and not there: (.*)\.)?": (
+        lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3])) and c.view.spec.interpreter == "you"  # type: ignore[union-attr]
+    ),
+    r"Its words name no part of the function\. Left out: .*?(?:\. Named, and not there: (.*))?\.": lambda c, m: (
+        c.value("components_identified") == 0 and (c.parts[0], c.parts[2]) == (0, _wrong(m[1]))
+    ),
+    r"Its words name (\d+) of the (\d+) parts of the function: .*\. Left out: .*?(?:\. Named, and not there: (.*))?\.": (  # noqa: E501
+        lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3]))
     ),
 }
 
@@ -355,13 +382,31 @@ NOTED: dict[str, Check] = {
     r"Never probed (.*), where the values are replaced\.": lambda c, m: not any(map(c.inside(m[1]), c.probed)),
     r"Looked (between \S+ and \S+|above \S+|below \S+) (once|\d+ times) and still .*": lambda c, m: (
         sum(map(c.inside(m[1]), c.probed)) == (1 if m[2] == "once" else int(m[2].split()[0]))
+        and not all(re.search(rf"(?<![\d.]){re.escape(end)}", c.words) for end in re.findall(r"[-\d.]+", m[1]))
     ),
     r"Claims (.*) for the corrupted part, which is (.*)\.": lambda c, m: c.value("interval_iou") < 0.5,
-    r"Claims that something happens .*; nothing does\.": lambda c, m: (
-        c.view.truth is not None and c.view.truth.corrupted is None
+    r"Claims replaced or random values .*; there are none\.": lambda c, m: (
+        c.view.truth is not None and c.view.truth.corrupted is None and not c.view.truth.noise
     ),
     r"Does not name the noise: (.*)\.": lambda c, m: (
-        c.view.truth is not None and c.view.truth.noise == m[1] and c.value("noise_identified") == 0
+        c.view.truth is not None
+        and c.view.truth.noise == m[1]
+        and c.value("noise_identified") == 0
+        and not re.search(r"(?<!no )\bnoise\b", c.words)
+    ),
+    r"Says that there is noise, and not of which kind: (.*)\.": lambda c, m: (
+        c.view.truth is not None and c.view.truth.noise == m[1] and "nois" in c.words
+    ),
+    r"Names (.*) noise; it is (.*)\.": lambda c, m: (
+        c.view.truth is not None
+        and c.view.truth.noise == m[2]
+        and c.value("noise_identified") == 0
+        and all(kind in c.words.lower() for kind in m[1].split(" and "))
+    ),
+    r"Names (.*) noise; the function has none\.": lambda c, m: (
+        c.view.truth is not None
+        and not c.view.truth.noise
+        and all(kind in c.words.lower() for kind in m[1].split(" and "))
     ),
     r"Never looked (.*)\.": lambda c, m: all(
         not any(float(low) + 1e-9 < x < float(high) - 1e-9 for x in c.probed)
