@@ -15,11 +15,13 @@ from core.labs.find.claimed_and_quoted import intervals_called_odd, speaks_of
 from core.labs.find.evaluate import AS_GOOD, overlap_of
 from core.labs.find.findings import Findings
 from core.labs.find.functions.base import as_number
+from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import PROBED
+from core.labs.find.functions.relations import relations
 from core.labs.find.named import NoiseTold, noise_told
 from core.labs.find.records import Prediction
 from core.labs.find.sandbox_lacking import cause, not_runnable
-from core.statistics import wilson
+from core.statistics import NotWorse, not_worse, wilson
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
@@ -240,10 +242,43 @@ class Facts:
         low, high = self.reach
         return low <= CHANCE <= high
 
+    @cached_property
+    def not_worse(self) -> NotWorse:
+        """The description against the true one on the same tests, as far as the evaluator settled on one by either.
+
+        Tests of one true example are a cluster. Where every example that the function has was tested they are no
+        sample, and what is drawn is distractors, so each test stands for itself (docs/measuring.md §4.9).
+        """
+        tests = self.case.units
+        read = {item.replace("paper-", "unit-", 1): one for item, one in tests.items() if one.about == "paper"}
+        own = {item: one for item, one in tests.items() if one.about == "interpretation"}
+        about = {**own, **read} if self.rules == "paper" else own
+        first, second, examples = [], [], []
+        for item, one in about.items():
+            other = tests.get(item.replace("unit-", "ceiling-", 1))
+            pair = getattr(one, self.rules), getattr(other, self.rules, None)
+            if None not in pair and one.options[one.correct - 1 : one.correct]:
+                first.append(bool(pair[0]))
+                second.append(bool(pair[1]))
+                examples.append(one.options[one.correct - 1])
+        return not_worse(first, second, None if self._are_all(set(examples)) else examples)
+
+    def _are_all(self, examples: set[str]) -> bool:
+        """Whether these are all the examples that the function has by our lists."""
+        truth = self.case.truth
+        if truth is None or self.case.spec is None or self.case.spec.is_published:
+            return False
+        first, second = (str(truth.parameters.get(name) or "") for name in ("concept1", "concept2"))
+        if self.category == "entities":
+            names = [name for name in (first, second) if name]
+            return all(name in concepts() and set(concepts()[name].words) <= examples for name in names)
+        relation = relations().get((first, second))
+        return relation is not None and len(examples) >= len(relation.facts)
+
     @property
-    def may_be_the_truth(self) -> bool:
-        """Whether the true description could well come to this share: so few tests do not tell the two apart."""
-        return self.ceiling is not None and self.reach[1] >= self.ceiling
+    def tells_as_much_as_the_truth(self) -> bool:
+        """Whether the description is shown to tell as much as the true one, but for a tenth of the tests."""
+        return self.ceiling is not None and self.not_worse.is_shown
 
     @property
     def truth_may_be_guessed(self) -> bool:

@@ -164,14 +164,14 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
     without). Texts it cannot tell apart, so strings need a model.
     """
     judged = {}
+    vectors = [np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests]
     for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
         said = np.asarray(encoder().encode(clauses))
         for number, triplet in enumerate(tests, start=1):
-            vectors = np.asarray(encoder().encode(list(shown(triplet))))
-            nearest = int(np.argmax((vectors @ said.T).max(axis=1))) + 1
+            nearest = int(np.argmax((vectors[number - 1] @ said.T).max(axis=1))) + 1
             right = nearest == triplet.correct + 1
             judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,

@@ -13,6 +13,7 @@ from core.events import Rules
 from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
+from core.statistics import LEVEL, MARGIN
 
 Outcome = Literal[
     "found",
@@ -338,13 +339,19 @@ MODULES = (
     ),
     Claim(
         "found",
-        lambda f: f.may_be_the_truth,
-        lambda f: f"{_picked(f)}. It tells as much as the truth, as far as {f.counted} tests show ({_reach(f)}).",
+        lambda f: f.tells_as_much_as_the_truth,
+        lambda f: (
+            f"{_picked(f)}. On these tests it tells as much as the true description, to within {MARGIN:.0%} of them "
+            f"(one-sided, {LEVEL:.0%}; {_reach(f)})."
+        ),
     ),
     Claim(
         "close",
         lambda f: f.passed > CHANCE,
-        lambda f: f"{_picked(f)}. That is more than guessing, which gives one third ({_reach(f)}).",
+        lambda f: (
+            f"{_picked(f)}. That is more than guessing, which gives one third ({_reach(f)})"
+            f"{'' if f.ceiling is None else '; not shown to tell as much as the true description'}."
+        ),
     ),
 )
 

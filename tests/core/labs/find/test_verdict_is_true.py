@@ -90,6 +90,8 @@ def string_views() -> Iterator[ProbeView]:
 
 
 def module_views() -> Iterator[ProbeView]:
+    for category, seed in (("entities", 2), ("entities", 6), ("relations", 4)):
+        yield play(ProbeSpec.model_validate({"category": category, "seed": seed, "model": "control/straight"}))[0]
     for category in ("entities", "relations"):
         for seed in (4, 6):
             spec = {"category": category, "seed": seed, "difficulty": "hard"}
@@ -179,9 +181,30 @@ class Counted:
         return named, named + left_out, len(claims["wrong_repaired"])
 
     def picked(self, about: str = "interpretation") -> tuple[int, int]:
+        if (
+            self.rules == "paper"
+            and about == "interpretation"
+            and any(one.about == "paper" for one in self.view.units.values())
+        ):
+            about = "paper"
         some = [one for one in self.view.units.values() if one.about == about]
         marks = [getattr(one, self.rules) for one in some]
         return sum(mark is True for mark in marks), sum(mark is not None for mark in marks)
+
+    @property
+    def paired(self) -> list[int]:
+        """Right by the description minus right by the true one, of the tests that both settled."""
+        tests = self.view.units
+        texts = (
+            [("paper", "paper"), ("unit", "interpretation")] if self.rules == "paper" else [("unit", "interpretation")]
+        )
+        read = next(one for one in texts if any(test.about == one[1] for test in tests.values()))
+        pairs = [
+            (getattr(test, self.rules), getattr(tests.get(item.replace(read[0], "ceiling", 1)), self.rules, None))
+            for item, test in tests.items()
+            if test.about == read[1]
+        ]
+        return [int(one) - int(other) for one, other in pairs if one is not None and other is not None]
 
     def inside(self, where: str) -> Callable[[float], bool]:
         if between := re.fullmatch(r"between (\S+) and (\S+)", where):
@@ -222,12 +245,6 @@ def _guess(c: Counted, m: re.Match[str], low: bool, high: bool) -> bool:
 def _wrong(listed: str | None) -> int:
     """How many parts a list in words holds."""
     return len(listed.split("; ")) if listed else 0
-
-
-def _like_the_truth(c: Counted) -> bool:
-    """Whether what the true description got lies below the interval's upper end."""
-    hits, n = c.picked("truth")
-    return _reach(*c.picked())[1] >= hits / n
 
 
 def _worst(c: Counted, m: re.Match[str]) -> bool:
@@ -339,10 +356,10 @@ CODE: dict[str, Check] = {
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*worse than guessing.*": lambda c, m: _guess(c, m, True, False),
     r"From the description, .* in (\d+) of (\d+) tests.*more than guessing.*": lambda c, m: (
-        _guess(c, m, False, True) and not _like_the_truth(c)
+        _guess(c, m, False, True) and (len(c.paired) < 40 or sum(c.paired) < 0)
     ),
-    r"From the description, .* in (\d+) of (\d+) tests.*as the truth, as far as (\d+) tests show.*": lambda c, m: (
-        _guess(c, m, False, True) and int(m[3]) == int(m[2]) and _like_the_truth(c)
+    r"From the description, .* in (\d+) of (\d+) tests.*On these tests it tells as much as the true description.*": (
+        lambda c, m: _guess(c, m, False, True) and len(c.paired) >= 31 and sum(c.paired) > -0.1 * len(c.paired)
     ),
 }
 
