@@ -9,7 +9,7 @@ from core.labs.find.facts import Facts, Interval
 from core.labs.find.findings import Findings
 from core.labs.find.functions.relations import UNDEFINED
 from core.labs.find.sandbox_lacking import not_runnable
-from core.labs.find.verdict import interval, solved
+from core.labs.find.verdict import interval, judged, solved
 
 _QUOTES = 3
 """So many quotations of a kind are named."""
@@ -28,6 +28,15 @@ def missed(case: Findings) -> list[str]:
         return []
     facts = Facts(case)
     return [remark.words(facts, one) for remark in REMARKS for one in remark.of(facts)]
+
+
+def headline(case: Findings) -> str:
+    """What came out, in a sentence or two; before it what tells more than any figure: that the description was there
+    before a single output was.
+    """
+    facts = Facts(case)
+    first = [TELLING.words(facts, one) for one in TELLING.of(facts)] if case.truth is not None else []
+    return " ".join([*first, judged(facts).sentence])
 
 
 def _said_of(holds: bool) -> list[bool]:
@@ -165,6 +174,8 @@ def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
 def _no_subject(f: Facts) -> list[str]:
     """What is to be said where no probe hit a subject."""
     values = [probe.value for probe in f.case.probes if probe.value is not None]
+    if f.category == "relations" and f.case.probes and all(probe.problem for probe in f.case.probes):
+        return ["No call gave a value."]
     if f.category != "entities" or not f.case.probes or max(values, default=0) >= 0.5:
         return []
     return ["No word that was tried gave a value above 0.5." if values else "No call gave a value."]
@@ -186,11 +197,13 @@ def _exception(f: Facts) -> list[tuple[str, str]]:
     return [(str(exception), "although it saw" if _undefined(f) else "and never saw one of")]
 
 
+TELLING = Remark(
+    _knew_beforehand, lambda f, _: "Had this description before it saw a single output, and never changed it."
+)
+"""Stands before the verdict."""
+
 REMARKS = (
-    Remark(
-        _knew_beforehand,
-        lambda f, _: "Had this description before it saw a single output, and never changed it.",
-    ),
+    TELLING,
     Remark(_invented, lambda f, rounds: f"Made up outputs before it had them, in round{rounds}."),
     Remark(
         lambda f: f.contradicted[:_QUOTES],

@@ -447,7 +447,8 @@ def known_inputs(function: FindFunction) -> str:
     if isinstance(function, RelationFunction) and function.relation:
         inputs = [fact.inputs[0] for fact in function.relation.facts]
         more = f" and {len(inputs) - _NAMED} more" if len(inputs) > _NAMED else ""
-        return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; any other input gives undefined."
+        others = "what our lists know as something else gives undefined, and of other inputs it says that it lacks them"
+        return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; {others}."
     return ""
 
 
