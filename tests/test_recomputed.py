@@ -506,6 +506,8 @@ def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expe
     for one in some:
         if not unchanged and (one[error] or "").startswith("not runnable here"):
             continue
+        if rules == "repaired" and one.get("misrecorded"):
+            continue
         guess = one["input"] if unchanged else one[rules]
         hit = one["right_paper"] if rules == "paper" and not unchanged else guess == one["truth"]
         if rules == "paper" and (guess is None or set(one["input"]) & set("'\"\\\n")):

@@ -415,8 +415,11 @@ class Facts:
 
     @cached_property
     def tests(self) -> list[Prediction]:
-        """The test texts, without those where nobody looked."""
-        return [one for one in self.case.predictions.values() if one.kind == "test"]
+        """The test texts, without those where nobody looked, and by repaired rules those with an output not the
+        function's own.
+        """
+        tests = (one for one in self.case.predictions.values() if one.kind == "test")
+        return [one for one in tests if self.rules == "paper" or not one.misrecorded]
 
     @property
     def unchanged(self) -> int:

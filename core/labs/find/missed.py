@@ -165,7 +165,7 @@ def _told_apart(y: float, g: float) -> tuple[str, str]:
 def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
     """The first text on which the code is wrong: the text, what the function gives, what the code does."""
     for one in f.case.predictions.values() if f.concluded else ():
-        if one.repaired != one.truth and not not_runnable(one.failure("repaired")):
+        if one.repaired != one.truth and not one.misrecorded and not not_runnable(one.failure("repaired")):
             gave = f"fails ({one.error})" if one.repaired is None else f"gives {one.repaired!r}"
             return [(one.input, one.truth, gave)]
     return []

@@ -203,6 +203,8 @@ class Prediction(Frozen):
     error: str = ""
     error_paper: str = ""
     """Why the code gives nothing, by either reading of it; older journals know the repaired one's alone."""
+    misrecorded: bool = False
+    """Whether the recorded output is not the function's: by repaired rules such a text does not count."""
     right_paper: bool | None = None
     """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
 

@@ -293,6 +293,8 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     outputs = function.outputs(texts, rng)
     apart = tuple((text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str))
     pairs = (*tests, *apart)
+    misrecorded = function.misrecorded if isinstance(function, StringFunction) and spec.is_published else ()
+    counted = {rules: [rules == "paper" or text not in misrecorded for text, _ in tests] for rules in RULES}
     results = {
         rules: sandbox.evaluate(getattr(read, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
         for rules in RULES
@@ -310,6 +312,7 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
                 "error": results["repaired"].errors[place] or "" if is_judged(read, "repaired") else NOTHING,
                 "error_paper": results["paper"].errors[place] or "",
                 "right_paper": results["paper"].values[place] == true,
+                "misrecorded": kind == "test" and text in misrecorded,
             }
         )
         yield Entry(f"{kind.replace(' ', '-')}-{number:02}", prediction)
@@ -318,7 +321,8 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         ran = [not not_runnable(error) for error in result.errors]
         guesses = [_text(value) if rules == "repaired" else value for value in result.values]
         for metric, first, some in (("exact_match", 0, tests), ("held_out_match", len(tests), apart)):
-            places = [place for place in range(first, first + len(some)) if ran[place]]
+            here = range(first, first + len(some))
+            places = [place for place in here if ran[place] and (place >= len(tests) or counted[rules][place])]
             matched = evaluate.exact_match(
                 [pairs[place][0] for place in places],
                 [pairs[place][1] for place in places],
@@ -337,8 +341,9 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
             detail = {"reason": lacking[0]} if lacking else {}
             share = len(lacking) / len(tests)
             yield Figure("not_runnable", rules, Score(share, len(tests), len(tests), detail=detail))
-        inputs = [text for text, _ in tests]
-        unchanged = evaluate.exact_match(inputs, [true for _, true in tests], inputs, rules)
+        those = [pair for pair, counts in zip(tests, counted[rules], strict=True) if counts]
+        inputs = [text for text, _ in those]
+        unchanged = evaluate.exact_match(inputs, [true for _, true in those], inputs, rules).over(len(tests))
         yield Figure("exact_match_unchanged", rules, unchanged)
     if results["repaired"].error and is_judged(read, "repaired"):
         yield NoCode(results["repaired"].error)

@@ -97,6 +97,8 @@ def _tests(case: ProbeView) -> None:
 
 
 def _mark(one: Prediction, answered: bool) -> str:
+    if one.misrecorded:
+        return "–"
     if one.repaired == one.truth:
         return "✓"
     return "✗" if answered and not not_runnable(one.failure("repaired")) else "–"

@@ -324,7 +324,8 @@ def concluded_now(verdict: str) -> str:
     then = re.fullmatch(r"(.*)\. It tells as much as the truth, as far as 10 tests show (\(.*\))\.", verdict)
     if then is None:
         return verdict
-    return f"{then[1]}. That is more than guessing, which gives one third {then[2]}; not shown to tell as much as the true description."
+    more = f"That is more than guessing, which gives one third {then[2]}"
+    return f"{then[1]}. {more}; not shown to tell as much as the true description."
 
 
 @pytest.mark.parametrize("name", kept("find"))
