@@ -433,7 +433,11 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         return _one(fmean(drawn) if drawn else None)
     if metric == "interval_iou":
         real = [truth["corrupted"]] if truth["corrupted"] else []
-        return _one(_overlap(real, claims[f"intervals_{rules}"]) if judged else None)
+        overlap = _overlap(real, claims[f"intervals_{rules}"]) if judged else None
+        if rules == "repaired" and overlap is not None and (by_all := claims.get("overlap_of_all", 0.0)):
+            assert by_all == pytest.approx(_overlap(real, [[-128, 128]]))
+            return _one(max(0.0, (overlap - by_all) / (1 - by_all)))
+        return _one(overlap)
     if metric == "noise_identified":
         kind, named = truth["parameters"].get("noise", {}).get("kind"), claims[f"noise_{rules}"]
         kinds = claims.get("noises_repaired") if rules == "repaired" else None

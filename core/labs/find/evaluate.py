@@ -211,6 +211,16 @@ def interval_iou(truth: Corruption | None, claimed: Sequence[Interval], within: 
     return overlap_of(real, claimed, within)
 
 
+def whole_range(truth: Corruption | None) -> float:
+    """The overlap that claiming all of the range comes to."""
+    return 0.0 if truth is None else overlap_of([truth.interval()], [PROBED])
+
+
+def beyond(share: float, by_all: float) -> float:
+    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and nothing is below 0."""
+    return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
+
+
 def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval], within: Interval = PROBED) -> float:
     """Length of what both have over that of what either has, both cut to `within`; 0 where neither has any."""
     real, said = _merged(real, within), _merged(claimed, within)

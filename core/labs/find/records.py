@@ -186,6 +186,8 @@ class Claims(Frozen):
     left_out_repaired: tuple[str, ...] = ()
     noises_repaired: tuple[str, ...] | None = None
     """Every kind of noise that is named; None in older journals, which kept the first alone."""
+    overlap_of_all: float = 0.0
+    """The overlap of claiming the whole range: by repaired rules that comes to 0. Older journals did not count it."""
     wrong_repaired: tuple[str, ...] = ()
     """Parts that are named and not there; older journals did not look for any."""
     kinds_repaired: int = 0

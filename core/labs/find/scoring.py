@@ -262,6 +262,8 @@ def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
 
 def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
     overlap = evaluate.interval_iou(function.corruption, _intervals(function, read, rules))
+    if rules == "repaired" and overlap is not None:
+        overlap = evaluate.beyond(overlap, evaluate.whole_range(function.corruption))
     yield Figure("interval_iou", rules, _share(overlap, "there is no corrupted interval, and none was claimed"))
     is_named = named.noise_identified(function, getattr(read, f"told_{rules}"), rules)
     value = None if is_named is None else float(is_named)
@@ -380,6 +382,7 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
                 claims["noise_paper"] = named.claimed_noise(read.told_paper)
             else:
                 kinds = named.noise_told(read.told_repaired).kinds
+                claims["overlap_of_all"] = evaluate.whole_range(function.corruption)
                 claims |= {"noises_repaired": kinds, "noise_repaired": kinds[0] if len(kinds) == 1 else None}
         # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
         words = "told" if isinstance(function, NumericFunction) else "description"
