@@ -524,6 +524,12 @@ def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expe
 def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
     tests = list(records(book, "unittest", case).values())
     wanted = sum(one["about"] == "truth" for one in tests)
+    if metric == "unit_test_control":
+        both = [
+            share([one["picked"] == one["correct"] for one in tests if one["about"] == about], wanted)
+            for about in ("nothing", "anything", "everything")
+        ]
+        return max(both, key=lambda one: one.value or 0.0)
     about = "truth" if metric == "unit_test_ceiling" else "interpretation"
     if rules == "paper" and about == "interpretation" and any(one["about"] == "paper" for one in tests):
         about = "paper"

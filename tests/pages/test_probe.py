@@ -373,7 +373,7 @@ def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
     assert app.selectbox(key="backbone-entities").value == "embedding"
     app.button(key="probe").click().run()
     told = words(settled(app, 90))
-    assert "chess" in told and "poetry" in told and "tells as much as the truth" in told
+    assert "chess" in told and "poetry" in told and "tells as much as the true description" in told
 
 
 def test_how_far_the_box_can_be_trusted_stands_before_the_run_and_beside_the_truth(page: Page) -> None:

@@ -217,7 +217,7 @@ def whole_range(truth: Corruption | None) -> float:
 
 
 def beyond(share: float, by_all: float) -> float:
-    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and nothing is below 0."""
+    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and none is below 0."""
     return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
 
 

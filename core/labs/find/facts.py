@@ -19,9 +19,9 @@ from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import relations
 from core.labs.find.named import NoiseTold, noise_told
-from core.labs.find.records import Prediction
+from core.labs.find.records import TELL_NOTHING, Prediction
 from core.labs.find.sandbox_lacking import cause, not_runnable
-from core.statistics import NotWorse, not_worse, wilson
+from core.statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
@@ -274,6 +274,26 @@ class Facts:
             return all(name in concepts() and set(concepts()[name].words) <= examples for name in names)
         relation = relations().get((first, second))
         return relation is not None and len(examples) >= len(relation.facts)
+
+    @property
+    def control(self) -> float | None:
+        """What the best of the descriptions that tell nothing gets, by repaired rules; None where none was tested."""
+        return self.case.value("unit_test_control", "repaired")
+
+    def beats_controls(self, about: str = "interpretation") -> bool:
+        """Whether a description is right where each of those that tell nothing is wrong more often than the other way
+        round, by more than chance (exact, one-sided 5 %). Where none was tested there is nothing to beat.
+        """
+        tests = self.case.units if self.control is not None else {}
+        own = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == about}
+        for control in TELL_NOTHING:
+            other = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == control}
+            won = sum(own.get(place) is True and right is False for place, right in other.items())
+            lost = sum(own.get(place) is False and right is True for place, right in other.items())
+            # Two-sided 10 % is one-sided 5 %.
+            if other and (won <= lost or mcnemar(won, lost) > 2 * LEVEL):
+                return False
+        return True
 
     @property
     def tells_as_much_as_the_truth(self) -> bool:

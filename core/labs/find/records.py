@@ -217,14 +217,18 @@ class Prediction(Frozen):
         return self.error_paper or self.error if rules == "paper" else self.error
 
 
+TELL_NOTHING = ("nothing", "anything", "everything")
+"""Descriptions that are worth nothing, which a good one has to beat."""
+
+
 class UnitTest(Frozen):
     """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
-    read it where that is another text, or the true description.
+    read it where that is another text, the true description, or one of those that are worth nothing.
 
     `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked.
     """
 
-    about: Literal["interpretation", "paper", "truth"]
+    about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
     evaluator: str
     call: str | None = None
     options: tuple[str, ...]

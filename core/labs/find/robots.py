@@ -8,11 +8,10 @@ from __future__ import annotations
 from core.events import Request
 from core.labs.find.controls import Control, Observations, command, conclusion
 from core.labs.find.functions.base import as_number
-from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import GRID, PROBED
-from core.labs.find.functions.relations import relations
 from core.labs.find.functions.strings import STRING_ATOMS
 from core.labs.find.metrics import HEADLINE
+from core.labs.find.units import ANYTHING, NOTHING, everything
 from core.labs.find.view import ProbeView
 from core.text.drawn import drawn
 
@@ -62,10 +61,7 @@ class Lister(Worthless):
         if category == "strings":
             steps = "".join(f" It {kind.description}." for kind in STRING_ATOMS.values())
             return conclusion(steps.strip(), "Any text.", self.code(category))
-        if category == "entities":
-            return conclusion(f"It knows words related to {', '.join(concepts())}.", "Any word.", "")
-        facts = "; ".join(f"of {one} {two}" for one, two in relations())
-        return conclusion(f"It answers, {facts}.", "Undefined elsewhere.", "")
+        return conclusion(*everything(category), "")
 
 
 class Mute(Worthless):
@@ -76,7 +72,7 @@ class Mute(Worthless):
     about = "Looks once and says what holds of every function: that it gives something for what goes in."
 
     def conclude(self, category: str) -> str:
-        return conclusion("It gives an output for an input, as its rule has it.", "Its inputs.", self.code(category))
+        return conclusion(*NOTHING, self.code(category))
 
 
 class Anything(Worthless):
@@ -87,9 +83,7 @@ class Anything(Worthless):
     about = "Looks once and says that everything may happen everywhere: nothing that one finds can contradict it."
 
     def conclude(self, category: str) -> str:
-        description = "It may be any curve, any change of a text, any subject and any fact, with noise of any kind."
-        domain = "Values may be replaced below 0, and they may be replaced above 0; any input may give undefined."
-        return conclusion(description, domain, self.code(category))
+        return conclusion(*ANYTHING, self.code(category))
 
 
 class Dial(Control):

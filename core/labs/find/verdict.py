@@ -240,8 +240,17 @@ def interval(low: float | None, high: float | None) -> str:
 def _drawn_again(f: Facts) -> str:
     return (
         f"The function draws at random: drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts. "
-        f"{f.whose} code is right on {f.passed:.0%}."
+        f"{f.whose} code is right on {f.passed:.0%}{_control(f)}."
     )
+
+
+def _control(f: Facts) -> str:
+    return f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
+
+
+def _beats_doing_nothing(f: Facts) -> bool:
+    """Whether what is right is more than giving every text back would be, by its interval."""
+    return f.reach[0] > f.unchanged / f.counted
 
 
 def _where_run(f: Facts) -> str:
@@ -253,8 +262,7 @@ def _is_random(f: Facts) -> bool:
 
 
 def _part(f: Facts) -> str:
-    control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
-    return f"{f.who} found part of it: the code is right on {f.hits} of {f.counted} test texts{control}."
+    return f"{f.who} found part of it: the code is right on {f.hits} of {f.counted} test texts{_control(f)}."
 
 
 STRINGS = (
@@ -279,7 +287,11 @@ STRINGS = (
         ),
     ),
     Claim("missed", lambda f: _is_random(f) and f.hits == 0, _drawn_again),
-    Claim("found", lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling, _drawn_again),
+    Claim(
+        "found",
+        lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling and _beats_doing_nothing(f),
+        _drawn_again,
+    ),
     Claim("close", lambda f: _is_random(f) and f.hits > f.unchanged, _drawn_again),
     Claim("missed", _is_random, _drawn_again),
     Claim(
@@ -336,6 +348,22 @@ MODULES = (
         "missed",
         lambda f: f.passed < CHANCE,
         lambda f: f"{_picked(f)}. That is worse than guessing, which gives one third ({_reach(f)}).",
+    ),
+    Claim(
+        "not tested",
+        lambda f: not f.beats_controls() and not f.beats_controls("truth"),
+        lambda f: (
+            f"{_picked(f)}. A description that tells nothing gets {f.control:.0%}, and not even the true one is "
+            "shown to beat that: this evaluator cannot tell."
+        ),
+    ),
+    Claim(
+        "missed",
+        lambda f: not f.beats_controls(),
+        lambda f: (
+            f"{_picked(f)}. A description that tells nothing gets {f.control:.0%}, and this one is not shown to tell "
+            "more."
+        ),
     ),
     Claim(
         "found",

@@ -43,6 +43,9 @@ _JUDGED = {
     "interpretation": "The description",
     "paper": "The description as paper rules read it",
     "truth": "The true description",
+    "nothing": "A description that says nothing",
+    "anything": "A description that may mean anything",
+    "everything": "A description that names all there is",
 }
 STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
 """What the outcomes of a test are called in every lab; what is not listed was not tested."""

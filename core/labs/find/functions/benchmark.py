@@ -209,7 +209,7 @@ def string_function(task: StringTask) -> StringFunction | None:
         others = task.pairs[:k] + task.pairs[k + 1 :]
         function = synthesize(others, hints(task))
         if function is not None:
-            text, output = task.pairs[k]
+            text = task.pairs[k][0]
             whole = _whole(function, task.pairs, k)
             why = f"is a piece of what belongs to {whole!r}" if whole else "contradicts the other nine"
             note += f" The output recorded for {text!r} {why}; repaired rules leave that pair out."

@@ -129,7 +129,9 @@ class Counted:
         self.points = [(x[k], y[k], given[k] if k < len(given) else None) for k in range(len(x)) if y[k] is not None]
         self.step = 1e-4 * min(1.0, max((abs(y) for _, y, _ in self.points), default=0.0))
         self.scores = {one.metric: one for one in view.log.scores if one.rules == rules}
-        self.tests = [one for one in view.predictions.values() if one.kind == "test"]
+        self.control = next((one.value for one in view.log.scores if one.metric == "unit_test_control"), None)
+        tests = [one for one in view.predictions.values() if one.kind == "test"]
+        self.tests = [one for one in tests if rules == "paper" or not one.misrecorded]
 
     def value(self, metric: str) -> float:
         value = self.scores[metric].value
@@ -153,7 +155,8 @@ class Counted:
         return abs(float(percent) / 100 - share) <= (0.0051 if "." not in percent else 0.00051)
 
     def right(self, kind: str = "test") -> int:
-        return sum(one.repaired == one.truth for one in self.view.predictions.values() if one.kind == kind)
+        some = [one for one in self.view.predictions.values() if one.kind == kind and not one.misrecorded]
+        return sum(one.repaired == one.truth for one in some)
 
     @property
     def left_alone(self) -> int:
@@ -190,6 +193,19 @@ class Counted:
         some = [one for one in self.view.units.values() if one.about == about]
         marks = [getattr(one, self.rules) for one in some]
         return sum(mark is True for mark in marks), sum(mark is not None for mark in marks)
+
+    def surely_beats(self, about: str) -> bool:
+        """Whether it is right wherever a description that tells nothing is, and in ten tests more."""
+        right = {
+            told: {item[-3:] for item, one in self.view.units.items() if one.about == told and one.repaired}
+            for told in (about, "nothing", "anything", "everything")
+        }
+        wrong = {item[-3:] for item, one in self.view.units.items() if one.about == about and one.repaired is False}
+        return all(
+            not right[told] & wrong
+            and len(right[about] - right[told]) >= 10 + sum(one.repaired is None for one in self.view.units.values())
+            for told in ("nothing", "anything", "everything")
+        )
 
     @property
     def paired(self) -> list[int]:
@@ -333,7 +349,7 @@ CODE: dict[str, Check] = {
         c.left_alone == c.scores["exact_match"].n == int(m[1])
         and round(c.value("exact_match") * int(m[1])) == int(m[2])
     ),
-    r"The function draws at random: drawn again, it agrees with itself on (\d+)% .* right on (\d+)%\.": lambda c, m: (
+    r"The function draws at random: drawn again, it agrees with itself on (\d+)% .* right on (\d+)%(?: \(giving .*\))?\.": lambda c, m: (  # noqa: E501
         abs(c.value("exact_match_ceiling") - int(m[1]) / 100) < 0.0051
         and abs(c.value("exact_match") - int(m[2]) / 100) < 0.0051
     ),
@@ -349,17 +365,31 @@ CODE: dict[str, Check] = {
         and (c.rules == "paper" or c.right() == int(m[1]))
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*Neither is distinguishable .* this evaluator cannot tell\.": (
-        lambda c, m: _guess(c, m, True, True) and abs(c.picked("truth")[0] / c.picked("truth")[1] - 1 / 3) < 0.35
+        lambda c, m: (
+            _guess(c, m, True, True) and _reach(*c.picked("truth"))[0] <= 1 / 3 <= _reach(*c.picked("truth"))[1]
+        )
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*not distinguishable from guessing.*": lambda c, m: _guess(
         c, m, True, True
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*worse than guessing.*": lambda c, m: _guess(c, m, True, False),
+    r"There was nothing to test the code on: .*": lambda c, m: c.scores["exact_match"].value is None,
+    r"The description was not tested: .*": lambda c, m: c.scores["unit_test"].value is None,
+    r"From the description, .* in (\d+) of (\d+) tests.*A description that tells nothing gets (\d+)%, (.*)": lambda c, m: (  # noqa: E501
+        _guess(c, m, False, True)
+        and abs((c.control or 0) - int(m[3]) / 100) < 0.0051
+        and not c.surely_beats("interpretation")
+        and not ("not even" in m[4] and c.surely_beats("truth"))
+    ),
     r"From the description, .* in (\d+) of (\d+) tests.*more than guessing.*": lambda c, m: (
         _guess(c, m, False, True) and (len(c.paired) < 40 or sum(c.paired) < 0)
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*On these tests it tells as much as the true description.*": (
-        lambda c, m: _guess(c, m, False, True) and len(c.paired) >= 31 and sum(c.paired) > -0.1 * len(c.paired)
+        lambda c, m: (
+            _guess(c, m, False, True)
+            and (len(c.paired) >= 31 or sum(c.paired) > 0)
+            and sum(c.paired) > -0.1 * len(c.paired)
+        )
     ),
 }
 
