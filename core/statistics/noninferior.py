@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -80,6 +81,6 @@ def _widening(differences: Sequence[int], names: Sequence[Hashable]) -> float:
     apart = sum((difference - mean) ** 2 for difference in differences)
     if not apart:
         return alike
-    seen = len(sums) / (len(sums) - 1) * sum(one * one for one in sums.values()) / apart
+    seen: float = len(sums) / (len(sums) - 1) * sum(one * one for one in sums.values()) / apart
     # Read off few clusters it is too small more often than not; by simulation this much keeps the level.
-    return 1.0 + max(0.0, seen - 1.0) * (1.0 + 4.0 / len(sums) ** 0.5)
+    return 1.0 + max(0.0, seen - 1.0) * (1.0 + 4.0 / math.sqrt(len(sums)))
