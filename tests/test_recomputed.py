@@ -533,8 +533,13 @@ def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
     about = "truth" if metric == "unit_test_ceiling" else "interpretation"
     if rules == "paper" and about == "interpretation" and any(one["about"] == "paper" for one in tests):
         about = "paper"
-    picked = [one["picked"] == one["correct"] for one in tests if one["about"] == about and one[rules] is not None]
-    return share(picked, wanted)
+    counted = [one for one in tests if one["about"] == about and one[rules] is not None]
+    found = share([one["picked"] == one["correct"] for one in counted], wanted)
+    # An example that comes again says little that is new.
+    distinct = len({one["options"][one["correct"] - 1] for one in counted})
+    if found.value is None:
+        return found
+    return Expected(found.value, found.n, found.of, *wilson(found.value, distinct))
 
 
 # The runs

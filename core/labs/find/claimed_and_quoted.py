@@ -79,7 +79,7 @@ def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
     """Intervals whose values a text says are replaced or random. "Constant above 3" and "different below 0" may well be
     pieces of the function, so they are none.
     """
-    return claimed_intervals(_SPACES.sub(" ", text), odd=_STRANGE)
+    return claimed_intervals(_spaced(text), odd=_STRANGE)
 
 
 def claimed_intervals(
@@ -110,6 +110,15 @@ def claimed_intervals(
 
 
 _SPACES = re.compile(r"[^\S\n]+")
+_LONGEST = 8_000
+"""Characters of a text that are searched for intervals; what is longer describes nothing."""
+
+
+def _spaced(text: str) -> str:
+    """A text as it is searched: without runs of spaces, and not without end."""
+    return _SPACES.sub(" ", text[:_LONGEST])
+
+
 _SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
 _FOR_X = (
     re.compile(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
@@ -131,7 +140,7 @@ def pieces(text: str) -> tuple[tuple[float, float], ...]:
     Denied ones, ranges of outputs, the range that was looked at and all of it are none.
     """
     found: list[tuple[float, float]] = []
-    for sentence in _SENTENCE_END.split(_SPACES.sub(" ", text)):
+    for sentence in _SENTENCE_END.split(_spaced(text)):
         said = without_denials(sentence, _STRETCH)
         for start, end in _of_claims(said):
             for pattern in _FOR_X:
@@ -146,7 +155,7 @@ def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], 
     """The intervals that an interpretation says behave otherwise, wherever it says so (repaired rules): what it calls
     odd, else what it says of bounded stretches of x apart.
     """
-    text = _SPACES.sub(" ", f"{description}\n{domain}")
+    text = _spaced(f"{description}\n{domain}")
     return claimed_intervals(text) or pieces(text)
 
 
@@ -157,7 +166,7 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     """
     first, last = float("-inf") if low is None else low, float("inf") if high is None else high
     ends = [end for end in (low, high) if end is not None]
-    sentences = _SENTENCE_END.split(_SPACES.sub(" ", text))
+    sentences = _SENTENCE_END.split(_spaced(text))
     said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
     found = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
     found += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said)]

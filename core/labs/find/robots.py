@@ -37,7 +37,7 @@ class Worthless(Control):
         return self.conclude(category)
 
     def conclude(self, category: str) -> str:
-        """The same for every function of a category."""
+        """The same for every function of a category. Each robot has its own; here it raises NotImplementedError."""
         raise NotImplementedError
 
     def code(self, category: str) -> str:

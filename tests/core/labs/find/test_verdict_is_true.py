@@ -181,7 +181,7 @@ class Counted:
         """Parts named, of how many, and named though not there, by the record of what was read."""
         [claims] = self.view.log.of("claims").values()
         named, left_out = len(claims["named_repaired"]), len(claims["left_out_repaired"])
-        return named, named + left_out, len(claims["wrong_repaired"])
+        return named, named + left_out, len(claims.get("wrong_repaired", ()))
 
     def picked(self, about: str = "interpretation") -> tuple[int, int]:
         if (
