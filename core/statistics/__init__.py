@@ -22,6 +22,10 @@ from core.statistics.groups import group_statistics as group_statistics
 from core.statistics.interval import Interval as Interval
 from core.statistics.multiverse import Multiverse as Multiverse
 from core.statistics.multiverse import multiverse as multiverse
+from core.statistics.noninferior import LEVEL as LEVEL
+from core.statistics.noninferior import MARGIN as MARGIN
+from core.statistics.noninferior import NotWorse as NotWorse
+from core.statistics.noninferior import not_worse as not_worse
 from core.statistics.paired import Comparison as Comparison
 from core.statistics.paired import compare as compare
 from core.statistics.paired import holm as holm
