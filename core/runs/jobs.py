@@ -16,10 +16,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core import journal, policy
+from core import home, journal, policy
 from core.events import Event, Finished, Fork, Frozen, Model, Recorded, Shared, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
-from core.lab import Lab, Prior, Spec
+from core.lab import Lab, Prior, Reads, Spec
 from core.runs import prior, turns
 from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id
@@ -270,6 +270,10 @@ class Jobs:
         """Whether what a run of the owner's stands on is wanted and has still to be made."""
         return first.wanted and prior.record_of(first, self._folder, self._seen_by(owner)) is None
 
+    def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
+        """What each specification of that lab came to, of the runs that the owner may look at (`Prior.read`)."""
+        return prior.records(lab, read, self._folder, self._seen_by(owner))
+
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs of that very specification that the owner may look at, the newest first."""
         return prior.like(lab, spec, self._folder, self._seen_by(owner))
@@ -364,7 +368,7 @@ class Jobs:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        return self._path(run_id).parent == self._recordings
+        return self._path(run_id).parent in (self._recordings, home.priors())
 
     def owner(self, run_id: str) -> str:
         """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
@@ -431,7 +435,7 @@ class Jobs:
         return self._folder / self._path(run_id).name
 
     def _path(self, run_id: str) -> Path:
-        path = journal.found(run_id, self._folder, self._recordings)
+        path = journal.found(run_id, self._folder, self._recordings, home.priors())
         if path is not None:
             return path
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")

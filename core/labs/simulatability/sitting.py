@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import click
 from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.lab import RULES, Case, Lab, Metric, Prior, Reading, Spec, Trial
+from core.lab import RULES, Case, Lab, Made, Metric, Prior, Reading, Spec, Trial
 from core.labs.simulatability import exam, parse, prompts, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
@@ -210,8 +210,35 @@ def prior(spec: AskSpec) -> Prior | Frozen | None:
         return None
     if spec.simulator.startswith("control/"):
         return by_its_rules(spec.simulator) if spec.simulator in controls() else None
-    sat = ExamSpec(model=spec.simulator, reasoning=spec.reasoning, prompts=spec.prompts)
-    return Prior(LAB, sat, examined, wanted=spec.exam)
+    return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam)
+
+
+def predictor(spec: AskSpec, at_hand: Callable[[str], bool], made: Made) -> str:
+    """Who predicts where nobody was named: of the models at hand that passed the exam by the run's prompt the one that
+    got most right, the explainer aside; where none did, the explainer itself. So it is too for robots, which are their
+    own best predictors, for what has no exam, and under paper rules.
+    """
+    if spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/")):
+        return spec.model
+    passed = [
+        one
+        for sat, one in made(LAB, examined)
+        if isinstance(one, Examined) and one.passed and one.simulator != spec.model
+        and sat == sitting_of(spec, one.simulator) and at_hand(one.simulator)
+    ]  # fmt: skip
+    # A robot knows its small world alone.
+    passed = [one for one in passed if not one.simulator.startswith("control/")]
+    return max(passed, key=lambda one: (one.right, one.simulator)).simulator if passed else spec.model
+
+
+def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
+    """`spec` with a predictor where none was `named`."""
+    return spec if "simulator" in named else spec.model_copy(update={"simulator": predictor(spec, at_hand, made)})
+
+
+def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
+    """The exam that `model` sits to predict in that run."""
+    return ExamSpec(model=model, reasoning=spec.reasoning, prompts=spec.prompts)
 
 
 def of_model(model: str) -> ExamSpec | None:
