@@ -266,9 +266,13 @@ class Jobs:
             job = self._jobs.get(run_id)
         return job.prior if job else ""
 
+    def came_to(self, first: Prior, owner: str = "") -> Frozen | None:
+        """What a run of the owner's would stand on without making it: None where it was not made, or has no result."""
+        return prior.record_of(first, self._folder, self._seen_by(owner))
+
     def lacks(self, first: Prior, owner: str = "") -> bool:
         """Whether what a run of the owner's stands on is wanted and has still to be made."""
-        return first.wanted and prior.record_of(first, self._folder, self._seen_by(owner)) is None
+        return first.wanted and self.came_to(first, owner) is None
 
     def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
         """What each specification of that lab came to, of the runs that the owner may look at (`Prior.read`)."""

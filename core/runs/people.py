@@ -199,6 +199,10 @@ class Visit:
         """The run that is made before this one goes on, while it is; else empty. Raises NoSuchRun and NotYours."""
         return self._jobs.prior(self._seen(run_id))
 
+    def came_to(self, first: Prior) -> Frozen | None:
+        """What a run of the visitor's would stand on without making it; None where there is nothing."""
+        return self._jobs.came_to(first, self.visitor.name)
+
     def lacks(self, first: Prior) -> bool:
         """Whether what a run of the visitor's stands on is wanted and has still to be made."""
         return self._jobs.lacks(first, self.visitor.name)

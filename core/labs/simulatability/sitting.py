@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import click
 from pydantic import Field
@@ -187,6 +188,18 @@ def examined(state: Transcript) -> Examined | None:
     }
     # Without a result, and in a damaged journal, something of it is missing.
     return Reader().read(Examined, found)
+
+
+Standing = Literal["passed", "failed", "no exam", "not sat"]
+
+
+def standing(spec: AskSpec, known: Examined | None) -> Standing:
+    """How who predicts in a run stands, which `known` tells, with or without a result: there is "no exam" for what they
+    do, which is no failure, or they have "not sat" it, as where its calls failed.
+    """
+    if known is not None:
+        return "passed" if known.passed else "failed"
+    return "no exam" if prior(spec) is None else "not sat"
 
 
 def by_its_rules(robot: str) -> Examined:
