@@ -392,6 +392,7 @@ class Lab:
     - `settled(spec, named, at_hand, made)` is that specification with what nobody named (`named` are the fields that
       were given) chosen among the models that are `at_hand`, by what runs `made` came to. Asked by page and command
       line; a study's file stands as it is written.
+    - `summed(at_hand, made)` says of a lab that puts models to a test what that comes to, of those that are at hand.
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
     - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
@@ -449,6 +450,7 @@ class Lab:
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
+    summed: Callable[[Callable[[str], bool], Made], str] | None = None
     how: str = ""
     item: Literal["case", "trial"] = "case"
     principal: str = ""

@@ -254,6 +254,24 @@ def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
     return ExamSpec(model=model, reasoning=spec.reasoning, prompts=spec.prompts)
 
 
+def summed(at_hand: Callable[[str], bool], made: Made) -> str:
+    """Which models at hand passed by the prompt that runs use, with their results; and what holds where none did."""
+    found = {
+        one.simulator: one
+        for sat, one in made(LAB, examined)
+        if isinstance(one, Examined) and sat == ExamSpec(model=one.simulator) and at_hand(one.simulator)
+        and not one.simulator.startswith("control/")
+    }  # fmt: skip
+    results = [f"`{one.simulator}` ({one.right} of {one.of})" for one in found.values() if one.passed]
+    if results:
+        return f"These passed, and predict where nobody is named: {', '.join(results)}."
+    return (
+        "No model that is at hand passed the exam, robots aside, which know nothing but their small world. So no model "
+        "may judge here: connect a larger one and let it take the exam, or predict the answers yourself, by "
+        "*Let me guess first* on the page of Ask."
+    )
+
+
 def of_model(model: str) -> ExamSpec | None:
     """The exam for a model; None for a control that plays no predictor."""
     return None if model.startswith("control/") and model not in controls() else ExamSpec(model=model)
@@ -300,4 +318,5 @@ LAB = Lab(
     narrate=narrate,
     hidden=True,
     of_model=of_model,
+    summed=summed,
 )
