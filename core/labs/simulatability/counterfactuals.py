@@ -13,6 +13,7 @@ from core.events import Answered
 from core.lab import RULES, Result
 from core.labs.simulatability import parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
+from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
 from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
@@ -219,6 +220,12 @@ def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: An
     return _counterfactual(how, answered, usable, paper=True, repaired=same)
 
 
+def _foretold(reply: str, question: str) -> str:
+    """The answer that a generator foretells behind its question; empty where none can be read."""
+    guess = parse.simulation(reply.partition(question)[2], rules="repaired")
+    return guess if guess in GUESSES else ""
+
+
 def _counterfactual(
     how: Draw, answered: Answered, usable: str | parse.Pair, paper: bool, repaired: bool
 ) -> Counterfactual:
@@ -229,6 +236,7 @@ def _counterfactual(
         paper=paper,
         repaired=repaired,
         text=usable if isinstance(usable, str) else parse.text_of(usable),
+        foretold=_foretold(answered.text, usable) if isinstance(usable, str) else "",
         **({} if isinstance(usable, str) else dict(usable)),
     )
 

@@ -10,7 +10,8 @@ import pytest
 
 from core import journal
 from core.labs.simulatability.lab import LAB, READER
-from core.labs.simulatability.view import scores, verdict, view
+from core.labs.simulatability.verdict import headline
+from core.labs.simulatability.view import scores, view
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 
@@ -28,7 +29,7 @@ def test_a_kept_journal_opens_as_it_was(name: str) -> None:
     state = transcript(upgraded(journal.read(KEPT / f"{expected['run']}.jsonl").events, {LAB.name: LAB}))
     one = view(state.case(state.only))
     assert state.status == expected["status"] and len(state.calls) == expected["calls"]
-    assert [verdict(one, rules) for rules in ("paper", "repaired")] == expected["verdict"]
+    assert [headline(one, rules) for rules in ("paper", "repaired")] == expected["verdict"]
     outcomes = {item: [row.outcome("paper"), row.outcome("repaired")] for item, row in one.rows.items()}
     assert outcomes == expected["outcomes"]
     assert {item: row.guess.repaired for item, row in one.rows.items() if row.guess} == expected["guesses"]

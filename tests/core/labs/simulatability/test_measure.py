@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from core import entry
-from core.events import Event, Recorded, Resumed
+from core.events import Event, Frozen, Recorded, Resumed
+from core.lab import Prior
 from core.labs.simulatability import world
 from core.labs.simulatability.controls import expected_precision
 from core.labs.simulatability.counterfactuals import draws_of
@@ -20,7 +21,8 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.prompts import PackError, read_pack
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.view import AskView, verdict, view
+from core.labs.simulatability.verdict import headline
+from core.labs.simulatability.view import AskView, view
 from core.models import local
 from core.models.catalog import Catalog
 from core.runs.engine import Addition, execute
@@ -46,9 +48,17 @@ def play(
 ) -> Played:
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
-    asyncio.run(
-        execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions)
-    )
+
+    async def known() -> Frozen | None:
+        """What the exam of a robot comes to is known by its rules."""
+        prior = LAB.prior(spec)
+        return None if isinstance(prior, Prior) else prior
+
+    go = execute(
+        LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,
+        stand_on=None if history else known,
+    )  # fmt: skip
+    asyncio.run(go)
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     return Played(run, view(run.case(run.only)), kept)
@@ -84,7 +94,7 @@ def test_fickle_is_betrayed_by_the_birds_that_cannot_fly() -> None:
     run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle"))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is not None and score.value < 1
-    assert "misled you" in verdict(view)
+    assert "misled you" in headline(view)
 
 
 def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
@@ -94,7 +104,7 @@ def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
             score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
     assert {row.outcome("repaired") for row in view.counted()} <= {"cannot guess", "dropped"}
-    assert "explains nothing" in verdict(view)
+    assert "explains nothing" in headline(view)
 
 
 def test_the_lab_runs_on_controls_in_under_a_second() -> None:
@@ -121,8 +131,8 @@ def test_calls_that_fail_are_no_verdict_on_the_explanation() -> None:
         run, view, _ = play(stub_spec(), stub_catalog(server))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is None
-    assert "none of the 6 new questions could be written, asked and read" in verdict(view)
-    assert "explains nothing" not in verdict(view)
+    assert "none of the 6 new questions could be written, asked and read" in headline(view)
+    assert "explains nothing" not in headline(view)
 
 
 def test_two_generators_take_turns_and_repeat_nothing() -> None:
@@ -382,7 +392,7 @@ def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
     assert len(answered) >= 2 and all(event.text and event.usage.completion_tokens for event in answered)
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 1
-    assert verdict(view)
+    assert headline(view)
 
 
 def test_what_is_recorded_names_the_calls_that_made_it() -> None:
