@@ -44,9 +44,10 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
     spec = lab.spec.model_validate(lab.from_options(fields) if lab.from_options else fields)
     if lab.settled is None:
         return spec
-    return lab.settled(
+    settled: Spec = lab.settled(
         spec, fields, entry.catalog().is_at_hand, lambda of, read: prior.records(of, read, folder, _sees)
     )
+    return settled
 
 
 def _sees(run: str) -> bool:

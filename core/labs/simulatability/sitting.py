@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import click
 from pydantic import Field
 
 from core.events import Frozen, Rules
 from core.lab import RULES, Case, Lab, Made, Metric, Prior, Reading, Spec, Trial
-from core.labs.simulatability import exam, parse, prompts, world, world_claims
+from core.labs.simulatability import exam, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
 from core.labs.simulatability.records import ExamGuess, Examined
-from core.labs.simulatability.tasks import AskSpec, simulating
+from core.labs.simulatability.tasks import AskSpec, Reads, simulating
 from core.runs.run import Run
 from core.runs.transcript import CaseLog, Reader, Transcript
 from core.score import Figure, Score
@@ -33,6 +32,12 @@ class ExamSpec(Spec):
     model: str = Field(title="Model", description="who sits the exam")
     long: bool = Field(default=False, title="The long form", description="40 questions, not 11")
     reasoning: bool = Field(default=True, title="It reasons first", description="the model reasons first")
+    reads: Reads = Field(
+        default="prose",
+        title="How it reads",
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    )
     prompts: str | None = Field(
         default=None, title="Prompt pack", description="the pack of a run whose prompt is to be tested"
     )
@@ -60,6 +65,11 @@ def cases(spec: ExamSpec) -> Iterator[Case]:
 async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
     """Ask every question."""
 
+    async def step(item: str, one: ExamQuestion) -> None:
+        found = await steps.predict(run, spec.model, one.said, one.counterfactual, item, item)
+        guess = dict.fromkeys(RULES, found.guess)
+        run.record(ExamGuess(call=found.call, **one.model_dump(exclude={"id"}), **guess), item, trial=item)
+
     async def ask(item: str, one: ExamQuestion) -> None:
         answered = await run.ask(
             "simulator",
@@ -79,7 +89,8 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
         guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
         run.record(guess, item, trial=item)
 
-    await run.each({one.id: one for one in case.about}, ask)
+    in_steps = spec.reads == "steps" and not spec.model.startswith("control/")
+    await run.each({one.id: one for one in case.about}, step if in_steps else ask)
 
 
 @dataclass
@@ -190,18 +201,6 @@ def examined(state: Transcript) -> Examined | None:
     return Reader().read(Examined, found)
 
 
-Standing = Literal["passed", "failed", "no exam", "not sat"]
-
-
-def standing(spec: AskSpec, known: Examined | None) -> Standing:
-    """How who predicts in a run stands, which `known` tells, with or without a result: there is "no exam" for what they
-    do, which is no failure, or they have "not sat" it, as where its calls failed.
-    """
-    if known is not None:
-        return "passed" if known.passed else "failed"
-    return "no exam" if prior(spec) is None else "not sat"
-
-
 def by_its_rules(robot: str) -> Examined:
     """What a control of this lab gets: it reads claims as `world_claims.guess` does, so there is no need to ask it."""
     small_world = world.load()
@@ -226,43 +225,43 @@ def prior(spec: AskSpec) -> Prior | Frozen | None:
     return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam)
 
 
-def predictor(spec: AskSpec, at_hand: Callable[[str], bool], made: Made) -> str:
-    """Who predicts where nobody was named: of the models at hand that passed the exam by the run's prompt the one that
-    got most right, the explainer aside; where none did, the explainer itself. So it is too for robots, which are their
-    own best predictors, for what has no exam, and under paper rules.
-    """
-    if spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/")):
-        return spec.model
-    passed = [
-        one
-        for sat, one in made(LAB, examined)
-        if isinstance(one, Examined) and one.passed and one.simulator != spec.model
-        and sat == sitting_of(spec, one.simulator) and at_hand(one.simulator)
-    ]  # fmt: skip
-    # A robot knows its small world alone.
-    passed = [one for one in passed if not one.simulator.startswith("control/")]
-    return max(passed, key=lambda one: (one.right, one.simulator)).simulator if passed else spec.model
-
-
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
-    """`spec` with a predictor where none was `named`."""
-    return spec if "simulator" in named else spec.model_copy(update={"simulator": predictor(spec, at_hand, made)})
+    """`spec` with who predicts, where nobody was `named`, and how they read: of the models at hand that passed the exam
+    the one that got most right, the explainer only where no other did; without any the explainer stays. So it does for
+    robots, which are their own best predictors, for what has no exam, and under paper rules.
+    """
+    alone = spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/"))
+    if alone or "simulator" in named or "simulators" in named:
+        return spec
+    ways: tuple[Reads, ...] = ("prose", "steps") if spec.reads == "prose" and spec.votes == 1 else (spec.reads,)
+    best: tuple[bool, int, bool, str] | None = None
+    for sat, one in made(LAB, examined):
+        if not isinstance(one, Examined) or not isinstance(sat, ExamSpec) or not one.passed:
+            continue
+        as_here = sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator) and sat.reads in ways
+        # A robot knows its small world alone.
+        if as_here and not one.simulator.startswith("control/") and at_hand(one.simulator):
+            found = (one.simulator != spec.model, one.right, sat.reads == "prose", one.simulator)
+            best = max(best, found) if best else found
+    return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec
 
 
 def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
-    """The exam that `model` sits to predict in that run."""
-    return ExamSpec(model=model, reasoning=spec.reasoning, prompts=spec.prompts)
+    """The exam that `model` sits to predict in that run. In steps it is the long form: who reads the claim well and never
+    asks what kind a thing is of gets 9 of the 11, and 31 of the 40, which is too few.
+    """
+    asked = {"reasoning": spec.reasoning, "prompts": spec.prompts} if spec.reads == "prose" else {"long": True}
+    return ExamSpec(model=model, reads=spec.reads, **asked)
 
 
 def summed(at_hand: Callable[[str], bool], made: Made) -> str:
-    """Which models at hand passed by the prompt that runs use, with their results; and what holds where none did."""
-    found = {
-        one.simulator: one
+    """Which models at hand passed as runs would ask them, with their results; and what holds where none did."""
+    results = [
+        f"`{one.simulator}` ({one.right} of {one.of}{', in three small steps' if sat.reads == 'steps' else ''})"
         for sat, one in made(LAB, examined)
-        if isinstance(one, Examined) and sat == ExamSpec(model=one.simulator) and at_hand(one.simulator)
-        and not one.simulator.startswith("control/")
-    }  # fmt: skip
-    results = [f"`{one.simulator}` ({one.right} of {one.of})" for one in found.values() if one.passed]
+        if isinstance(one, Examined) and isinstance(sat, ExamSpec) and one.passed and at_hand(one.simulator)
+        and sat == ExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps") and not one.simulator.startswith("control/")
+    ]  # fmt: skip
     if results:
         return f"These passed, and predict where nobody is named: {', '.join(results)}."
     return (
@@ -280,7 +279,8 @@ def of_model(model: str) -> ExamSpec | None:
 def hashes(spec: ExamSpec) -> dict[str, str]:
     """The hash of the prompt's template, and that of the questions."""
     template = prompts.simulating(prompted(spec, "x"))
-    return {template.id: template.hash, "exam": exam.hash_of(spec.questions)}
+    asked = steps.hashes() if spec.reads == "steps" else {template.id: template.hash}
+    return {**asked, "exam": exam.hash_of(spec.questions)}
 
 
 def check(spec: ExamSpec) -> None:
@@ -312,7 +312,7 @@ LAB = Lab(
     records=(ExamGuess,),
     metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
     prompts=hashes,
-    asks=lambda spec, cases: {"simulator": len(spec.questions)},
+    asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
     parameters=(click.Argument(["model"]),),
     check=check,
     narrate=narrate,

@@ -49,17 +49,13 @@ def _draw(view: AskView, active: bool) -> None:
 
 def _you_predict(view: AskView, active: bool) -> None:
     """The way to guess first, above answers that would spoil it, where who predicted may not judge."""
-    if view.spec is None or not view.to_guess(active):
+    # Until the exam is over nothing is known of who predicts.
+    if not view.unjudged or not view.to_guess(active) or (active and view.exam is None):
         return
-    stands = sitting.standing(view.spec, view.exam)
-    # Of a run that wanted no exam nothing is known of who predicted; one that goes on still has to be told of it.
-    if stands != "failed" and (stands != "not sat" or active or not view.spec.exam):
-        return
-    why = "failed its exam" if stands == "failed" else "has no result in the exam"
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
         st.markdown(
-            f"**You predict.** Who predicted here {why}, so this run has no verdict. Read the explanation, say what it "
-            "makes you expect, and see what comes: that is a verdict, and yours."
+            f"**You predict.** No verdict can be given here: {view.unjudged}. Read the explanation, say what it makes "
+            "you expect, and see what comes: that is a verdict, and yours."
         )
         if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
             st.query_params["reader"] = entry.new_reader()
