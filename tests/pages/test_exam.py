@@ -150,7 +150,7 @@ def test_where_who_predicted_failed_the_page_offers_to_predict_oneself(page: Pag
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
-    assert "**You predict.** Who predicted here failed its exam" in words(app)
+    assert "**You predict.** No verdict can be given here: the predictor failed its exam." in words(app)
     app.button(key="predict").click().run()
     assert not app.exception and in_address(app, "reader")
     told = words(app)

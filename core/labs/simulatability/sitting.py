@@ -24,6 +24,10 @@ CASE = "exam"
 """The one case's id."""
 
 
+LEAST_IN_STEPS = 34
+"""Right guesses of 40 that steps need: a perfect reader of claims gets 33 whose third step is worth nothing."""
+
+
 class ExamSpec(Spec):
     """Who sits the exam, and by which prompt: that of a simulator of yes-or-no questions, at temperature 0."""
 
@@ -115,7 +119,9 @@ class ExamView:
     def score(self, rules: Rules) -> Score:
         """What the guesses are worth; undefined until there is one of each question."""
         marks = [(str(getattr(one, rules)), one.right) for one in self.guesses.values()]
-        return exam.judge(marks, max(len(self.spec.questions) if self.spec else 0, len(marks)))
+        in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
+        of = max(len(self.spec.questions) if self.spec else 0, len(marks))
+        return exam.judge(marks, of, LEAST_IN_STEPS if in_steps else 0)
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
@@ -234,34 +240,39 @@ def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool
     if alone or "simulator" in named or "simulators" in named:
         return spec
     ways: tuple[Reads, ...] = ("prose", "steps") if spec.reads == "prose" and spec.votes == 1 else (spec.reads,)
-    best: tuple[bool, int, bool, str] | None = None
-    for sat, one in made(LAB, examined):
-        if not isinstance(one, Examined) or not isinstance(sat, ExamSpec) or not one.passed:
-            continue
-        as_here = sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator) and sat.reads in ways
-        # A robot knows its small world alone.
-        if as_here and not one.simulator.startswith("control/") and at_hand(one.simulator):
-            found = (one.simulator != spec.model, one.right, sat.reads == "prose", one.simulator)
-            best = max(best, found) if best else found
+    found = [
+        (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
+        for sat, one in _passed(at_hand, made)
+        if sat.reads in ways and sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator)
+    ]
+    best = max(found, default=None)
     return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec
 
 
 def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
-    """The exam that `model` sits to predict in that run. In steps it is the long form: who reads the claim well and never
-    asks what kind a thing is of gets 9 of the 11, and 31 of the 40, which is too few.
+    """The exam that `model` sits to predict in that run. In steps it is the long form: these were written with the
+    short one at hand, so that only the further questions tell what they are worth.
     """
     asked = {"reasoning": spec.reasoning, "prompts": spec.prompts} if spec.reads == "prose" else {"long": True}
     return ExamSpec(model=model, reads=spec.reads, **asked)
+
+
+def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[ExamSpec, Examined]]:
+    """Who passed of the models that are at hand. Robots are left out: they know nothing but their small world."""
+    for sat, one in made(LAB, examined):
+        if not isinstance(sat, ExamSpec) or not isinstance(one, Examined) or one.simulator.startswith("control/"):
+            continue
+        if one.passed and at_hand(one.simulator):
+            yield sat, one
 
 
 def summed(at_hand: Callable[[str], bool], made: Made) -> str:
     """Which models at hand passed as runs would ask them, with their results; and what holds where none did."""
     results = [
         f"`{one.simulator}` ({one.right} of {one.of}{', in three small steps' if sat.reads == 'steps' else ''})"
-        for sat, one in made(LAB, examined)
-        if isinstance(one, Examined) and isinstance(sat, ExamSpec) and one.passed and at_hand(one.simulator)
-        and sat == ExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps") and not one.simulator.startswith("control/")
-    ]  # fmt: skip
+        for sat, one in _passed(at_hand, made)
+        if sat == ExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps")
+    ]
     if results:
         return f"These passed, and predict where nobody is named: {', '.join(results)}."
     return (

@@ -83,14 +83,14 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     assert contents.faults == [] and state.status == "completed" and state.started is not None
     spec = ExamSpec.model_validate(state.started.spec)
     assert state.started.prompts == sitting.hashes(spec), "prompt or questions were changed: it has to be sat again"
-    assert len(state.calls) == len(exam.questions()) and {call.asked.model for call in state.calls.values()} == {
-        spec.model
-    }
+    assert {call.asked.model for call in state.calls.values()} == {spec.model}
+    assert len(state.calls) >= len(spec.questions) == (40 if spec.reads == "steps" else 11), "as runs would ask it"
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
     found = sitting.examined(state)
     assert found is not None and found.run == path.stem
     shown = sitting.view(state.case("exam"))
+    assert shown.score("repaired").detail["passed"] == found.passed, "by what is needed now"
     assert sum(guess.repaired == guess.right for guess in shown.guesses.values()) == found.right
     assert f"`{spec.model}`" in (listed := (home.priors() / "README.md").read_text(encoding="utf-8"))
     assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed
@@ -103,6 +103,8 @@ def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> Non
     assert isinstance(first, Prior) and not entry.jobs().lacks(first) and not kept("exam")
     assert stands_on(model=LOCAL, reasoning=False) is None, "by another prompt nobody knows"
     assert stands_on(model="local/another") is None
+    steps = stands_on(model=LOCAL, reads="steps")
+    assert isinstance(steps, Examined) and steps.of == 40
     assert entry.jobs().events(known.run), "each mark leads to its raw answer"
     assert entry.jobs().is_recording(known.run), "nobody writes to it"
 
@@ -116,7 +118,7 @@ FEWER = exam.questions()[:10]
 
 
 def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
-    (path,) = [one for one in SAT if (begun := journal.begun(one)) and begun.spec["model"] == LOCAL]
+    path = next(one for one in SAT if (begun := journal.begun(one)) and ExamSpec(**begun.spec) == ExamSpec(model=LOCAL))
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
     assert [run for run, _ in entry.jobs().like(sitting.LAB, ExamSpec(model=LOCAL))] == [
         f"20991231-235959-exam-{'0' * 16}",
@@ -166,25 +168,18 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
     assert main([*ask, "--exam"]) == 0
     (run,) = kept("simulatability")
     shown, found = examinations(run.stem)
-    assert shown.exam is None and found == [] and shown.spec is not None
-    assert sitting.standing(shown.spec, shown.exam) == "not sat", "which is neither passed nor failed"
+    assert shown.exam is None and found == []
+    assert shown.unjudged == "the predictor has not sat the exam", "which is neither passed nor failed"
     assert main([*ask, "--exam", "--seed", "1"]) == 0
     shown, _ = examinations(kept("simulatability")[-1].stem)
     assert shown.exam is not None and len(kept("exam")) == 2
 
 
-def test_how_who_predicts_stands() -> None:
-    spec = AskSpec(question="x?", model=OTHER)
-    failed = Examined(simulator=OTHER, right=4, right_paper=4, of=11, passed=False)
-    assert sitting.standing(spec, failed) == "failed"
-    assert sitting.standing(spec, failed.model_copy(update={"passed": True})) == "passed"
-    assert sitting.standing(spec, None) == "not sat"
-    shp = AskSpec(task="shp", context="a", response_1="b", response_2="c", model=OTHER)
-    assert sitting.standing(shp, None) == "no exam", "not examined is not failed"
-    assert sitting.standing(spec.model_copy(update={"simulator": "replay/r"}), None) == "no exam"
-
-
 # Who predicts where nobody is named
+
+
+def sitting_of(model: str, **changes: Any) -> ExamSpec:
+    return ExamSpec(model=model, **({"long": True} if changes.get("reads") == "steps" else {}), **changes)
 
 
 def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tuple[Spec, Frozen]]]:
@@ -192,15 +187,20 @@ def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tup
         assert lab is sitting.LAB and read is sitting.examined
         for model, right in results:
             yield (
-                ExamSpec(model=model, **changes),
+                sitting_of(model, **changes),
                 Examined(simulator=model, right=right, right_paper=right, of=11, passed=right >= 9),
             )
 
     return made
 
 
+def settled(made: Any, at_hand: Callable[[str], bool] = everything, **changes: Any) -> AskSpec:
+    spec = AskSpec.model_validate({"question": "x?", "model": "m/own", **changes})
+    return sitting.settled(spec, changes, at_hand, made)
+
+
 def chosen(made: Any, at_hand: Callable[[str], bool] = everything, **changes: Any) -> str:
-    return sitting.predictor(AskSpec.model_validate({"question": "x?", "model": "m/own", **changes}), at_hand, made)
+    return settled(made, at_hand, **changes).simulator
 
 
 def test_another_model_predicts_that_passed_and_is_at_hand_else_the_model_itself() -> None:
@@ -212,6 +212,22 @@ def test_another_model_predicts_that_passed_and_is_at_hand_else_the_model_itself
     assert chosen(results, reasoning=False) == "m/own", "by that prompt nobody passed"
     assert chosen(sat(("m/good", 9), reasoning=False), reasoning=False) == "m/good"
     assert chosen(sat(("m/good", 33), long=True)) == "m/own", "the long form decides nothing about runs"
+
+
+def test_how_they_passed_is_how_they_read() -> None:
+    steps = sat(("m/small", 11), reads="steps")
+    found = settled(steps)
+    assert (found.simulator, found.reads) == ("m/small", "steps")
+    own = settled(sat(("m/own", 11), reads="steps"))
+    assert (own.simulator, own.reads) == ("m/own", "steps"), "it failed in its own words, and passed in steps"
+    assert settled(steps, votes=3).simulator == "m/own", "there are no votes on steps"
+    both = lambda lab, read: [*sat(("m/prose", 11))(lab, read), *steps(lab, read)]  # noqa: E731
+    assert settled(both).reads == "prose", "of who does as well, who needs no help"
+    assert settled(both, reads="steps").simulator == "m/small"
+    named = settled(steps, simulator="m/other")
+    assert (named.simulator, named.reads) == ("m/other", "prose"), "who is named is asked as the run says"
+    short = lambda lab, read: [(ExamSpec(model="m/small", reads="steps"), one) for _, one in steps(lab, read)]  # noqa: E731
+    assert settled(short).simulator == "m/own", "in steps the long exam counts"
 
 
 def test_robots_replays_preferences_and_paper_rules_stay_as_they_were() -> None:
