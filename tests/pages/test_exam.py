@@ -68,17 +68,17 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="connect").click().run()
     assert "take-exam-mine/stub-model" in [one.key for one in app.button]
     turned(app, "ask").selectbox(key="ask-simulator").set_value("mine/stub-model").run()
-    assert app.button(key="ask").label == "Ask · 52 calls"
+    assert app.button(key="ask").label == "Ask · 62 calls"
     app.checkbox(key="exam").uncheck().run()
-    assert app.button(key="ask").label == "Ask · 41 calls"
+    assert app.button(key="ask").label == "Ask · 51 calls"
     app.checkbox(key="exam").check()
     app.button(key="ask").click().run()
     settled(app)
     assert len(exams()) == 1
     told = words(app)
     app.button(key="change").click().run()
-    assert app.button(key="ask").label == "Ask · 41 calls", "it has been taken"
-    assert "stub-model predicts these: it passed 4 of 11 in the exam." in told
+    assert app.button(key="ask").label == "Ask · 51 calls", "it has been taken"
+    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in told
     assert any(one.value.startswith("#### :gray[") for one in app.markdown), "the verdict is greyed"
     assert "Who predicted: mine/stub-model, 4 of 11 right in the exam." in told
     entry.keeper().wake()
@@ -91,11 +91,11 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     until(lambda: bool(greyed()))
     assert greyed() == [False], "Browse greys it"
     again = page("ask", run=run_named(app))
-    assert "stub-model predicts these: it passed 4 of 11 in the exam." in words(again), "a link tells the same"
+    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in words(again), "a link tells the same"
     replayed = page("results/case.py", run=run_named(app), replay="step")
     replayed.session_state[f"step-{run_named(app)}"] = 1_000
     replayed.run()
-    assert "stub-model predicts these" in words(replayed)
+    assert "No verdict: stub-model predicts here" in words(replayed)
 
 
 def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer) -> None:
@@ -113,7 +113,7 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "Who predicted: control/fickle, by its rules 11 of 11 right in the exam." in told
-    assert "predicts these" not in told and in_address(app, "run")
+    assert "No verdict" not in told and in_address(app, "run")
 
 
 def reader_at(server: StubServer) -> Callable[[str], Model]:
