@@ -18,7 +18,7 @@ from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
 from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
 from core.runs.run import Run
-from core.text.embed import NoEncoder, encoder
+from core.text.embed import NoEncoder, encoder, likeness
 
 REWORDED = 0.94
 """Cosine of the sentence vectors of two counterfactuals from which on one asks nearly what the other does. By
@@ -91,13 +91,15 @@ async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]
     if run.recorded(Result) or len(texts) < 2 or all(one.startswith("control/") for one in spec.generators):
         return
     try:
-        vectors = await asyncio.to_thread(lambda: dict(zip(texts, encoder().encode(list(texts.values())), strict=True)))
+        vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
     except NoEncoder:
         return
+    cosines = likeness(vectors, vectors)
+    rows = {item: row for row, item in enumerate(texts)}
     kept: list[str] = []
     for item, text in texts.items():
         alike = {
-            earlier: float(vectors[item] @ vectors[earlier])
+            earlier: float(cosines[rows[item], rows[earlier]])
             for earlier in kept
             if _NUMBERS.findall(text) == _NUMBERS.findall(texts[earlier])
         }

@@ -1,4 +1,4 @@
-"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.12 says
+"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says
 when each of them is said; tests hold them against the records.
 """
 
@@ -174,7 +174,8 @@ def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 
 def _who(case: AskView) -> Iterator[str]:
-    if case.spec and case.spec.simulator == case.spec.model:
+    # A robot that predicts knows no facts: without an explanation it goes by the wording.
+    if case.spec and case.spec.simulator == case.spec.model and not case.spec.model.startswith("control/"):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
     if not case.is_examinable:
         yield "Who predicts is not examined: there is no exam for which response is better."
@@ -188,6 +189,8 @@ def _count(one: Against, n: int) -> str:
 def _name(case: AskView, one: Against, rules: Rules) -> str:
     if one.name != CONSTANT:
         return _BASELINE[one.name]
+    if not one.hits:
+        return "always guessing the same"
     guess = str(constant_guess(case, rules).detail["guess"])
     return f"always guessing *{_SAID.get(guess, guess)}*"
 

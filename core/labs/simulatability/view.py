@@ -35,6 +35,9 @@ MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """What precision rests on."""
 
+READER = "reader"
+"""A simulator called reader/NAME is a person who predicted without sight of the answers."""
+
 SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
 """In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
 
@@ -188,9 +191,9 @@ class AskView:
             return ""
         if self.exam is not None:
             return "the predictor failed its exam"
-        # A robot reads claims by its rules: tests hold that each of them passes.
-        by_rules = self.spec is not None and self.spec.simulator.startswith("control/")
-        return "" if by_rules else "the predictor has not sat the exam"
+        # A robot reads claims by its rules: tests hold that each of them passes. A person needs no exam of a model's.
+        needs_none = self.spec is not None and self.spec.simulator.startswith(("control/", f"{READER}/"))
+        return "" if needs_none else "the predictor has not sat the exam"
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
         """What was expected in each control arm in which anything was, of the rows that `tested` has."""

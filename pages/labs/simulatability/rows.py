@@ -162,8 +162,10 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
         badges = [f"predictor {badges[0]}", f"you {LOOKS[_mine(row)].badge(_MINE[_mine(row)])}"]
     if (drop := row.dropped("repaired")) and drop.reason == "error":
         badges.append(LOOKS["failed"].badge(REASONS["error"]))
-    if without := row.controls.get("question_only") or row.controls.get("none"):
-        badges.append(f":gray[without the explanation: {said(without.repaired)}]")
+    for arm, words in (("question_only", "from the question alone"), ("none", "from the answer alone")):
+        if without := row.controls.get(arm):
+            badges.append(f":gray[{words}: {said(without.repaired)}]")
+            break
     if row.by_hand:
         badges.append(":violet-badge[added by hand, not counted]")
     return [*lines, " ".join(badges)]

@@ -40,10 +40,14 @@ def test_a_kept_journal_opens_as_it_was(name: str) -> None:
     again = {(figure.metric, figure.rules): figure.score for figure in scores([one])}
     for score in expected["scores"]:
         key = (score["metric"], score["rules"])
-        for made in (known[key], again[key]):
-            assert (made.n, made.of) == (score["n"], score["of"])
+        cut = {**score}
+        if score["metric"] == "generality_cosine" and score["high"] is not None:
+            # Its interval ends by now where what it estimates does.
+            cut["high"] = min(score["high"], max(1.0, score["value"]))
+        for made, was in ((known[key], score), (again[key], cut)):
+            assert (made.n, made.of) == (was["n"], was["of"])
             for part in ("value", "low", "high"):
-                assert getattr(made, part) == pytest.approx(score[part], abs=1e-5)
+                assert getattr(made, part) == pytest.approx(was[part], abs=1e-5)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -45,6 +45,7 @@ def play(
     catalog: Catalog | None = None,
     history: list[Event] | None = None,
     additions: Sequence[Addition] = (),
+    mend: bool = False,
 ) -> Played:
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
@@ -56,7 +57,7 @@ def play(
 
     go = execute(
         LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,
-        stand_on=None if history else known,
+        stand_on=None if history else known, mend=mend,
     )  # fmt: skip
     asyncio.run(go)
     kept = [event for event in events if event.kind != "token"]
@@ -214,7 +215,7 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     _, again, more = play(spec, history=events, additions=[later])
     assert again.rows["hand-02"].outcome("repaired") == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]
-    assert {event.item for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
+    assert {event.item.partition("/")[0] for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
 
 
 def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
@@ -284,7 +285,7 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
     assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
 
     with StubServer(Plausible()) as healthy:
-        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events)
+        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events, mend=True)
     assert rerun.status == "completed" and not any(drop.reason == "error" for drop in rerun.drops)
     assert isinstance(more[len(events)], Resumed)
 
@@ -300,7 +301,7 @@ def test_the_same_seed_makes_the_same_run() -> None:
 
 def test_sampling_is_the_papers() -> None:
     with StubServer(Plausible()) as server:
-        play(stub_spec(counterfactuals=2, seed=7), stub_catalog(server))
+        play(stub_spec(counterfactuals=2, seed=7, arms=()), stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     by_role = {
         "simulator": [body for body in bodies if "Now it is asked:" in body["messages"][-1]["content"]],
@@ -327,7 +328,9 @@ def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
     with StubServer("All birds fly. So the answer is yes.") as server:
         *_, events = play(stub_spec(prompts=pack, counterfactuals=1), stub_catalog(server))
     started = events[0]
-    assert started.kind == "started" and all(name.startswith("pack:") for name in started.prompts)
+    assert started.kind == "started"
+    ours = {name for name in started.prompts if not name.startswith("pack:")}
+    assert ours == {"strategyqa-simulate-none", "strategyqa-simulate-question-only"}, "packs have no such arms"
     first = server.seen[0].body["messages"]
     assert first[0]["role"] == "system" and "Human:" not in json.dumps(first)
     assert first[-1]["content"] == "Q: Yes or no: Can a penguin fly?\nA:"
@@ -399,7 +402,7 @@ def test_what_is_recorded_names_the_calls_that_made_it() -> None:
     *_, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4))
     calls = {event.call for event in events if event.kind == "answered"}
     for event in events:
-        if isinstance(event, Recorded) and event.record not in ("begun", "result"):
+        if isinstance(event, Recorded) and event.record not in ("begun", "result", "examined"):
             named = event.data.get("calls") or [event.data["call"]]
             assert set(named) <= calls
 
