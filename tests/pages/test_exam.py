@@ -79,7 +79,8 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="change").click().run()
     assert app.button(key="ask").label == "Ask · 51 calls", "it has been taken"
     assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in told
-    assert any(one.value.startswith("#### :gray[") for one in app.markdown), "the verdict is greyed"
+    verdict = next(one.value for one in app.markdown if one.value.startswith("#### "))
+    assert ":green" not in verdict and ":red" not in verdict, "the verdict has no colour"
     assert "Who predicted: mine/stub-model, 4 of 11 right in the exam." in told
     entry.keeper().wake()
 
@@ -91,7 +92,9 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     until(lambda: bool(greyed()))
     assert greyed() == [False], "Browse greys it"
     again = page("ask", run=run_named(app))
-    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in words(again), "a link tells the same"
+    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in words(again), (
+        "a link tells the same"
+    )
     replayed = page("results/case.py", run=run_named(app), replay="step")
     replayed.session_state[f"step-{run_named(app)}"] = 1_000
     replayed.run()

@@ -222,9 +222,9 @@ def by_its_rules(robot: str) -> Examined:
 
 def prior(spec: AskSpec) -> Prior | Frozen | None:
     """The exam that the simulator of an Ask run should have sat: what it got where that is known without asking. None
-    where there is no exam: for preferences, and for the answers of another run, which hold no exam.
+    where there is no exam: for preferences, for the answers of another run, which hold no exam, and for people.
     """
-    if spec.task != "strategyqa" or spec.simulator.startswith("replay/"):
+    if spec.task != "strategyqa" or spec.simulator.startswith(("replay/", "reader/")):
         return None
     if spec.simulator.startswith("control/"):
         return by_its_rules(spec.simulator) if spec.simulator in controls() else None

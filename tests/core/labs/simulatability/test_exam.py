@@ -263,6 +263,7 @@ def test_preferences_and_replays_have_no_exam() -> None:
     shp = AskSpec(task="shp", context="a", response_1="b", response_2="c", model=STUB, exam=True)
     assert sitting.prior(shp) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="replay/r", exam=True)) is None
+    assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="reader/ann", exam=True)) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="control/straight", exam=True)) is None
     assert sitting.of_model("control/straight") is None and sitting.of_model(STUB) == ExamSpec(model=STUB)
 
