@@ -92,7 +92,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             placeholder="Can an ostrich fly?",
             help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
         )
-    exam = task == "strategyqa" and st.checkbox(
+    exam = task != "strategyqa" or st.checkbox(
         "The predictor takes the exam first",
         value=True,
         key="exam",
