@@ -329,13 +329,15 @@ Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
 class Prior(NamedTuple):
     """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
     that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
-    there is none, it is made.
+    there is none, it is made. `field` of the later run's specification says so: a run that was begun before there was
+    such a field wants none.
     """
 
     lab: Lab
     spec: Spec
     read: Reads
     wanted: bool
+    field: str = ""
 
 
 def _nothing(spec: Any) -> dict[str, str]:

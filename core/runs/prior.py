@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core import home, journal
-from core.events import Event, Finished, Frozen, Recorded
+from core.events import Event, Finished, Frozen, Recorded, Started
 from core.lab import Lab, Prior, Reads, Spec
 from core.runs.engine import PRIOR, new_id
 from core.runs.transcript import Transcript, transcript
@@ -63,7 +63,10 @@ def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> Prior | Frozen | None
         return prior
     has = any(isinstance(event, Recorded) and event.item == PRIOR and not event.case for event in history)
     over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
-    return prior if isinstance(prior, Prior) and prior.wanted and not has and not over else None
+    if not isinstance(prior, Prior) or not prior.wanted or has or over:
+        return None
+    begun = next((event for event in history if isinstance(event, Started)), None)
+    return None if begun is None or (prior.field and prior.field not in begun.spec) else prior
 
 
 async def stand_on(

@@ -228,7 +228,7 @@ def prior(spec: AskSpec) -> Prior | Frozen | None:
         return None
     if spec.simulator.startswith("control/"):
         return by_its_rules(spec.simulator) if spec.simulator in controls() else None
-    return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam)
+    return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam, field="exam")
 
 
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
