@@ -51,7 +51,7 @@ class Expected(NamedTuple):
 def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     """The journal of one run; `settings` is its specification as JSON."""
     lines: list[Line] = []
-    controls = {id: model for one in LABS for id, model in one.controls().items()}
+    controls = {id: model for one in LABS for id, model in {**one.controls(), **one.dials()}.items()}
     home = Path("unused")
     catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
     spec: Spec = LAB[lab].spec.model_validate_json(settings)
@@ -369,14 +369,14 @@ def check(book: Book, which: Line) -> Expected:
         for one in group
         if not one["name"].startswith("counterfactual") and (one["correct"] or one["label"] is None)
     ]
-    pairs = [one for one in meant if one["faithful"] is not None and one["control"] is not None]
+    pairs = [one for one in meant if one["effect"] is not None and one["control"] is not None]
     paragraphs = len({one["item"] for one in pairs})
     control = share([one["control"] for one in pairs], len(meant), paragraphs)
     if metric == "faithfulness_control" or not pairs:
         return control
     assert metric == "faithfulness_gain"
-    own = share([one["faithful"] for one in pairs], len(meant), paragraphs)
-    a, b = [float(one["faithful"]) for one in pairs], [one["control"] for one in pairs]
+    own = share([one["effect"] for one in pairs], len(meant), paragraphs)
+    a, b = [float(one["effect"]) for one in pairs], [one["control"] for one in pairs]
     both_vary = min(np.std(a), np.std(b)) > 1e-9
     r = float(np.corrcoef(a, b)[0, 1]) if both_vary else 0.0
     down, up = (
@@ -431,9 +431,13 @@ def _checked(book: Book, case: str, rules: str) -> dict[str, Any]:
     if masked := list(records(book, "maskcontrol", case).values()):
         effects = [answer in gives_up for answer in masked[0][rules] if answer is not None]
         control = fmean(effects) if effects and explained[f"edited_{rules}"] == edited else None
+    effect = faithful
+    (said,) = records(book, "consistency", case).values()
+    if rules == "repaired" and said.get("strict") and faithful and control is not None and control > 0.5:
+        faithful = None  # any words would do
     return {
         "item": item, "name": f"{kind}/{wording}", "label": label, "first": first, "wondered": wondered,
-        "before": before, "faithful": faithful, "control": control, "able": able and able[rules],
+        "before": before, "faithful": faithful, "effect": effect, "control": control, "able": able and able[rules],
         "correct": None if before is None or label is None else before == label,
     }  # fmt: skip
 
@@ -649,6 +653,8 @@ STORY = {
     "paragraph": "Ann went to the hall.",
 }  # fmt: skip
 
+CHECKS.append(json.dumps({"model": "control/worthless-refusal", "task": "sentiment", "limit": 4,
+                          "explanations": ["attribution", "redaction"]}))  # fmt: skip
 CHECKS.append(json.dumps({"model": "control/honest-lexicon", "task": "multi_choice", "items": [STORY],
                           "explanations": ["counterfactual"], "every_wording": True}))  # fmt: skip
 

@@ -7,6 +7,10 @@ from core.statistics.agreement import alpha as alpha
 from core.statistics.agreement import balanced_accuracy as balanced_accuracy
 from core.statistics.agreement import kappa as kappa
 from core.statistics.anytime import anytime as anytime
+from core.statistics.audit import Stratum as Stratum
+from core.statistics.audit import allotted as allotted
+from core.statistics.audit import weighted_kappa as weighted_kappa
+from core.statistics.audit import weighted_share as weighted_share
 from core.statistics.beta import beta_interval as beta_interval
 from core.statistics.beta import beta_pairs as beta_pairs
 from core.statistics.beta import first_is_better as first_is_better
