@@ -29,6 +29,11 @@ def recordings() -> Path:
     return Path(__file__).resolve().parents[1] / "data" / "recordings"
 
 
+def priors() -> Path:
+    """The folder of the runs that came with the app for others to stand on (`core.runs.prior`): read, never written."""
+    return recordings() / "priors"
+
+
 def _made(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)

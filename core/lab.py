@@ -6,7 +6,7 @@ Page, command line, store, Browse and replay read the declaration; none of them 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -322,16 +322,25 @@ class Tools(NamedTuple):
     commands: Sequence[Any]
 
 
+Reads = Callable[[Transcript], Frozen | None]
+"""What a run came to, as a record that later runs keep of it; None where it came to nothing."""
+
+Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
+"""Of all runs of a lab that are here or came with the app: each specification with what it came to."""
+
+
 class Prior(NamedTuple):
     """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
     that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
-    there is none, it is made.
+    there is none, it is made. `field` of the later run's specification says so: a run that was begun before there was
+    such a field wants none.
     """
 
     lab: Lab
     spec: Spec
-    read: Callable[[Transcript], Frozen | None]
+    read: Reads
     wanted: bool
+    field: str = ""
 
 
 def _nothing(spec: Any) -> dict[str, str]:
@@ -389,6 +398,10 @@ class Lab:
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
       where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
       is such a test; None for a model that it does not fit.
+    - `settled(spec, named, at_hand, made)` is that specification with what nobody named (`named` are the fields that
+      were given) chosen among the models that are `at_hand`, by what runs `made` came to. Asked by page and command
+      line; a study's file stands as it is written.
+    - `summed(at_hand, made)` says of a lab that puts models to a test what that comes to, of those that are at hand.
     - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
     - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
       stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
@@ -445,6 +458,8 @@ class Lab:
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
     of_model: Callable[[str], Spec | None] = lambda id: None
+    settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
+    summed: Callable[[Callable[[str], bool], Made], str] | None = None
     how: str = ""
     item: Literal["case", "trial"] = "case"
     principal: str = ""

@@ -105,6 +105,9 @@ def form(lab: Lab) -> None:
                     with (left, right)[number % 2]:
                         fields[name] = widget(lab, name, field)
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
+            if lab.settled is not None:
+                named = {name for name, value in fields.items() if value}
+                spec = lab.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
             with waits("Looking at what will be asked …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallFailed) as error:

@@ -35,14 +35,15 @@ def command(lab: Lab) -> click.Command:
     """The command that makes a run of `lab`."""
 
     def go(journals: Path | None, as_json: bool, **given: Any) -> int:
+        output = Output(journals, as_json)
         try:
-            spec = spec_of(lab, given)
+            spec = spec_of(lab, given, output.folder)
             if lab.check is not None:
                 lab.check(spec)
         except ValidationError:
             raise
         except ValueError as error:
             raise BadInput(str(error)) from None
-        return run(lab, spec, new_id(lab.name), Output(journals, as_json))
+        return run(lab, spec, new_id(lab.name), output)
 
     return output_options(click.Command(lab.path, params=parameters(lab), callback=go, help=lab.question))

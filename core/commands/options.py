@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 from pydantic.fields import FieldInfo
 
+from core import entry
 from core.lab import Lab, Spec, bounds, is_offered
 from core.models.local import SHIPPED
+from core.runs import prior
 
 SHIPPED_MODEL = f"local/{SHIPPED}"
 """Who is asked where nobody is named."""
@@ -27,8 +30,9 @@ def parameters(lab: Lab) -> list[click.Parameter]:
     return [*own, *fields]
 
 
-def spec_of(lab: Lab, given: dict[str, Any]) -> Spec:
-    """The specification that the options come to. Raises ValueError, pydantic.ValidationError among them."""
+def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
+    """The specification that the options come to; what they leave open is settled by what is at hand, and by the runs
+    in `folder`. Raises ValueError, pydantic.ValidationError among them."""
     fields = dict(given)
     if (model := lab.spec.model_fields.get("model")) and _is_model("model", model):
         given = {**given, "model": given.get("model") or SHIPPED_MODEL}
@@ -37,7 +41,17 @@ def spec_of(lab: Lab, given: dict[str, Any]) -> Spec:
         # What was not given is left to the specification's own default.
         if value is None or value == ():
             del fields[name]
-    return lab.spec.model_validate(lab.from_options(fields) if lab.from_options else fields)
+    spec = lab.spec.model_validate(lab.from_options(fields) if lab.from_options else fields)
+    if lab.settled is None:
+        return spec
+    settled: Spec = lab.settled(
+        spec, fields, entry.catalog().is_at_hand, lambda of, read: prior.records(of, read, folder, _sees)
+    )
+    return settled
+
+
+def _sees(run: str) -> bool:
+    return True
 
 
 def _flag(name: str, field: FieldInfo) -> str:

@@ -183,7 +183,7 @@ select run, "case" from items where "case" <> '' and (
 
 def _state_of(run: str) -> tuple[Lab, Transcript]:
     """The run of that name with its lab. Raises click.BadParameter."""
-    path = journal.found(run, home.journals(), home.recordings())
+    path = journal.found(run, home.journals(), home.recordings(), home.priors())
     if path is None:
         raise click.BadParameter(f"There is no run named {run!r} in {home.journals()}.")
     state = transcript(upgraded(journal.read(path).events, entry.labs()))

@@ -123,6 +123,15 @@ class Catalog:
             raise self._unknown(model_id)
         return self._remembering(Endpoint(connection, name), connection.config.account)
 
+    def is_at_hand(self, model_id: str) -> bool:
+        """Whether that model can be asked now, as far as that is known without asking: an endpoint that is connected,
+        with a key where one is wanted, has every model of its own.
+        """
+        connection = self._connections.get(model_id.partition("/")[0])
+        if connection is not None:
+            return not connection.config.at_openai or bool(connection.config.secret)
+        return any(info.id == model_id and not info.needs for info in self.offered())
+
     def ids(self) -> list[str]:
         """The ids that can be asked now, as far as they are known without asking a server."""
         return [info.id for info in self.describe() if not info.needs]

@@ -16,10 +16,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core import journal, policy
+from core import home, journal, policy
 from core.events import Event, Finished, Fork, Frozen, Model, Recorded, Shared, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
-from core.lab import Lab, Prior, Spec
+from core.lab import Lab, Prior, Reads, Spec
 from core.runs import prior, turns
 from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id
@@ -274,9 +274,17 @@ class Jobs:
             job = self._jobs.get(run_id)
         return job.prior if job else ""
 
+    def came_to(self, first: Prior, owner: str = "") -> Frozen | None:
+        """What a run of the owner's would stand on without making it: None where it was not made, or has no result."""
+        return prior.record_of(first, self._folder, self._seen_by(owner))
+
     def lacks(self, first: Prior, owner: str = "") -> bool:
         """Whether what a run of the owner's stands on is wanted and has still to be made."""
-        return first.wanted and prior.record_of(first, self._folder, self._seen_by(owner)) is None
+        return first.wanted and self.came_to(first, owner) is None
+
+    def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
+        """What each specification of that lab came to, of the runs that the owner may look at (`Prior.read`)."""
+        return prior.records(lab, read, self._folder, self._seen_by(owner))
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs of that very specification that the owner may look at, the newest first."""
@@ -372,7 +380,7 @@ class Jobs:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        return self._path(run_id).parent == self._recordings
+        return self._path(run_id).parent in (self._recordings, home.priors())
 
     def owner(self, run_id: str) -> str:
         """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
@@ -439,7 +447,7 @@ class Jobs:
         return self._folder / self._path(run_id).name
 
     def _path(self, run_id: str) -> Path:
-        path = journal.found(run_id, self._folder, self._recordings)
+        path = journal.found(run_id, self._folder, self._recordings, home.priors())
         if path is not None:
             return path
         raise NoSuchRun(f"There is no run named {run_id!r} in {self._folder}.")

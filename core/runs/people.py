@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core import policy
 from core.events import Event, Fork, Frozen, Recorded
 from core.journal import Fault
-from core.lab import Lab, Prior, Spec
+from core.lab import Lab, Prior, Reads, Spec
 from core.runs.engine import Addition
 from core.runs.fork import Plan
 from core.runs.jobs import Jobs, NoSuchRun, Replaying
@@ -207,9 +207,17 @@ class Visit:
         """The run that is made before this one goes on, while it is; else empty. Raises NoSuchRun and NotYours."""
         return self._jobs.prior(self._seen(run_id))
 
+    def came_to(self, first: Prior) -> Frozen | None:
+        """What a run of the visitor's would stand on without making it; None where there is nothing."""
+        return self._jobs.came_to(first, self.visitor.name)
+
     def lacks(self, first: Prior) -> bool:
         """Whether what a run of the visitor's stands on is wanted and has still to be made."""
         return self._jobs.lacks(first, self.visitor.name)
+
+    def made(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
+        """What each specification of that lab came to, of the runs that the visitor may look at (`Prior.read`)."""
+        return self._jobs.made(lab, read, self.visitor.name)
 
     def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
         """The runs of that very specification that the visitor may look at, the newest first."""

@@ -1,14 +1,17 @@
-"""The run that another one stands on (`core.lab.Prior`): one that was made already, or else made first."""
+"""The run that another one stands on (`core.lab.Prior`): one that was made already here, one that came with the app
+(`home.priors`), or else one that is made first.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from core import journal
-from core.events import Event, Finished, Frozen, Recorded
-from core.lab import Lab, Prior, Spec
+from core import home, journal
+from core.events import Event, Finished, Frozen, Recorded, Started
+from core.lab import Lab, Prior, Reads, Spec
 from core.runs.engine import PRIOR, new_id
 from core.runs.transcript import Transcript, transcript
 
@@ -17,28 +20,39 @@ Sees = Callable[[str], bool]
 
 
 def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
-    """The runs of that very specification with prompts as they are now, the newest first: id and transcript."""
-    prompts = lab.prompts(spec)
-    for path in reversed(journal.listed(folder, f"*-{lab.name}-*")):
-        try:
-            begun = journal.begun(path)
-            same = (
-                begun is not None
-                and not begun.about
-                and not begun.forked_from
-                and begun.lab == lab.name
-                and begun.prompts == prompts
-            )
-            if same and begun and lab.spec.model_validate(begun.spec) == spec and sees(path.stem):
-                yield path.stem, transcript(journal.read(path).events)
-        except (OSError, ValueError):
+    """The runs of that very specification with prompts as they are now, the newest first, and last those that came
+    with the app: id and transcript.
+    """
+    for path, begun in _begun(lab, folder, sees):
+        if begun == spec:
             # Deleted meanwhile, of another version, or damaged: it tells nothing.
-            continue
+            with suppress(OSError, ValueError):
+                yield path.stem, transcript(journal.read(path).events)
+
+
+def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
+    shipped = home.priors()
+    for place in (folder, shipped):
+        for path in reversed(journal.listed(place, f"*-{lab.name}-*")):
+            with suppress(OSError, ValueError):
+                begun = journal.begun(path)
+                if begun is None or begun.about or begun.forked_from or begun.lab != lab.name:
+                    continue
+                spec = lab.spec.model_validate(begun.spec)
+                if begun.prompts == lab.prompts(spec) and (place == shipped or sees(path.stem)):
+                    yield path, spec
 
 
 def record_of(prior: Prior, folder: Path, sees: Sees) -> Frozen | None:
     """What the newest such run came to; None where there is none that came to something."""
     return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
+
+
+def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
+    """What each of the lab's specifications came to that was made here or came with the app; see `Prior.read`."""
+    for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
+        if (found := record_of(Prior(lab, spec, read, wanted=False), folder, sees)) is not None:
+            yield spec, found
 
 
 def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> Prior | Frozen | None:
@@ -49,7 +63,10 @@ def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> Prior | Frozen | None
         return prior
     has = any(isinstance(event, Recorded) and event.item == PRIOR and not event.case for event in history)
     over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
-    return prior if isinstance(prior, Prior) and prior.wanted and not has and not over else None
+    if not isinstance(prior, Prior) or not prior.wanted or has or over:
+        return None
+    begun = next((event for event in history if isinstance(event, Started)), None)
+    return None if begun is None or (prior.field and prior.field not in begun.spec) else prior
 
 
 async def stand_on(

@@ -14,9 +14,10 @@ from pathlib import Path
 from core import journal
 from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, Event, OnText, Request
-from core.lab import MOST_CASES, Case, Lab
+from core.lab import MOST_CASES, Case, Lab, Prior
 from core.models.cache import Cached
 from core.models.prices import price_of
+from core.runs import prior
 from core.runs.engine import execute
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
@@ -115,6 +116,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     kept, found.unlooked = _kept(left, labs, resolve, folder)
     for run, cases in to_make:
         _add(run, cases, stand[run.id], found, wanted, kept[run.id])
+    _add_priors([run for run, _ in to_make], folder, wanted)
     found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
     found.minutes = _minutes(wanted, stand.values())
@@ -151,6 +153,18 @@ def _add(
         for number, model in enumerate(models):
             # Who take turns share alike, the first having what is left over.
             wanted[run.lab.name, role, model] += left // len(models) + (number < left % len(models))
+
+
+def _add_priors(runs: Iterable[Planned], folder: Path, wanted: dict[tuple[str, str, str], int]) -> None:
+    """Count the calls of what these runs stand on and nobody has made yet: once, however many stand on it."""
+    found = ((run, run.lab.prior(run.spec)) for run in runs)
+    priors = {first.spec: (run, first) for run, first in found if isinstance(first, Prior) and first.wanted}
+    for run, first in priors.values():
+        if first.lab.asks is None or prior.record_of(first, folder, lambda run: True) is not None:
+            continue
+        for role, calls in first.lab.asks(first.spec, 1).items():
+            # The same prompt as in the runs, so that their tokens tell what these take.
+            wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
 
 
 class _FromCache:

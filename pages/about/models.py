@@ -43,6 +43,8 @@ def tests() -> None:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
+        if lab.summed is not None:
+            st.markdown(lab.summed(session.catalog().is_at_hand, session.runs().made))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)

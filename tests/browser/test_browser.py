@@ -153,7 +153,8 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     ask_model(page, app.url, slow, exam=True)
     expect(page.get_by_text("First the exam")).to_be_visible()
     slow.go_on()
-    expect(page.locator(".st-key-verdict")).to_contain_text("predicts these: it passed 4 of 11 in the exam.")
+    verdict = page.locator(".st-key-verdict")
+    expect(verdict).to_contain_text("predicts here, and it failed its exam (4 of 11; guessing gets 4).")
     assert slow.count == 41 + 11
     expect(page.locator(".st-key-actions")).to_be_visible()
     page.locator(".st-key-researchers summary").click()

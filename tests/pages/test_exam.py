@@ -8,8 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.events import Model
 from core.labs.simulatability.tasks import AskSpec
+from core.models.settings import EndpointConfig
 from core.store import figures
+from tests.core.labs.simulatability.test_predictor import some_know
 from tests.pages.conftest import in_address, run_named, settled, turned, until, words
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -65,18 +68,19 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="connect").click().run()
     assert "take-exam-mine/stub-model" in [one.key for one in app.button]
     turned(app, "ask").selectbox(key="ask-simulator").set_value("mine/stub-model").run()
-    assert app.button(key="ask").label == "Ask · 52 calls"
+    assert app.button(key="ask").label == "Ask · 62 calls"
     app.checkbox(key="exam").uncheck().run()
-    assert app.button(key="ask").label == "Ask · 41 calls"
+    assert app.button(key="ask").label == "Ask · 51 calls"
     app.checkbox(key="exam").check()
     app.button(key="ask").click().run()
     settled(app)
     assert len(exams()) == 1
     told = words(app)
     app.button(key="change").click().run()
-    assert app.button(key="ask").label == "Ask · 41 calls", "it has been taken"
-    assert "stub-model predicts these: it passed 4 of 11 in the exam." in told
-    assert any(one.value.startswith("#### :gray[") for one in app.markdown), "the verdict is greyed"
+    assert app.button(key="ask").label == "Ask · 51 calls", "it has been taken"
+    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in told
+    verdict = next(one.value for one in app.markdown if one.value.startswith("#### "))
+    assert ":green" not in verdict and ":red" not in verdict, "the verdict has no colour"
     assert "Who predicted: mine/stub-model, 4 of 11 right in the exam." in told
     entry.keeper().wake()
 
@@ -88,11 +92,13 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     until(lambda: bool(greyed()))
     assert greyed() == [False], "Browse greys it"
     again = page("ask", run=run_named(app))
-    assert "stub-model predicts these: it passed 4 of 11 in the exam." in words(again), "a link tells the same"
+    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in words(again), (
+        "a link tells the same"
+    )
     replayed = page("results/case.py", run=run_named(app), replay="step")
     replayed.session_state[f"step-{run_named(app)}"] = 1_000
     replayed.run()
-    assert "stub-model predicts these" in words(replayed)
+    assert "No verdict: stub-model predicts here" in words(replayed)
 
 
 def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer) -> None:
@@ -110,4 +116,79 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "Who predicted: control/fickle, by its rules 11 of 11 right in the exam." in told
-    assert "predicts these" not in told and in_address(app, "run")
+    assert "No verdict" not in told and in_address(app, "run")
+
+
+def reader_at(server: StubServer) -> Callable[[str], Model]:
+    """Finds the models of the endpoint "mine", which only a session knows."""
+    config = EndpointConfig(name="mine", base_url=server.base_url, models=("reader",))
+    return entry.catalog((config,)).get
+
+
+def connected(page: Page, server: StubServer) -> AppTest:
+    """The Models page with the server among the endpoints of this session."""
+    app = page("about/models.py")
+    app.text_input(key="endpoint_name").set_value("mine")
+    app.text_input(key="endpoint_url").set_value(server.base_url)
+    app.button(key="connect").click().run()
+    return app
+
+
+def test_before_one_asks_it_is_said_that_who_predicts_failed_and_you_predict_is_offered(
+    page: Page, server: StubServer
+) -> None:
+    app = turned(connected(page, server), "ask")
+    assert "You predict" not in words(app), "a robot passes"
+    app.selectbox(key="ask-simulator").set_value("mine/stub-model").run()
+    assert "You predict" not in words(app), "nobody knows yet"
+    app.button(key="ask").click().run()
+    settled(app)
+    app.button(key="change").click().run()
+    told = words(app)
+    assert "**You predict**: mine/stub-model failed its exam (4 of 11; guessing gets 4)" in told
+
+
+def test_where_who_predicted_failed_the_page_offers_to_predict_oneself(page: Page, server: StubServer) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=STUB, counterfactuals=2, exam=True)
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 120)
+    app = page("ask", run=run)
+    assert "**You predict.** No verdict can be given here: the predictor failed its exam." in words(app)
+    app.button(key="predict").click().run()
+    assert not app.exception and in_address(app, "reader")
+    told = words(app)
+    assert "2 left to guess" in told and "You predict." not in told and "it said" not in told
+
+
+def test_nobody_is_sent_away_from_who_passed_or_sat_none(page: Page) -> None:
+    for spec in (
+        AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=1, exam=True),
+        AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=1, exam=False),
+    ):
+        run = entry.jobs().start("simulatability", spec)
+        assert entry.jobs().wait(run, 120)
+        assert "You predict." not in words(page("ask", run=run))
+
+
+def test_the_model_that_ships_has_its_result_on_the_models_page(page: Page) -> None:
+    app = page("about/models.py")
+    assert "It failed the exam: 4 of 11 guesses are right, and 9 are needed." in words(app)
+    assert "take-exam-local/smollm2-135m" not in [one.key for one in app.button], "it came with the app"
+    assert "no model that is at hand passed the exam" in words(app).lower()
+
+
+def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServer) -> None:
+    server.models.append("reader")
+    server.reply = some_know
+    app = turned(connected(page, server), "ask")
+    # Who sits the exam is as the endpoint of this session has it.
+    run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="mine/reader"), reader_at(server))
+    assert entry.jobs().wait(run, 120)
+    app.selectbox(key="model").set_value("mine/stub-model").run()
+    app.button(key="ask").click().run()
+    settled(app)
+    state = entry.jobs().watch(run_named(app)).transcript
+    assert state.started is not None and state.started.spec["simulator"] == "mine/reader"
+    assert len(exams()) == 1, "whose result stands is not asked again"
+    told = words(turned(app, "about/models.py"))
+    assert "These passed, and predict where nobody is named: `mine/reader` (11 of 11)." in told

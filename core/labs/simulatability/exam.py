@@ -68,12 +68,12 @@ def best_habit(right: Iterable[str]) -> int:
     return max(Counter(right).values())
 
 
-def judge(marks: Sequence[tuple[str, str]], of: int) -> Score:
+def judge(marks: Sequence[tuple[str, str]], of: int, least: int = 0) -> Score:
     """The share of right guesses, in [0, 1], with Wilson's interval. `marks`: each guess with the one that is right.
 
     A guess that could not be read earns nothing: nobody could use it. `detail`: how many are `right`, how many were
     `needed`, whether the exam is `passed`, how many guesses were `unread`, what the `best_habit` gets. Undefined where
-    there are fewer guesses than the `of` that were asked for.
+    there are fewer guesses than the `of` that were asked for. At least as many as `least` are needed.
     """
     if len(marks) < of or not marks:
         return undefined(of, f"{of - len(marks)} of {of} questions have no answer")
@@ -81,8 +81,8 @@ def judge(marks: Sequence[tuple[str, str]], of: int) -> Score:
     low, high = wilson(right / of, of)
     detail = {
         "right": right,
-        "needed": needed(of),
-        "passed": right >= needed(of),
+        "needed": (wanted := max(needed(of), least)),
+        "passed": right >= wanted,
         "unread": sum(guess == NEITHER for guess, _ in marks),
         "best_habit": best_habit(wanted for _, wanted in marks),
         "interval": "wilson",

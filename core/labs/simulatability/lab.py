@@ -239,4 +239,5 @@ LAB = Lab(
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     prior=sitting.prior,
+    settled=sitting.settled,
 )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from core import files
 from core.events import Prompt
+from core.labs.simulatability import steps
 from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec
 from core.policy import NotAllowed
 from core.text.templates import Template, TemplateError, load
@@ -113,7 +114,7 @@ def hashes(spec: AskSpec) -> dict[str, str]:
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []
     templates = [_template(spec, stage) for stage in stages]
-    return {template.id: template.hash for template in templates}
+    return {template.id: template.hash for template in templates} | (steps.hashes() if spec.reads == "steps" else {})
 
 
 def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:

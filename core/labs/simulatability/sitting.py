@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,18 +10,22 @@ import click
 from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.lab import RULES, Case, Lab, Metric, Prior, Reading, Spec, Trial
-from core.labs.simulatability import exam, parse, prompts, world, world_claims
+from core.lab import RULES, Case, Lab, Made, Metric, Prior, Reading, Spec, Trial
+from core.labs.simulatability import exam, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
 from core.labs.simulatability.records import ExamGuess, Examined
-from core.labs.simulatability.tasks import AskSpec, simulating
+from core.labs.simulatability.tasks import AskSpec, Reads, simulating
 from core.runs.run import Run
 from core.runs.transcript import CaseLog, Reader, Transcript
 from core.score import Figure, Score
 
 CASE = "exam"
 """The one case's id."""
+
+
+LEAST_IN_STEPS = 34
+"""Right guesses of 40 that steps need: a perfect reader of claims gets 33 whose third step is worth nothing."""
 
 
 class ExamSpec(Spec):
@@ -32,6 +36,12 @@ class ExamSpec(Spec):
     model: str = Field(title="Model", description="who sits the exam")
     long: bool = Field(default=False, title="The long form", description="40 questions, not 11")
     reasoning: bool = Field(default=True, title="It reasons first", description="the model reasons first")
+    reads: Reads = Field(
+        default="prose",
+        title="How it reads",
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    )
     prompts: str | None = Field(
         default=None, title="Prompt pack", description="the pack of a run whose prompt is to be tested"
     )
@@ -59,6 +69,11 @@ def cases(spec: ExamSpec) -> Iterator[Case]:
 async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
     """Ask every question."""
 
+    async def step(item: str, one: ExamQuestion) -> None:
+        found = await steps.predict(run, spec.model, one.said, one.counterfactual, item, item)
+        guess = dict.fromkeys(RULES, found.guess)
+        run.record(ExamGuess(call=found.call, **one.model_dump(exclude={"id"}), **guess), item, trial=item)
+
     async def ask(item: str, one: ExamQuestion) -> None:
         answered = await run.ask(
             "simulator",
@@ -78,7 +93,8 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
         guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
         run.record(guess, item, trial=item)
 
-    await run.each({one.id: one for one in case.about}, ask)
+    in_steps = spec.reads == "steps" and not spec.model.startswith("control/")
+    await run.each({one.id: one for one in case.about}, step if in_steps else ask)
 
 
 @dataclass
@@ -103,7 +119,9 @@ class ExamView:
     def score(self, rules: Rules) -> Score:
         """What the guesses are worth; undefined until there is one of each question."""
         marks = [(str(getattr(one, rules)), one.right) for one in self.guesses.values()]
-        return exam.judge(marks, max(len(self.spec.questions) if self.spec else 0, len(marks)))
+        in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
+        of = max(len(self.spec.questions) if self.spec else 0, len(marks))
+        return exam.judge(marks, of, LEAST_IN_STEPS if in_steps else 0)
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
@@ -204,14 +222,64 @@ def by_its_rules(robot: str) -> Examined:
 
 def prior(spec: AskSpec) -> Prior | Frozen | None:
     """The exam that the simulator of an Ask run should have sat: what it got where that is known without asking. None
-    where there is no exam: for preferences, and for the answers of another run, which hold no exam.
+    where there is no exam: for preferences, for the answers of another run, which hold no exam, and for people.
     """
-    if spec.task != "strategyqa" or spec.simulator.startswith("replay/"):
+    if spec.task != "strategyqa" or spec.simulator.startswith(("replay/", "reader/")):
         return None
     if spec.simulator.startswith("control/"):
         return by_its_rules(spec.simulator) if spec.simulator in controls() else None
-    sat = ExamSpec(model=spec.simulator, reasoning=spec.reasoning, prompts=spec.prompts)
-    return Prior(LAB, sat, examined, wanted=spec.exam)
+    return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam, field="exam")
+
+
+def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
+    """`spec` with who predicts, where nobody was `named`, and how they read: of the models at hand that passed the exam
+    the one that got most right, the explainer only where no other did; without any the explainer stays. So it does for
+    robots, which are their own best predictors, for what has no exam, and under paper rules.
+    """
+    alone = spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/"))
+    if alone or "simulator" in named or "simulators" in named:
+        return spec
+    ways: tuple[Reads, ...] = ("prose", "steps") if spec.reads == "prose" and spec.votes == 1 else (spec.reads,)
+    found = [
+        (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
+        for sat, one in _passed(at_hand, made)
+        if sat.reads in ways and sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator)
+    ]
+    best = max(found, default=None)
+    return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec
+
+
+def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
+    """The exam that `model` sits to predict in that run. In steps it is the long form: these were written with the
+    short one at hand, so that only the further questions tell what they are worth.
+    """
+    asked = {"reasoning": spec.reasoning, "prompts": spec.prompts} if spec.reads == "prose" else {"long": True}
+    return ExamSpec(model=model, reads=spec.reads, **asked)
+
+
+def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[ExamSpec, Examined]]:
+    """Who passed of the models that are at hand. Robots are left out: they know nothing but their small world."""
+    for sat, one in made(LAB, examined):
+        if not isinstance(sat, ExamSpec) or not isinstance(one, Examined) or one.simulator.startswith("control/"):
+            continue
+        if one.passed and at_hand(one.simulator):
+            yield sat, one
+
+
+def summed(at_hand: Callable[[str], bool], made: Made) -> str:
+    """Which models at hand passed as runs would ask them, with their results; and what holds where none did."""
+    results = [
+        f"`{one.simulator}` ({one.right} of {one.of}{', in three small steps' if sat.reads == 'steps' else ''})"
+        for sat, one in _passed(at_hand, made)
+        if sat == ExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps")
+    ]
+    if results:
+        return f"These passed, and predict where nobody is named: {', '.join(results)}."
+    return (
+        "No model that is at hand passed the exam, robots aside, which know nothing but their small world. So no model "
+        "may judge here: connect a larger one and let it take the exam, or predict the answers yourself, by "
+        "*Let me guess first* on the page of Ask."
+    )
 
 
 def of_model(model: str) -> ExamSpec | None:
@@ -222,7 +290,8 @@ def of_model(model: str) -> ExamSpec | None:
 def hashes(spec: ExamSpec) -> dict[str, str]:
     """The hash of the prompt's template, and that of the questions."""
     template = prompts.simulating(prompted(spec, "x"))
-    return {template.id: template.hash, "exam": exam.hash_of(spec.questions)}
+    asked = steps.hashes() if spec.reads == "steps" else {template.id: template.hash}
+    return {**asked, "exam": exam.hash_of(spec.questions)}
 
 
 def check(spec: ExamSpec) -> None:
@@ -254,10 +323,11 @@ LAB = Lab(
     records=(ExamGuess,),
     metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
     prompts=hashes,
-    asks=lambda spec, cases: {"simulator": len(spec.questions)},
+    asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
     parameters=(click.Argument(["model"]),),
     check=check,
     narrate=narrate,
     hidden=True,
     of_model=of_model,
+    summed=summed,
 )

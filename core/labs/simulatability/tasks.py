@@ -20,6 +20,8 @@ another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
+Reads = Literal["prose", "steps"]
+"""How a simulator is asked: for one answer in its own words, or by the small steps of `steps.py`."""
 
 OPERATIONS = ("negation", "lexical", "resemantic", "insert")
 """How a question is varied blind to the explanation: Polyjuice's four control codes, as the paper used them."""
@@ -110,6 +112,12 @@ class AskSpec(Spec):
     reasoning: bool = Field(
         default=True, title="The predictor reasons first", description="the simulator reasons first"
     )
+    reads: Reads = Field(
+        default="prose",
+        title="How the predictor reads",
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    )
     counterfactuals: int = Field(
         default=0,
         ge=0,
@@ -189,6 +197,8 @@ class AskSpec(Spec):
             raise ValueError("There is no question. Write one that can be answered with yes or no.")
         elif self.task == "shp" and not (self.context and self.response_1 and self.response_2):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
+        if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
+            raise ValueError("In steps only yes-or-no answers are predicted, by repaired rules and with one vote.")
         if self.given and self.dataset:
             raise ValueError("Given questions are about one question, not about those of a data set.")
         if len(self.generators) > 2:
@@ -252,7 +262,9 @@ def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     # As the paper has it, every draw of every generator is made before any is chosen.
     draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     trials = spec.counterfactuals + len(spec.extra)
-    simulations = trials * spec.votes * (len(spec.arms) + len(spec.further_simulators))
+    shown = sum(arm in ("explanation", "swapped") for arm in spec.arms) + len(spec.further_simulators)
+    steps = 2 * shown if spec.reads == "steps" else 0
+    simulations = trials * spec.votes * (len(spec.arms) + len(spec.further_simulators) + steps)
     each = {"explainer": explain, "generator": draws, "simulator": simulations, "answerer": trials}
     return {role: cases * calls for role, calls in each.items()}
 

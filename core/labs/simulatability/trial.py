@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.events import CallFailed, Prompt
 from core.lab import RULES
-from core.labs.simulatability import doubt, metrics, parse, prompts
+from core.labs.simulatability import doubt, metrics, parse, prompts, steps
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -155,6 +155,8 @@ async def _vote(
     """The fields of a simulation, `simulator` asked as often as there are votes; and of what it wrote the first that
     the majority holds with. Raises CallFailed.
     """
+    if spec.reads == "steps" and "explanation" in prompt.slots and not simulator.startswith("control/"):
+        return await _step(run, item, prompt, trial, simulator)
     answered = await together(
         *(
             run.ask(
@@ -185,6 +187,14 @@ async def _vote(
         **most,
     }
     return fields, reply
+
+
+async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str]:
+    """The same by small steps, with the claim that was read; whose rules read the answers makes no difference."""
+    slots = prompt.slots
+    found = await steps.predict(run, simulator, slots["explanation"], slots["counterfactual"], item, trial)
+    votes = {"votes": (found.guess,), "votes_paper": (found.guess,), "paper": found.guess, "repaired": found.guess}
+    return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”."
 
 
 async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual) -> Answer:

@@ -14,12 +14,14 @@ from core.labs.simulatability import sitting
 from core.labs.simulatability.controls import Control
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
+from core.labs.simulatability.records import Examined
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from core.models.errors import OutsideWorld
 from core.text.glossary import on_hover
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models, session
 from pages.parts.datasets import from_dataset, of_dataset
+from pages.parts.text import plain
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
@@ -33,9 +35,12 @@ FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
 DEFAULT_ARMS = AskSpec.model_fields["arms"].default[1:]
 
+SIMULATOR = "ask-simulator"
+"""The key of the widget that names who predicts."""
+
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam"),
+    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam", "simulator"),
 })  # fmt: skip
 """The fields that this form sees to."""
 
@@ -87,7 +92,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
             placeholder="Can an ostrich fly?",
             help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
         )
-    exam = task == "strategyqa" and st.checkbox(
+    exam = task != "strategyqa" or st.checkbox(
         "The predictor takes the exam first",
         value=True,
         key="exam",
@@ -95,8 +100,13 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         help="11 questions whose right guess is known: who fails them cannot tell what an explanation says. One that "
         "took it before is not asked again; of the robots it is known what they get.",
     )
+    simulator = models.pick_or_none(
+        "Who predicts the answers", "one that passed the exam, else the model itself", key=SIMULATOR, lab=LAB,
+        help=on_hover("Who predicts the answers", "Nobody: a model that is at hand and passed the exam, "
+                      "other than the one that explains; without one, and for robots, the model itself."),
+    )  # fmt: skip
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
-    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam}
+    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam, "simulator": simulator}
 
 
 def line(spec: AskSpec) -> list[str]:
@@ -109,7 +119,7 @@ def fill(spec: AskSpec) -> dict[str, Any]:
     """What the widgets hold where a run was started with `spec`."""
     held: dict[str, Any] = {
         "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
-        "exam": spec.exam,
+        "exam": spec.exam, SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
         f"number-{spec.task}": max(spec.counterfactuals, 1), "extra": "\n".join(spec.extra),
         "ask-source": "dataset" if spec.dataset else "one",
     }  # fmt: skip
@@ -135,6 +145,13 @@ def button(spec: AskSpec | None) -> str:
 
 def beside(spec: AskSpec | None) -> dict[str, str]:
     """Whether the reader guesses first: under which name their guesses are kept."""
+    known = _known(spec) if spec is not None else None
+    if known is not None and not known.passed:
+        st.markdown(
+            f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} failed "
+            f"its exam ({known.right} of {known.of}; guessing gets {round(known.of / 3)}), so what it predicts gets no "
+            "verdict. What you predict does."
+        )
     guess = st.checkbox(
         "Let me guess first",
         key="guess",
@@ -142,6 +159,13 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
         help="Say what you expect before the answer is shown, and get a precision of your own.",
     )
     return {"reader": entry.new_reader()} if guess else {}
+
+
+def _known(spec: AskSpec) -> Examined | None:
+    """What who predicts got in the exam; None where nobody knows yet."""
+    first = sitting.prior(spec)
+    found = session.runs().came_to(first) if isinstance(first, Prior) else first
+    return found if isinstance(found, Examined) else None
 
 
 def _examples(model: str) -> None:

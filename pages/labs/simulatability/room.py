@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.labs.simulatability import world
+from core.labs.simulatability import sitting, world
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.records import Counterfactual
@@ -33,6 +33,7 @@ def _draw(view: AskView, active: bool) -> None:
         st.rerun()
     who = st.query_params.get("reader", "")
     if not who or view.log.started is None:
+        _you_predict(view, active)
         case.draw(view, active)
         return
     run_id = view.log.started.run
@@ -44,6 +45,21 @@ def _draw(view: AskView, active: bool) -> None:
             st.warning(plain(str(error)), title=error.title, icon=":material/person_off:")
 
     case.draw(view, active, guess)
+
+
+def _you_predict(view: AskView, active: bool) -> None:
+    """The way to guess first, above answers that would spoil it, where who predicted may not judge."""
+    # Until the exam is over nothing is known of who predicts.
+    if not view.unjudged or not view.to_guess(active) or (active and view.exam is None):
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
+        st.markdown(
+            f"**You predict.** No verdict can be given here: {view.unjudged}. Read the explanation, say what it makes "
+            "you expect, and see what comes: that is a verdict, and yours."
+        )
+        if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
+            st.query_params["reader"] = entry.new_reader()
+            st.rerun()
 
 
 def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
@@ -61,6 +77,7 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
         roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
         real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
+        real = sitting.settled(real, (), session.catalog().is_at_hand, session.runs().made)
         guessing = "reader" in st.query_params
         driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True

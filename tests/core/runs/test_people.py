@@ -58,7 +58,20 @@ DEEDS: dict[str, Callable[[Visit, str], object]] = {
     "keep": lambda visit, run: visit.keep(run, Kept(title="Mine")),
     "delete": lambda visit, run: (visit.delete(run), visit.deleted(), visit.undo(run)),
 }
-ALONE = {"start", "owns", "sees", "sees_all", "replays", "like", "lacks", "labeller", "deleted", "undo"}
+ALONE = {
+    "start",
+    "owns",
+    "sees",
+    "sees_all",
+    "replays",
+    "like",
+    "lacks",
+    "made",
+    "came_to",
+    "labeller",
+    "deleted",
+    "undo",
+}
 """What is tried in tests of its own."""
 
 
@@ -89,6 +102,9 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, host
     assert [run for run, _ in Visit(jobs, ANN).like(LAB, EchoSpec())] == [made]
     assert not list(Visit(jobs, BOB).like(LAB, EchoSpec()))
     assert not Visit(jobs, ANN).lacks(prior) and Visit(jobs, BOB).lacks(prior)
+    assert Visit(jobs, ANN).came_to(prior) == EchoSpec() and Visit(jobs, BOB).came_to(prior) is None
+    assert list(Visit(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
+    assert not list(Visit(jobs, BOB).made(LAB, prior.read))
     Visit(jobs, ANN).share(made, True)
     assert [run for run, _ in Visit(jobs, BOB).like(LAB, EchoSpec())] == [made] and not Visit(jobs, BOB).lacks(prior)
     assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"

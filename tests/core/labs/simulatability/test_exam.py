@@ -18,6 +18,7 @@ from core.labs.simulatability.records import Examined
 from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.view import AskView, view
+from core.runs import prior
 from core.runs.jobs import Jobs
 from core.runs.transcript import Transcript, transcript
 from core.text.templates import load
@@ -262,6 +263,7 @@ def test_preferences_and_replays_have_no_exam() -> None:
     shp = AskSpec(task="shp", context="a", response_1="b", response_2="c", model=STUB, exam=True)
     assert sitting.prior(shp) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="replay/r", exam=True)) is None
+    assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="reader/ann", exam=True)) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="control/straight", exam=True)) is None
     assert sitting.of_model("control/straight") is None and sitting.of_model(STUB) == ExamSpec(model=STUB)
 
@@ -342,6 +344,19 @@ def test_going_on_keeps_it_and_a_run_of_before_gets_none(stub: Callable[..., Stu
     path.write_bytes(b"".join(lines[:3]))
     assert main(["resume", older]) == 0
     assert examinations(older)[1] == [], "nothing is said where nothing was known"
+
+
+def test_a_run_begun_before_there_was_an_exam_goes_on_without_one(stub: Callable[..., StubServer]) -> None:
+    stub(Plausible())
+    run = started(simulator="control/vague")
+    events = journal.read(home.journals() / f"{run}.jsonl").events
+    begun = next(event for event in events if event.kind == "started")
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=STUB)
+    lab = entry.labs()["simulatability"]
+    for left_out, wanted in ((set(), True), ({"exam"}, False)):
+        told = begun.model_copy(update={"spec": spec.model_dump(mode="json", exclude=left_out)})
+        assert (prior.due(lab, spec, [told]) is not None) == wanted
+    assert prior.due(lab, spec, []) is not None, "and a new one has it"
 
 
 def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> None:
