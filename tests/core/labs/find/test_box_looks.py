@@ -33,7 +33,7 @@ def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[E
 
     events: list[Event] = list(history)
     lab = replace(LAB, measure=measure)
-    asyncio.run(execute(lab, spec, "r", resolve=lambda name: None, publish=events.append, history=history))
+    asyncio.run(execute(lab, spec, "r", resolve=lambda name: None, publish=events.append, history=history, mend=True))
     assert not [event for event in events if event.kind == "failed"], events
     return events
 
