@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.events import Rules
-from core.labs.consistency.parse import labels, paper, paragraphs, words
+from core.labs.consistency.parse import paper
+from core.reading import choice as choices_read
+from core.reading import labels, words
+from core.reading import paragraph as paragraphs
 
 
 def sentiment(text: str, rules: Rules) -> str | None:
@@ -22,7 +25,7 @@ def sentiment(text: str, rules: Rules) -> str | None:
 def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
     """One of `choices` (in the order in which they were offered as a), b), …) or "unknown"."""
     text = text.strip()
-    return paper.choice(text, choices) if rules == "paper" else labels.choice(text, choices)
+    return paper.choice(text, choices) if rules == "paper" else choices_read.choice(text, choices)
 
 
 def entailment(text: str, rules: Rules) -> str | None:

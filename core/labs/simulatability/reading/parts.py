@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.labs.simulatability.reading import paper
-from core.labs.simulatability.reading.statements import keyed
 from core.labs.simulatability.reading.values import CounterfactualPair
-from core.labs.simulatability.reading.yes_no import lead
 from core.labs.simulatability.tasks import Method, Task
-from core.text.reply import as_written, own_turn, spoken, without_markup
+from core.reading.yes_no import lead
+from core.text.reply import as_written, json_in, keyed, own_turn, spoken, without_markup
 
 # The explanation
 
@@ -132,7 +131,8 @@ def question(text: str) -> str | None:
     starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
     """
     spoke = _TAG.sub("\n", spoken(text))
-    source = _only(keyed(spoke, _QUESTION_KEYS)) or spoke
+    listed = json_in(spoke) if spoke.startswith(("[", "`")) else None
+    source = _only(keyed(spoke, _QUESTION_KEYS) or listed) or spoke
     lines = without_markup(source).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from core.labs.consistency.parse.remarks import asks_back, refuses
-from core.labs.consistency.parse.unwrap import json_in, spoken
+from core.reading.refusal import names_nothing
+from core.reading.remarks import asks_back
+from core.text.reply import json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
@@ -17,7 +18,7 @@ _BULLET = re.compile(
     r"|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _QUOTED = re.compile(
-    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
+    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
 )
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
@@ -29,11 +30,6 @@ _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
 _NONE = re.compile(
     r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE
-)
-_DECLINES = re.compile(
-    r"\W{0,20}(?:unfortunately, )?i (?:can ?not|can['’]t|am unable to|am not able to|won['’]t|do not|don['’]t) "
-    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
-    re.IGNORECASE,
 )
 _REMARK = re.compile(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
@@ -65,7 +61,7 @@ def word_list(text: str) -> list[str] | None:
     parsed = json_in(text)
     if parsed is not None:
         return _tidy(_strings(parsed))
-    if refuses(text) or _DECLINES.match(text) or asks_back(text):
+    if names_nothing(text) or asks_back(text):
         return None
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not _REMARK.match(line)]

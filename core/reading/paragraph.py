@@ -13,14 +13,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from core.labs.consistency.parse.remarks import (
-    asks_back,
-    introduction_end,
-    is_suggestions,
-    refuses,
-    without_remarks,
-)
-from core.labs.consistency.parse.unwrap import fenced, json_in, spoken
+from core.reading.refusal import begins_as_refusal
+from core.reading.remarks import asks_back, introduction_end, is_suggestions, without_remarks
+from core.text.reply import fenced, json_in, spoken
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
@@ -81,7 +76,7 @@ def paragraph(text: str) -> str | None:
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
         return _clean(_after_label(blocks[-1]))
-    if refuses(text) or asks_back(text) or is_suggestions(text):
+    if begins_as_refusal(text) or asks_back(text) or is_suggestions(text):
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(_after_label(text))
     return _clean(found)

@@ -16,6 +16,16 @@ _EDITING = (
 _TALK = re.compile(
     rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|here|result)\b", re.IGNORECASE
 )
+_SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version|as follows)\b", re.IGNORECASE)
+_TELLS = re.compile(
+    r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how|what|thing|deal|catch"
+    r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
+    re.IGNORECASE,
+)
+"""A body that begins so."""
+_FOREIGN = re.compile(r"[^a-z\n]{2,40}[:：]\s*", re.IGNORECASE)
+"""A label in another script than the paragraph's."""
+
 _ABOUT_WORDS = re.compile(
     r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"
     r"|adjectives?|adverbs?|verbs?|nouns?|answer|statement|question|entail\w*|meaning|wording)\b"
@@ -52,7 +62,9 @@ def introduction_end(text: str) -> int:
         bare = line.rstrip(" \t*_")
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
-        if (announces and _TALK.search(bare)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
+        talks = _SURELY_TALK.search(bare) or (_TALK.search(bare) and _OPENS.match(bare) and not _TELLS.search(bare))
+        foreign = re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends:ends + 400])
+        if (announces and (talks or foreign)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
         elif _OPENS.match(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip():
             if _PRESENTS.match(bare):
@@ -154,15 +166,6 @@ def _begins_remarks(line: str) -> bool:
 
 # No paragraph at all
 
-_REFUSAL = re.compile(
-    r"^\W{0,20}(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"
-    r"[^.\n]{0,60}?\b(?:i|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)"
-    r"|as an? (?:ai|large|language)\b"
-    r"|i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to|['’]m unable to|['’]m not able to)"
-    r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate)\b"
-    r"|i['’]m (?:unable|not able) to\b|i (?:won['’]t|will not) be able to\b|i (?:must|have to|need to) decline\b)",
-    re.IGNORECASE,
-)
 _NOTHING_GIVEN = re.compile(
     r"^\W{0,20}(?:it (?:seems|looks|appears)\b|i (?:do not|don['’]t) see\b"
     r"|you (?:have not|haven['’]t|did not|didn['’]t)\b|(?:the|your) (?:paragraph|text|message)\b|there is no\b|no\b)"
@@ -183,11 +186,6 @@ _NOTHING_TO_DO = re.compile(
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )
-
-
-def refuses(text: str) -> bool:
-    """Whether the answer begins as a refusal."""
-    return _REFUSAL.match(text) is not None
 
 
 def asks_back(text: str) -> bool:
