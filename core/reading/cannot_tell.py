@@ -11,7 +11,7 @@ from core.reading.said import FIRM, LABEL, LOOSE, Said
 UNKNOWN = "unknown"
 
 _KNOWING = (
-    r"(?:guess|tell|say|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer|establish|identif|ascertain|classif|"
+    r"(?:guess|tell|told|say|said|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer|establish|identif|ascertain|classif|"
     r"make (?:a|any) (?:\w{1,15} )?(?:guess|determination|judge?ment))\w*"
 )
 _CANNOT = (
@@ -19,7 +19,7 @@ _CANNOT = (
     r"no way (?:to|of)|(?:do not|don't) have enough information to)"
 )
 _FIRM = re.compile(
-    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\bi (?:do not|don't) know\b|"
+    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\bi (?:do not|don't) know\b|\bno telling\b|"
     rf"\b(?:i'm|we're) (?:unable|not able) to (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"(?:^|(?<=[.!?:;,\n\"(]) ?){_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"\b(?:not possible|impossible|no way|hard|difficult) (?:for me )?to (?:\w{{1,15}} ){{0,2}}{_KNOWING}"
@@ -79,7 +79,8 @@ _SAYS_UNKNOWN = re.compile(
 _SILENT = re.compile(
     r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?"
     r"(?:say|specif|mention|stat(?=e)|provide|indicat|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*"
-    r"|\bleaves? (?:\w+ ){1,3}open\b",
+    r"|\b(?:leaves?|left) (?:\w+ ){1,3}open\b|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is |was )?(?:said|stated)\b"
+    r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b",
     re.IGNORECASE,
 )
 

@@ -61,9 +61,7 @@ def _bare(text: str) -> str:
     return between[0] if between else ""
 
 
-def _first_option(
-    text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]
-) -> Begins | None:
+def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]) -> Begins | None:
     text = text[:_READ].lstrip()
     line, _, below = text.partition("\n")
     if _bare(line) in bare:
@@ -75,7 +73,9 @@ def _first_option(
     if not letter["v"].isascii():
         return None
     following = chr(ord(letter["v"].lower()) + 1)
-    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(r"(?:^|[\s,;(])[b-z]\)", line[letter.end() :]):
+    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
+        r"(?:^|[\s,;(])[b-z]\)", line[letter.end() :]
+    ):
         return None  # the options once more, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
@@ -93,9 +93,11 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return None
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
-    conclusions = [names[0] for names in _mentioned(concluding, options[:-1]) if len(set(names)) == 1]
-    if conclusions:
-        return conclusions[-1]
+    conclusions = [only(names) or only(close) for names, close in zip(
+        _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1]), strict=True
+    )]  # fmt: skip
+    if any(conclusions):
+        return [one for one in conclusions if one][-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return UNKNOWN
     said = [match[1] or match[2] for match in _LETTER_SAID.finditer(text)]
@@ -104,6 +106,9 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return options[max(letters)]
     return only(name for names in _mentioned(parts, options[:-1]) for name in names)
 
+
+_CLOSE = 20
+"""Characters behind "is now" in which a place stands that is meant, before one that was."""
 
 _CONCLUDES = re.compile(
     r"(?:^|[,;:–—] ?|\band )(?:so|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"

@@ -21,11 +21,11 @@ class Conclusion(NamedTuple):
 _PARTS = ("description", "domain", "code")
 # Line by line, and every repetition bounded: an answer may be all white space.
 _TAG = re.compile(
-    r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$)[*_ \t]*",
+    r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$| [–—-](?: |$))[*_ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKET_TAG = re.compile(
-    r"(?:^[ \t#>+•-]{1,20})?(?:[*_#]{1,9}\s{0,9})?\[\s{0,9}(DESCRIPTION|DOMAIN|CODE)\s{0,9}\][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*",
+    r"(?:^(?:[ \t#>+•*-]|\d[.)]){1,20})?(?:[*_#]{1,9}\s{0,9})?\[\s{0,9}(DESCRIPTION|DOMAIN|CODE)\s{0,9}\][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _XML_TAG = re.compile(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>", re.IGNORECASE)
@@ -33,7 +33,9 @@ _FENCE = re.compile(r"^([ \t]*)(```|~~~)[^\n`]*\n(.*?)(?:^[ \t]*\2|```|\Z)", re.
 _INLINE = re.compile(r"```(?:python|py)?[ \t]+([^`\n]*)```")
 _DEFINES = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
 _BEGINS = re.compile(r"^(?:import|from|def|@|\w+\s*=\s*lambda)\b", re.MULTILINE)
-_GOES_ON = re.compile(r"[ \t)\]}#@\"']|(?:import|from|def|class|if|else|elif|for|while|try|except|with|return|print)\b|\w[\w.\[\]]*\s*[-+*/]?=|\Z|```|~~~")
+_GOES_ON = re.compile(
+    r"[ \t)\]}#@\"']|(?:import|from|def|class|if|else|elif|for|while|try|except|with|return|print)\b|\w[\w.\[\]]*\s*[-+*/]?=|\Z|```|~~~"
+)
 
 
 def plain(text: str) -> str:
@@ -65,14 +67,14 @@ def _sections(text: str) -> tuple[dict[str, str], int | None]:
     sections: dict[str, str] = {}
     for k, tag in enumerate(tags):
         end = tags[k + 1].start() if k + 1 < len(tags) else len(text)
-        content = text[tag.end() : end].strip()
-        if tag[1] and content:
+        content = text[tag.end() : end].strip("\n").rstrip()
+        if tag[1] and content.strip():
             sections[tag[1].lower()] = content
     return sections, tags[0].start() if tags else None
 
 
 def _unfenced(text: str) -> str:
-    return _FENCE.sub("", text).strip()
+    return re.sub(r"\n\s{0,9}(?:-{3,9}|\*{3,9})\s{0,9}\Z", "", _FENCE.sub("", text).strip())
 
 
 def _code(text: str, fenced_only: bool = False) -> str:
@@ -81,6 +83,7 @@ def _code(text: str, fenced_only: bool = False) -> str:
     defining = [block for block in [*_INLINE.findall(text), *blocks] if _DEFINES.search(block)]
     if defining:
         return defining[-1].strip("\n")
+    text = textwrap.dedent(text)
     begin = _BEGINS.search(text)
     if fenced_only or begin is None or not _DEFINES.search(text):
         return ""

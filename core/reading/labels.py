@@ -24,7 +24,7 @@ def committed(words: str, first: First) -> list[Said]:
 def all_named(text: str, labels: Iterable[str]) -> bool:
     """Whether one sentence names every label, or each has a line of its own: the options once more, no answer."""
     labels = list(labels)
-    lines = {_ITEM.sub("", line) for line in text.casefold().split("\n")}
+    lines = {_ITEM.sub("", line) for line in re.split(r"[\n|]", text.casefold())}
     return lines.issuperset(labels) or any(
         all(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", sentence) for label in labels)
         for sentence in sentences(text.casefold())
@@ -63,7 +63,8 @@ _OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|\s+(?:
 _first_tone = begins_with(
     _TONES,
     {"neg": "negative", "pos": "positive", "neu": "neutral", "👍": "positive", "👎": "negative"},
-    after=_OPTIONS_FOLLOW + r"(?!-| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
+    after=_OPTIONS_FOLLOW
+    + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
 )
 _TONE_CLAIM = re.compile(
     r"\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify|consider"
@@ -134,7 +135,7 @@ _LIST = re.compile(r"\n\W{0,4}[23][.):]")
 _OPTIONS_LIST = re.compile(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b", re.IGNORECASE)
 _OPTIONS_AGAIN = re.compile(
     r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
-    r"|\W{0,3}(?:,|/|\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason|information)\b)",
+    r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason|information)\b)",
     re.IGNORECASE,
 )
 _SURELY_UNKNOWN = re.compile(
@@ -190,7 +191,7 @@ _STATEMENT = re.compile(
 
 def entailment(text: str) -> str | None:
     """ "yes", "no" or "unknown". Where a number and a word disagree ("2) yes") the word counts."""
-    words = reply(text if "{" in text else _STATEMENT.sub("it", text))
+    words = plain(text if "{" in text else _STATEMENT.sub("it", text))
     return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
 
 

@@ -28,13 +28,13 @@ _KIND = (
     r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
     r"|corrected|altered|adapted|masked|reworded|rephrased)"
 )
-_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
+_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|result|redaction|edit)"
 # Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
 _MARKUP = r"[*_#>\s]{0,40}"
 _MARKED = r"[*_#>\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
-    rf"(?:^{_MARKED}(?:(?:the|an?)\s+)?"
+    rf"(?:^{_MARKED}(?:\d[.)] )?(?:(?:the|an?)\s+)?"
     rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
     rf"|paragraph|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
@@ -44,7 +44,7 @@ _LABEL = re.compile(
     r"|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ORIGINAL = re.compile(rf"^{_MARKED}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_ORIGINAL = re.compile(rf"^{_MARKED}(?:\d[.)] )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
 _IN_LINE = re.compile(
     rf"^\W{{0,40}}here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}:[*_]{{0,3}}[ \t]*", re.IGNORECASE
 )
@@ -66,8 +66,10 @@ def paragraph(text: str) -> str | None:
     """
     text = spoken(text)
     parsed = json_in(text) if "{" in text else None
+    if isinstance(parsed, list) and len(parsed) == 1:
+        parsed = parsed[0]
     if isinstance(parsed, dict):
-        value = _longest_text(parsed) if text.startswith(("{", "`")) else _named_text(parsed)
+        value = _longest_text(parsed) if text.startswith(("{", "[", "`")) else _named_text(parsed)
         if value is not None:
             return _clean(value)
     tagged = _last_tagged(text)

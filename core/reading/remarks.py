@@ -16,7 +16,7 @@ _EDITING = (
 _TALK = re.compile(
     rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|here|result)\b", re.IGNORECASE
 )
-_SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version|as follows)\b", re.IGNORECASE)
+_SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version)\b", re.IGNORECASE)
 _TELLS = re.compile(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how|what|thing|deal|catch"
     r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
@@ -63,10 +63,14 @@ def introduction_end(text: str) -> int:
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
         talks = _SURELY_TALK.search(bare) or (_TALK.search(bare) and _OPENS.match(bare) and not _TELLS.search(bare))
-        foreign = re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends:ends + 400])
+        foreign = (
+            re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends : ends + 400])
+        )
         if (announces and (talks or foreign)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
-        elif _OPENS.match(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip():
+        elif (
+            _OPENS.match(bare) and not _TELLS.search(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip()
+        ):
             if _PRESENTS.match(bare):
                 end = ends
         else:
@@ -78,9 +82,9 @@ def introduction_end(text: str) -> int:
 # Remarks after the paragraph
 
 _HEADS = (
-    r"(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed|edits?(?: made)?|summary"
+    r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed|edits?(?: made)?|summary"
     r"|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification"
-    r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed))"
+    r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
 )
 _HEAD_ALONE = re.compile(
     rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
@@ -130,8 +134,8 @@ _RESULT = re.compile(
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
 _RULE = re.compile(r"[ \t]*[-*_=]{3,}[ \t]*")
 _ASIDE = re.compile(
-    rf"\((?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
-    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\n]*\)",
+    rf"[(\[](?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
+    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]",
     re.IGNORECASE,
 )
 
@@ -150,7 +154,7 @@ def without_remarks(text: str) -> str:
             break
         seen = at
     kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
-    bracket = kept.rfind("(")
+    bracket = max(kept.rfind("("), kept.rfind("["))
     return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
 
 

@@ -89,7 +89,12 @@ def _named(entries: Mapping[str, Any]) -> Any:
 
 _TICK = re.compile("[✅✔✓☑🔘]|\\[x\\]|\\(x\\)", re.IGNORECASE)
 _NO_TICK = re.compile(r"[✗✘❌☐✖–—-]?\W?|\[ ?\]|no|false|incorrect|wrong", re.IGNORECASE)
-_UNTICKED = re.compile("[✗✘❌☐✖]|\\[ ?\\]")
+_UNTICKED = re.compile(
+    r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$",
+    re.I,
+)
+_SAID_YES = re.compile(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}", re.IGNORECASE)
+"""An option that the reply accepts or turns down, on a line of its own."""
 _TICKED_CELL = re.compile(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right", re.IGNORECASE)
 _LONGEST_OPTION = 80
 """Characters of a line that is ticked among others."""
@@ -113,23 +118,33 @@ def reply(text: str) -> str:
 
 
 def _lined(text: str) -> str:
-    """`text` with tables as lines, and with a last line that tells what is ticked, where one thing is."""
+    """`text` with tables as lines, and with a line that tells what is ticked, where one thing is."""
     rows = table_rows(text)
-    lines = [line for line in text.split("\n") if not line.lstrip().startswith("|")] if len(rows) > 1 else text.split("\n")
-    if len(rows) == 2:
-        lines += [f"{heading}: {cell}" for heading, cell in zip(*rows, strict=False) if re.search(r"[^\W\d]{3}", heading)]
-    elif len(rows) > 2:
-        lines += [": ".join(row[:2]) if len(row) == 2 else " ".join(row) for row in rows]
-        for column in list(zip(*rows[1:], strict=False))[:9]:
-            ticked = [at for at, cell in enumerate(column, 1) if _TICKED_CELL.fullmatch(cell)]
-            if len(ticked) == 1 and sum(_NO_TICK.fullmatch(cell) is not None for cell in column) == len(column) - 1:
-                cells = [cell for cell in rows[ticked[0]] if not _TICKED_CELL.fullmatch(cell)]
-                return "Final answer: " + (") " if len(cells[:1]) == 1 and len(cells[0]) == 1 else " ").join(cells)
-    ticked_lines = [line for line in lines if _TICK.search(line)]
-    if len(ticked_lines) == 1 and len(ticked_lines[0]) <= _LONGEST_OPTION:
-        lines = [line for line in lines if not _UNTICKED.search(line)]
-        lines[lines.index(ticked_lines[0])] = "Final answer: " + _TICK.sub("", ticked_lines[0]).strip(" -*\t")
+    lines = text.split("\n")
+    if rows:
+        at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
+        others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
+        lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
+    ticked = [line for line in lines if _TICK.search(line)] or [
+        found[1] for line in lines if (found := _SAID_YES.fullmatch(line))
+    ]
+    if len(ticked) == 1 and len(ticked[0]) <= _LONGEST_OPTION:
+        lines = ["" if line in ticked else line for line in lines if not _UNTICKED.search(line)]
+        lines.append("Final answer: " + _TICK.sub("", ticked[0]).strip(" -*\t"))
     return "\n".join(lines)
+
+
+def _rows_as_lines(rows: list[list[str]]) -> list[str]:
+    """One row has its heading before each cell; of several, the only one that is ticked is the answer."""
+    if len(rows) == 2:
+        named = zip(*rows, strict=False)
+        return [f"{heading}: {cell}" for heading, cell in named if re.search(r"[^\W\d]{3}", heading)]
+    for column in list(zip(*rows[1:], strict=False))[:9]:
+        ticked = [at for at, cell in enumerate(column, 1) if _TICKED_CELL.fullmatch(cell)]
+        if len(ticked) == 1 and sum(_NO_TICK.fullmatch(cell) is not None for cell in column) == len(column) - 1:
+            cells = [cell for cell in rows[ticked[0]] if not _TICKED_CELL.fullmatch(cell)]
+            return ["Final answer: " + (") " if len("".join(cells[:1])) == 1 else " ").join(cells)]
+    return [": ".join(row[:2]) if len(row) == 2 else " ".join(row) for row in rows]
 
 
 def sentences(text: str) -> list[str]:
@@ -145,19 +160,19 @@ ADVERBS = (
 )
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
-    r"(?=\s?(?:$|[^\w\s-]|-(?!\w)|\n|(?:because|since|as|due|given|and|but|for|based|in|to|with|according|if|"
-    r"when|while|although|though|unless|on|here|too|overall|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
+    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
 _NOUNS = (
     r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|simulation|"
-    r"label|sentiment|tone|polarity|classification|entailment|option|judge?ment|output|pick"
+    r"label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
 )
 _QUALIFIERS = (
     r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted|expected|likely|"
     r"best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
 )
 _FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
-BE = r"(?:,? is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
+BE = r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
 CONCLUDING = r"(?:so|thus|therefore|hence|overall|ultimately|finally|in conclusion|in short|in summary)"
 _FLAGS = re.IGNORECASE | re.MULTILINE
 LABEL = re.compile(
@@ -175,13 +190,14 @@ IS = re.compile(
 )
 WOULD = re.compile(
     r"\b(?:i|we|a human|humans|most people|people)(?:'d|'ll| would| will| must| should| have to)? (?:(?!the)\w{1,10} ){0,2}"
-    r"(?:say|answer|go with|respond|conclude|vote|choose|pick|select|opt for|label it|classify it as)"
-    r"(?: with| that| for| it is| it's| this is)*:?",
+    r"(?:say|answer|go with|respond|conclude|vote|choose|pick|select|opt for|label it|classify it as|lean)"
+    r"(?: with| that| for| towards?| it is| it's| this is)*:?",
     _FLAGS,
 )
 SO = re.compile(
     r"\bto answer (?:your|the|this) question[,:]"
-    rf"|(?:^|(?<=[.!?;\n]) ?|[,;–—] ?(?:and )?){CONCLUDING}[,:]?(?: it is| it's)?(?= )",
+    rf"|(?:^|(?<=[.!?;\n]) ?|[,;–—] ?(?:and )?){CONCLUDING}[,:]?(?: it is| it's| it would be)?(?= )"
+    r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
 STATED = (IS, WOULD, SO)
@@ -245,7 +261,8 @@ def said(
     """
     above, _, last = text.rpartition("\n")
     listed = _ITEM.match(last) and _ITEM.match(above[above.rfind("\n") + 1 :])
-    for at in {0} - {0 if listed else -1} | {*(end.end() for end in islice(re.finditer(r"[.!?:] ", last), _MOST))}:
+    ends = [] if listed else islice(re.finditer(r"\A|[.!?:] ", last), _MOST)
+    for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Said(begins.value, len(text), FIRM)
     for match in islice(_ABOVE_REASONS.finditer(text), _MOST):
@@ -291,7 +308,7 @@ def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = Non
 
     def first(text: str) -> Begins | None:
         if match := pattern.match(text):
-            return Begins(values[match["v"].lower()], match.end("v"))
+            return Begins(values[match["v"].lower()], match.end())
         match = only.match(text) if only else None
         return Begins((alone or {})[match["v"].lower()], match.end("v")) if match else None
 

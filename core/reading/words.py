@@ -8,14 +8,14 @@ from typing import Any
 
 from core.reading.refusal import names_nothing
 from core.reading.remarks import asks_back
-from core.text.reply import json_in, spoken
+from core.text.reply import concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
 
 _BULLET = re.compile(
-    r"^[ \t]*(?:[-*•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
-    r"|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
+    r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
+    r"|\(?\d+[.):](?!\d)|\d{1,2} [-–—](?= )|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _QUOTED = re.compile(
     r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
@@ -38,7 +38,8 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _HTML_ITEM = re.compile(r"<li>[ \t]*", re.IGNORECASE)
-_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|br)[ \t]{0,4}/?>", re.IGNORECASE)
+_BREAK = re.compile(r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?=[^\n]{1,60}(?:\n|\Z))|(?<=[\w\"'])[ \t]+[•·][ \t]+", re.IGNORECASE)
+_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p)[ \t]{0,4}/?>", re.IGNORECASE)
 _BRACKETED = re.compile(r"^[ \t]*\[([^\[\]\"“'‘\n]*,[^\[\]\"“'‘\n]*)\][ \t]*$", re.MULTILINE)
 _NUMBERED_WITHIN = re.compile(r"[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
@@ -57,7 +58,8 @@ def word_list(text: str) -> list[str] | None:
     Notes in brackets or after a dash or colon are left out, and so are repetitions and remarks beside the list. None
     for a refusal and for a question back.
     """
-    text = spoken(text)
+    indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
+    text = indent + concluded(spoken(text))
     parsed = json_in(text)
     if parsed is not None:
         return _tidy(_strings(parsed))
@@ -75,7 +77,9 @@ def _found(lines: list[str]) -> list[str]:
 def _lines(text: str) -> list[str]:
     """HTML items and what is numbered within a line have lines of their own."""
     lines: list[str] = []
-    text = _BRACKETED.sub(r"\1", text)
+    text = _BRACKETED.sub(
+        r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " " if "\n" in gap[0] else "\n• ", text)
+    )
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
     return lines
@@ -104,7 +108,9 @@ def _strings(parsed: Any) -> list[str]:
 def _listed(lines: Iterable[str]) -> list[str]:
     """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
-    outermost = min((indent for indent, _ in bullets), default=0)
+    indents = [indent for indent, _ in bullets]
+    # The first line has lost its indent where white space around the answer was taken off.
+    outermost = min(indents[1:] if len(set(indents[1:])) == 1 < len(indents) - 1 else indents, default=0)
     below_heading = True
     words: list[str] = []
     for indent, content in bullets:

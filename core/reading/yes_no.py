@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from core.reading.cannot_tell import UNKNOWN, not_guessed
 from core.reading.refusal import declines
-from core.reading.said import FIRM, STATED, First, Said, begins_with, reply, said, settle
+from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 YES_NO = {"yes": "yes", "yep": "yes", "yeah": "yes", "yup": "yes", "no": "no", "nope": "no"}
 TRUE_FALSE = {"true": "yes", "false": "no"}
-ALONE = {"y": "yes", "n": "no", "affirmative": "yes", "negative": "no", "👍": "yes", "👎": "no"}
+ALONE = {"y": "yes", "n": "no", "no way": "no", "affirmative": "yes", "negative": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = re.compile(
-    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no)\b(?: ?:)?",
+    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no)\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
     re.IGNORECASE,
 )
 _UNABLE = re.compile(
@@ -51,7 +51,9 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
 
 _SIMULATED = (
     # "the robot will likely answer yes"
-    re.compile(r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim)s?(?: with| that| it's)?:?", _FLAGS),
+    re.compile(
+        r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim)s?(?: with| that| it's)?:?", _FLAGS
+    ),
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
     *STATED,
 )
@@ -63,20 +65,36 @@ _TRUTH = re.compile(
     r"\b(?:right|correct|true|actual|real|factual|proper)(?: answer)?\b|\b(?:reality|in fact|factually|truth|objectively)\b",
     re.IGNORECASE,
 )
-_ROBOT = re.compile(r"\b(?:robot|model|assistant|bot|ai|it|its|he|she|they|predict\w*|guess\w*|expect\w*|simulat\w*)\b", re.IGNORECASE)
+_ROBOT = re.compile(
+    r"\b(?:robot|model|assistant|bot|ai|it|its|he|she|they|predict\w*|guess\w*|expect\w*|simulat\w*)\b", re.IGNORECASE
+)
+
+
+_ACTUALLY = re.compile(r"\b(?:really|actually|truly)\b", re.IGNORECASE)
+_BUT_ROBOT = re.compile(
+    r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,40}\b(?:robot|model|it)\b", re.IGNORECASE
+)
+_EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
+_UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
 
 
 def of_truth(text: str, at: int, until: int) -> bool:
-    """Whether the statement tells what is so ("The right answer is no"), not what the robot will say."""
+    """Whether the statement tells what is so ("The right answer is no") or might be, not what the robot will say."""
     begin = max(0, at - 80)
     clause = re.split(r"[.!?;,\n]|\bbut\b", text[begin:at])[-1] + text[at:until]
-    return _TRUTH.search(clause) is not None and _ROBOT.search(clause) is None
+    if _EITHER.search(text, begin, until):
+        return True
+    told = _TRUTH.search(clause) or (_ACTUALLY.search(text, at, until + 12) and _BUT_ROBOT.match(text, until + 4))
+    return told is not None and _ROBOT.search(clause) is None
 
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
     """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
     unknown = [] if declines(words) else not_guessed(words)
-    return [*unknown, *said(words, first, markers, doubts=False, passes=of_truth)]
+    guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
+    if any(one.weight > LOOSE for one in guessed):
+        unknown = [one for one in unknown if not _UNSURE.match(words, one.at)]  # a hedge
+    return [*unknown, *guessed]
 
 
 def simulation(text: str) -> str | None:

@@ -14,7 +14,9 @@ _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>|\[INST\]|\n))|\[INST\]"
 )
-_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z")
+_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z"
+)
 _ECHO = re.compile(r"\A\s*(?:<s>\s*)?\[INST\][^\[]*\[/INST\]")
 _PREFIX = re.compile(r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*)?", re.IGNORECASE)
 _NEXT_TURN = re.compile(

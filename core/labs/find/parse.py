@@ -267,6 +267,7 @@ def _in_words(command: Command) -> str:
 
 # The final answer
 
+
 def is_final(text: str, rules: Rules) -> bool:
     """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
     if rules == "paper":

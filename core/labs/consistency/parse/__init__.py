@@ -42,8 +42,7 @@ def ability(text: str, rules: Rules) -> str | None:
 
 def word_list(text: str, rules: Rules) -> list[str] | None:
     """The words of a feature attribution, in the order given; never an empty list."""
-    text = text.strip()
-    return paper.word_list(text) if rules == "paper" else words.word_list(text)
+    return paper.word_list(text.strip()) if rules == "paper" else words.word_list(text)
 
 
 def paragraph(text: str, rules: Rules) -> str | None:

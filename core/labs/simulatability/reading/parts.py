@@ -10,7 +10,7 @@ from core.labs.simulatability.reading import paper
 from core.labs.simulatability.reading.values import CounterfactualPair
 from core.labs.simulatability.tasks import Method, Task
 from core.reading.yes_no import lead
-from core.text.reply import as_written, json_in, keyed, own_turn, spoken, without_markup
+from core.text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
 
 # The explanation
 
@@ -66,12 +66,12 @@ _OTHER_LINE = re.compile(
 )
 _QUESTION_LABEL = re.compile(
     r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related) ?){0,6}"
-    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2} ?[:–—][\s\"]{0,3}",
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be|would be))?(?: ?[:–—]| - )[\s\"]{0,3}",
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(
     r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm|well)[!.,]{1,2}\s?|"
-    r"(?:here is|here's|here are|a follow-?up|one|my|possible|how about|what about)\b[^:?]{0,80}: ?)",
+    r"(?:here is|here's|here are|(?:a|the) (?:new |follow-?up)|one|my|possible|how about|what about|i(?:'d|'ve| would| have| came| suggest))\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
 _QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(])| [^\w\s?]{1,6}$)| ?(?:yes|no)\b)")
@@ -86,6 +86,9 @@ _ASKS = re.compile(
     r"^(?:is|are|was|were|am|can|could|do|does|did|will|would|should|shall|may|might|must|has|have|had)\b",
     re.IGNORECASE,
 )
+
+
+_PICTURE = re.compile(r"\A[^\w\s\x00-\x7f¿¡]{1,4} ")
 
 
 def _only(value: Any) -> str:
@@ -110,6 +113,7 @@ def _has_words(text: str) -> bool:
 
 def _questions(lines: list[str]) -> Iterator[str]:
     for index, line in enumerate(lines):
+        line = _PICTURE.sub("", line)
         line = _NUMBER.sub("", line)
         if _OTHER_LINE.match(line):
             continue
@@ -133,6 +137,9 @@ def question(text: str) -> str | None:
     spoke = _TAG.sub("\n", spoken(text))
     listed = json_in(spoke) if spoke.startswith(("[", "`")) else None
     source = _only(keyed(spoke, _QUESTION_KEYS) or listed) or spoke
+    rows = table_rows(source)
+    if rows:
+        source = "\n".join(cell for row in rows[1:] for cell in row if "?" in cell)
     lines = without_markup(source).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
