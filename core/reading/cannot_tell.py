@@ -19,7 +19,7 @@ _CANNOT = (
     r"no way (?:to|of)|(?:do not|don't) have enough information to)"
 )
 _FIRM = re.compile(
-    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\bi (?:do not|don't) know\b|\bno telling\b|"
+    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\b(?:i|we) (?:do not|don't|have no way to) know\b|\bno (?:telling|clue|idea|guess)\b|"
     rf"\b(?:i'm|we're) (?:unable|not able) to (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"(?:^|(?<=[.!?:;,\n\"(]) ?){_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"\b(?:not possible|impossible|no way|hard|difficult) (?:for me )?to (?:\w{{1,15}} ){{0,2}}{_KNOWING}"
@@ -30,7 +30,7 @@ _FIRM = re.compile(
 _LOOSE = re.compile(
     r"\b(?:not enough|insufficient|no (?:relevant|direct|sufficient)) (?:information|info|context|basis)\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
-    r"\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's|remains) (?:unclear|not clear|uncertain|unknown)\b",
+    r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's|remains) (?:unclear|not clear|uncertain|unknown)\b",
     re.IGNORECASE,
 )
 _ONLY_UNSURE = re.compile(
@@ -64,9 +64,9 @@ def not_guessed(text: str) -> Iterator[Said]:
 
 _OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
 _SAYS_UNKNOWN = re.compile(
-    rf"""(?:\b|(?=n't))(?: unknown | undetermined | indeterminate | unclear | insufficient | n/a | none\ of\ the\ above
+    rf"""(?:\b|(?=n't))(?: unknown | undetermined | undeterminable | indeterminate | indeterminable | unclear | insufficient | n/a | none\ of\ the\ above
       | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
-      | nobody\ knows | i\ (?:do\ not|don't)\ know | no\ idea
+      | nobody\ knows | (?:i|we)\ (?:do\ not|don't)\ know | no\ idea
       | (?:lacks?|lacking|too\ little)\ (?:\w+\ )?(?:information|context|details?)
       | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|impossible\ (?:for\ me\ )?to
          |(?:no\ way|not\ possible|hard|difficult)\ to)

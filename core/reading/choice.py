@@ -38,7 +38,7 @@ _LETTER = re.compile(
 
 
 _BEFORE_NAME = r"[\W_]{0,6}(?:(?:most likely|probably|likely|definitely|it is|it's|he is|she is|in|at|on|to|the|a|an)[ :]{1,2}){0,4}[\W_]{0,4}"
-_BEHIND_NAME = r"(?=\s{0,3}(?:\Z|[.;:!?)\](\n\"'–—]| - |,(?! ?(?:or |and )?(?:[a-z]\) ?)?[\"']?(?:@)\b)|(?:because|since|as|due|given|according|based)\b))"
+_BEHIND_NAME = r"(?=\s{0,3}(?:\Z|[.;:!)\](\n\"'–—]| - |,(?! ?(?:or |and )?(?:[a-z]\) ?)?[\"']?(?:@)\b)|(?:because|since|as|due|given|according|based)\b))"
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
@@ -72,10 +72,9 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
         return Begins(bare[found["v"]], found.end("v")) if found else None
     if not letter["v"].isascii():
         return None
+    rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
-    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
-        r"(?:^|[\s,;(])[b-z]\)", line[letter.end() :]
-    ):
+    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
         return None  # the options once more, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
@@ -111,7 +110,7 @@ _CLOSE = 20
 """Characters behind "is now" in which a place stands that is meant, before one that was."""
 
 _CONCLUDES = re.compile(
-    r"(?:^|[,;:–—] ?|\band )(?:so|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
+    r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
     r"|\b(?:(?:is|are) (?:still|now|currently|therefore|thus|finally)|remains?|must be|ended up)\b",
     re.IGNORECASE,
 )

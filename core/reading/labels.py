@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
-from core.reading.said import FIRM, IS, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
+from core.reading.said import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 
 
@@ -50,7 +50,15 @@ def _label(text: str, first: First, options: Iterable[str], claims: Callable[[st
     statements = committed(text, first)
     if any(one.weight > LOOSE for one in statements):
         return settle(statements)
-    return None if declines(text) or all_named(text, options) else claims(text) or settle(statements)
+    if all_named(text, options):
+        return None
+    value = claims(_undeclined(text)) or settle(statements)
+    return None if value == UNKNOWN and declines(text) else value
+
+
+def _undeclined(text: str) -> str:
+    """`text` without the sentences that refuse something: what another of them claims still counts."""
+    return "\n".join(part for part in sentences(text) if not declines(part)) if declines(text) else text
 
 
 # Sentiment
@@ -74,13 +82,15 @@ _TONE_CLAIM = re.compile(
     re.IGNORECASE,
 )
 _TONE_WORD = re.compile(
-    rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never)\W+(?:a\W+)?"
+    rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never|nothing)\W+(?:a\W+)?"
     rf"|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
     re.IGNORECASE,
 )
 _BOTH = re.compile(
     r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
 )
+_LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
+"""The options in brackets."""
 _OPPOSITE = re.compile(
     r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite |very )?(?:the )?opposite of))\W+(?:an? )?(positive|negative)\b",
     re.IGNORECASE,
@@ -89,7 +99,8 @@ _OPPOSITE = re.compile(
 
 def sentiment(text: str) -> str | None:
     """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
-    words = _OPPOSITE.sub(lambda tone: f"is {'negative' if tone[1].lower() == 'positive' else 'positive'}", reply(text))
+    words = _LISTED.sub("", reply(text))
+    words = _OPPOSITE.sub(lambda tone: f"is {'negative' if tone[1].lower() == 'positive' else 'positive'}", words)
     return _label(words, _first_tone, ("positive", "negative", "neutral", UNKNOWN), _tone_claimed)
 
 
@@ -110,7 +121,7 @@ def _tone_claimed(text: str) -> str | None:
 
 def _tone_of(sentence: str) -> Said | None:
     """What the sentence calls the sentiment, the tone or the answer, else what it says of anything."""
-    named = [one for one in said(sentence, _first_tone, (IS,)) if one.at < len(sentence)]
+    named = [one for one in said(sentence, _first_tone) if one.at < len(sentence)]
     claim = None if named else _TONE_CLAIM.search(sentence)
     return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else named[-1] if named else None
 
@@ -131,7 +142,7 @@ _NUMBER = re.compile(
     r"(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
     re.IGNORECASE,
 )
-_LIST = re.compile(r"\n\W{0,4}[23][.):]")
+_LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
 _OPTIONS_LIST = re.compile(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b", re.IGNORECASE)
 _OPTIONS_AGAIN = re.compile(
     r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
@@ -178,7 +189,7 @@ _FALSE = re.compile(
     re.IGNORECASE,
 )
 _NEITHER = re.compile(
-    r"\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
+    r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
     r"\b(?:or|nor) (?:contradict|refute|den)",
     re.IGNORECASE,
 )

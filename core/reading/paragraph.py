@@ -28,17 +28,18 @@ _KIND = (
     r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
     r"|corrected|altered|adapted|masked|reworded|rephrased)"
 )
-_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|result|redaction|edit)"
+_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
 # Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
 _MARKUP = r"[*_#>\s]{0,40}"
-_MARKED = r"[*_#>\t ]{0,40}"
+_MARKED = r"[*_#>\[\]\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
     rf"(?:^{_MARKED}(?:\d[.)] )?(?:(?:the|an?)\s+)?"
     rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
-    rf"|paragraph|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
+    rf"|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
     rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer|output)[*_]{{0,3}}[ \t]*$"
+    rf"|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$|\A{_MARKUP}(?:result|a|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a|assistant):[ \t]"
     r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
     r"|^[^\S\n]*or:?\s*$",
@@ -46,7 +47,9 @@ _LABEL = re.compile(
 )
 _ORIGINAL = re.compile(rf"^{_MARKED}(?:\d[.)] )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
 _IN_LINE = re.compile(
-    rf"^\W{{0,40}}here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}:[*_]{{0,3}}[ \t]*", re.IGNORECASE
+    rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve| have)? (?:changed?|edit(?:ed)?|"
+    r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*",
+    re.IGNORECASE,
 )
 _BEFORE_QUOTE = re.compile(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
@@ -54,7 +57,7 @@ _BEFORE_QUOTE = re.compile(
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.,]{1,3}[ \t]*(?=\S)", re.IGNORECASE
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.]{1,3}[ \t]*(?=\S)", re.IGNORECASE
 )
 
 
@@ -157,7 +160,7 @@ def _after_label(text: str) -> str:
             return after[: original.start()] if original else after
         end = label.start()
     text = text[:end] if text[:end].strip() else text
-    text = text[introduction_end(text) :]
+    text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
     for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
         match = opening.match(text)
         if match:

@@ -14,7 +14,10 @@ _EDITING = (
     r"|substitut)\w{0,5}"
 )
 _TALK = re.compile(
-    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|here|result)\b", re.IGNORECASE
+    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is|you (?:go|are))"
+    r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage|review|story|premise|output"
+    r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
+    re.IGNORECASE,
 )
 _SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version)\b", re.IGNORECASE)
 _TELLS = re.compile(
@@ -37,7 +40,7 @@ _ABOUT_WORDS = re.compile(
 
 _OPENS = re.compile(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
-    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|we (?:can|could)|my apologies"
+    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)|we (?:can|could)|my apologies"
     r"|apologies|sorry for|you (?:can|could))",
     re.IGNORECASE,
 )
@@ -118,7 +121,11 @@ _OFFER = re.compile(
     r"|would you like (?:me|another|a)\b"
     r"|(?:i )?hope (?:this|that) helps"
     r"|(?:the )?(?:redacted|masked|changed|removed|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)"
-    r"|without these words"
+    r"|without these words|word count\b|i hope (?:this|that|it)\b"
+    r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text|statement)\b[^\n]{0,30}"
+    r"\b(?:is|becomes|reads|conveys|expresses|shifts|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b"
+    r"|this (?:makes|changes|turns|flips|shifts) the (?:sentiment|answer|tone|label)\b"
+    r"|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->|=>|to|became) [\"“'‘*][^\n]{1,200}\Z"
     r"|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
     r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?"
     r"(?:is|becomes|would be)\b"
@@ -180,7 +187,8 @@ _NOTHING_GIVEN = re.compile(
 _ASKS = re.compile(
     r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
     r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
-    r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b",
+    r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b"
+    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\?|(?:there is )?no (?:paragraph|text|review)\b[^\n]{0,20})\W{0,9}\Z",
     re.IGNORECASE,
 )
 _NOTHING_TO_DO = re.compile(

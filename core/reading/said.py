@@ -160,11 +160,11 @@ ADVERBS = (
 )
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
-    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
-    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
+    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
 _NOUNS = (
-    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|simulation|"
+    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|reply|simulation|"
     r"label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
 )
 _QUALIFIERS = (
@@ -185,7 +185,7 @@ LABEL = re.compile(
 IS = re.compile(
     # "the answer to this is (clearly)"; what is said of the starter question is not the answer
     rf"\b(?:(?P<final>final answer)|{_NOUNS})"
-    rf"(?: (?:to|for|about|here|given|in|of|between)\b(?:(?!starter|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
+    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
     _FLAGS,
 )
 WOULD = re.compile(
@@ -200,7 +200,8 @@ SO = re.compile(
     r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
-STATED = (IS, WOULD, SO)
+IT_IS = re.compile(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)", re.IGNORECASE)
+STATED = (IS, WOULD, SO, IT_IS)
 _CONCLUDES = re.compile(
     r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"
     r"in short|in summary|to sum up|all in all|as a result)\b",
@@ -244,6 +245,8 @@ def stands(text: str, at: int, until: int, doubts: bool) -> int:
     return FIRM if firm else LOOSE
 
 
+_IN_BRACKETS = re.compile(r"^[^()\n.:]{1,40}\(([^()\n]{1,40})\)\W{0,4}$", re.MULTILINE)
+"""A short line that ends so, in another language for one: "Oui (yes)"."""
 _ABOVE_REASONS = re.compile(r"^(.{1,60})\n(?=\W{0,4}(?:justification|explanation|reason)\b)", re.I | re.MULTILINE)
 _ITEM = re.compile(r"\W{0,4}(?:[a-z]|\d)[).]", re.IGNORECASE)
 
@@ -265,6 +268,9 @@ def said(
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Said(begins.value, len(text), FIRM)
+    for match in islice(_IN_BRACKETS.finditer(text), _MOST):
+        if begins := alone(match[1], first):
+            yield Said(begins.value, match.start(1), FIRM)
     for match in islice(_ABOVE_REASONS.finditer(text), _MOST):
         if begins := alone(match[1], first):
             yield Said(begins.value, match.start(), FIRM)

@@ -29,7 +29,8 @@ _CATEGORIES = (
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
 _NONE = re.compile(
-    r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE
+    r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|nothing\b.*|no words?\b.*|no (?:important )?words\b.*)\W*$",
+    re.IGNORECASE,
 )
 _REMARK = re.compile(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
@@ -37,11 +38,25 @@ _REMARK = re.compile(
     r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
     re.IGNORECASE,
 )
-_HTML_ITEM = re.compile(r"<li>[ \t]*", re.IGNORECASE)
-_BREAK = re.compile(r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?=[^\n]{1,60}(?:\n|\Z))|(?<=[\w\"'])[ \t]+[•·][ \t]+", re.IGNORECASE)
-_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p)[ \t]{0,4}/?>", re.IGNORECASE)
-_BRACKETED = re.compile(r"^[ \t]*\[([^\[\]\"“'‘\n]*,[^\[\]\"“'‘\n]*)\][ \t]*$", re.MULTILINE)
-_NUMBERED_WITHIN = re.compile(r"[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
+_MARK = re.compile(
+    r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+"
+    r"|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
+    re.IGNORECASE,
+)
+"""Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
+_COURTESY = re.compile(r"\A(?:sure|certainly|of course|okay|ok)(?: thing)?[!.]+[ \t]+", re.IGNORECASE)
+_REMARK_BEHIND = re.compile(
+    r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
+)
+_HTML_ITEM = re.compile(r"<(?:li|word|item|term|phrase)>[ \t]*", re.IGNORECASE)
+_BREAK = re.compile(
+    r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))|(?<=[\w\"'])[ \t]+[•·][ \t]+",
+    re.IGNORECASE,
+)
+_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
+_BRACKETED = re.compile(r"^[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$", re.MULTILINE)
+_NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
 _ARE_WORDS = re.compile(
     r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$",
@@ -71,7 +86,18 @@ def word_list(text: str) -> list[str] | None:
 
 
 def _found(lines: list[str]) -> list[str]:
-    return _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+    return _listed(lines) or _tabled(lines) or _annotated(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+
+
+_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?::| [-–—]) \S.*")
+
+
+def _annotated(lines: list[str]) -> list[str]:
+    """The words of lines that all say "word: why", or "word - why"; a category ("Positive: ..") is no word."""
+    found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
+    notes = [note[1] for note in found if note]
+    categories = any(_CATEGORY.match(f"{note}: x") for note in notes)
+    return notes if len(notes) == len(lines) > 1 and not categories else []
 
 
 def _lines(text: str) -> list[str]:
@@ -81,8 +107,16 @@ def _lines(text: str) -> list[str]:
         r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " " if "\n" in gap[0] else "\n• ", text)
     )
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
+        line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
+        line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
+    if any(_RULED.fullmatch(line) for line in lines):
+        lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
     return lines
+
+
+_RULED = re.compile(r"[ \t]*-{2,}[-:| \t]*\|[-:| \t]*")
+"""The line below the heading of a table without outer lines."""
 
 
 def _strings(parsed: Any) -> list[str]:
@@ -99,6 +133,8 @@ def _strings(parsed: Any) -> list[str]:
         if inner:
             return [string for value in inner for string in _strings(value)]
         texts = [value for value in parsed.values() if isinstance(value, str)]
+        if len(texts) > 1 and all(re.fullmatch(r"(?i)(?:word|term|phrase)?[ _]?\d{1,2}", str(name)) for name in parsed):
+            return texts
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
         return texts[:1] if len(parsed) == 1 else [str(name) for name in parsed]
@@ -113,10 +149,12 @@ def _listed(lines: Iterable[str]) -> list[str]:
     outermost = min(indents[1:] if len(set(indents[1:])) == 1 < len(indents) - 1 else indents, default=0)
     below_heading = True
     words: list[str] = []
-    for indent, content in bullets:
+    for k, (indent, content) in enumerate(bullets):
+        deeper = k + 1 < len(bullets) and bullets[k + 1][0] > indent
+        heading = bool(_HEADING.match(content) or (deeper and _CATEGORY.match(f"{content.strip('*_ ')}: x")))
         if indent <= outermost:
-            below_heading = bool(_HEADING.match(content))
-        if not _HEADING.match(content) and (indent <= outermost or below_heading):
+            below_heading = heading
+        if not heading and (indent <= outermost or below_heading):
             words += _entries(content)
     return words
 
@@ -148,7 +186,7 @@ def _tabled(lines: Iterable[str]) -> list[str]:
     """The column whose heading says that it holds words, else the first that is no numbering."""
     rows = [[cell.strip() for cell in line.strip(" |\t").split("|")] for line in lines if line.lstrip().startswith("|")]
     if len(rows) < 2:
-        return []
+        return [word for row in rows for cell in row for word in _entries(cell)]
     if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
         return [word for row in rows for word in _entries(row[0])]  # a table without a heading
     numbered = [number for number, heading in enumerate(rows[0]) if not _NUMBER_COLUMN.fullmatch(heading)]
@@ -241,7 +279,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
-    parts = re.split(r"\s*[,;、，]\s*|\s+[/|]\s+", re.sub(r"\s+", " ", text))
+    parts = re.split(r"\s*[,;、，]\s*|\s+[/|&+]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
         return parts
     *rest, last = parts

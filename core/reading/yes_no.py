@@ -27,7 +27,7 @@ _UNABLE = re.compile(
 
 def plain(text: str) -> str:
     """The words of a reply to a yes-or-no question, in which "yes or no" is no answer."""
-    return _BOTH.sub("(both)", reply(text))
+    return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else "(both)", reply(text))
 
 
 def lead(text: str) -> tuple[str, str] | None:
@@ -108,6 +108,6 @@ def simulation(text: str) -> str | None:
     if begins and _ABOUT_GUESSING.search(begins[1]):
         if begins[0] == "no":
             statements.append(Said(UNKNOWN, 0, FIRM))
-    elif begins and all(one.value != UNKNOWN for one in statements):
+    elif begins and not _TRUTH.match(words) and all(one.value != UNKNOWN for one in statements):
         statements.append(Said(begins[0], 0, FIRM))
     return settle(statements)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -18,6 +20,7 @@ _SPECIAL = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z"
 )
 _ECHO = re.compile(r"\A\s*(?:<s>\s*)?\[INST\][^\[]*\[/INST\]")
+_DIALOGUE = re.compile(r"\A\s*(?:user|human)\s*:[^\n]{0,2000}\n\s*(?=(?:assistant|ai)\s*:)", re.IGNORECASE)
 _PREFIX = re.compile(r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*)?", re.IGNORECASE)
 _NEXT_TURN = re.compile(
     r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question)\s*:", re.IGNORECASE
@@ -37,7 +40,7 @@ _PLAIN = _QUOTES | _WIDE
 @lru_cache(maxsize=64)
 def spoken(text: str) -> str:
     """`text` without thinking blocks, special tokens, the words a prompt put in the model's mouth, and further turns."""
-    text = _ECHO.sub("", without_thinking(text))
+    text = _DIALOGUE.sub("", _ECHO.sub("", without_thinking(text)))
     end = next((turn.start() for turn in _TURN_END.finditer(text) if text[: turn.start()].strip()), len(text))
     return _PREFIX.sub("", _SPECIAL.sub("", text[:end])).strip()
 
@@ -115,6 +118,9 @@ def table_rows(text: str) -> list[list[str]]:
 
 
 _TRIES = 20
+_LONGEST_LITERAL = 20_000
+_MOST_BRACKETS = 60
+"""Of what is read as Python's own notation, {'answer': 'no'}."""
 
 
 def json_in(text: str) -> dict[str, Any] | list[Any] | None:
@@ -127,6 +133,21 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
             continue
         if value:
             return value  # type: ignore[no-any-return]
+    return _literal(text.strip().removeprefix("```json").strip("`\n "))
+
+
+def _literal(text: str) -> Any:
+    """JSON that breaks off, or an object in Python's notation, where `text` is nothing else."""
+    if not text.startswith(("{'", '{"', "{\n")) or len(text) > _LONGEST_LITERAL or text.count("{") > 9:
+        return None
+    for end in ("}", '"}', "]}"):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(text + end)
+    if not text.endswith("}") or text.count("[") + text.count("(") > _MOST_BRACKETS:
+        return None
+    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        value = ast.literal_eval(text)
+        return value if isinstance(value, dict) else None
     return None
 
 
@@ -138,8 +159,8 @@ def fields(text: str) -> dict[str, Any]:
     try:
         entries, _ = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
-        return {}
-    return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
+        entries = _literal(text.strip()) or {}
+    return {str(key).lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
 
 
 def keyed(text: str, keys: Iterable[str]) -> Any:
