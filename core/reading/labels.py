@@ -92,7 +92,9 @@ _BOTH = re.compile(
 _LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
 """The options in brackets."""
 _OPPOSITE = re.compile(
-    r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite |very )?(?:the )?opposite of))\W+(?:an? )?(positive|negative)\b",
+    r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
+    r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"
+    r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite |very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b",
     re.IGNORECASE,
 )
 
@@ -100,7 +102,9 @@ _OPPOSITE = re.compile(
 def sentiment(text: str) -> str | None:
     """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
     words = _LISTED.sub("", reply(text))
-    words = _OPPOSITE.sub(lambda tone: f"is {'negative' if tone[1].lower() == 'positive' else 'positive'}", words)
+    words = _OPPOSITE.sub(
+        lambda tone: f" is {'negative' if tone[tone.lastgroup or ''].lower() == 'positive' else 'positive'}", words
+    )
     return _label(words, _first_tone, ("positive", "negative", "neutral", UNKNOWN), _tone_claimed)
 
 
@@ -207,6 +211,8 @@ def entailment(text: str) -> str | None:
 
 
 def _verdict_claimed(text: str) -> str | None:
+    if text.startswith("(both)"):
+        return None
     verdicts = []
     for sentence in map(settled, stated(text)):
         if cannot_tell(sentence) is not None or is_silent(sentence) or _NEITHER.search(sentence):

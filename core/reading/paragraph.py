@@ -15,7 +15,7 @@ from typing import Any
 
 from core.reading.refusal import begins_as_refusal
 from core.reading.remarks import asks_back, introduction_end, is_suggestions, without_remarks
-from core.text.reply import fenced, json_in, spoken
+from core.text.reply import answered, fenced, json_in, spoken
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
@@ -61,13 +61,21 @@ _COURTESY = re.compile(
 )
 
 
+_LABEL_ONLY = re.compile(
+    r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph|text|review|statement)"
+    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now)? )?(?:positive|negative|neutral|mixed|unknown|yes|no|none|n/a)\W{0,9}",
+    re.IGNORECASE,
+)
+"""An answer where a paragraph should be."""
+
+
 def paragraph(text: str) -> str | None:
     """The last paragraph offered, without introduction, label, quotes and closing remarks.
 
     None for a refusal, a question back, and suggestions of how one might edit. Read from, in this order: a JSON field,
     <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
     """
-    text = spoken(text)
+    text = answered(spoken(text))
     parsed = json_in(text) if "{" in text else None
     if isinstance(parsed, list) and len(parsed) == 1:
         parsed = parsed[0]
@@ -81,7 +89,7 @@ def paragraph(text: str) -> str | None:
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
         return _clean(_after_label(blocks[-1]))
-    if begins_as_refusal(text) or asks_back(text) or is_suggestions(text):
+    if _LABEL_ONLY.fullmatch(text) or begins_as_refusal(text) or asks_back(text) or is_suggestions(text):
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(_after_label(text))
     return _clean(found)

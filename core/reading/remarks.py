@@ -26,8 +26,12 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """A body that begins so."""
-_FOREIGN = re.compile(r"[^a-z\n]{2,40}[:：]\s*", re.IGNORECASE)
-"""A label in another script than the paragraph's."""
+_FOREIGN = re.compile(
+    r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit|tekst|texto|texte)\b[^\n:]{0,30})"
+    r"[:：]\s*",
+    re.IGNORECASE,
+)
+"""A label in another script or language than the paragraph's."""
 
 _ABOUT_WORDS = re.compile(
     r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"

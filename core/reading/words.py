@@ -8,7 +8,7 @@ from typing import Any
 
 from core.reading.refusal import names_nothing
 from core.reading.remarks import asks_back
-from core.text.reply import concluded, json_in, spoken
+from core.text.reply import answered, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
@@ -74,7 +74,7 @@ def word_list(text: str) -> list[str] | None:
     for a refusal and for a question back.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
-    text = indent + concluded(spoken(text))
+    text = indent + concluded(answered(spoken(text)))
     parsed = json_in(text)
     if parsed is not None:
         return _tidy(_strings(parsed))
@@ -89,7 +89,7 @@ def _found(lines: list[str]) -> list[str]:
     return _listed(lines) or _tabled(lines) or _annotated(lines) or _running("\n".join(lines)) or _one_a_line(lines)
 
 
-_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?::| [-–—]) \S.*")
+_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?::| [-–—=→]| [-=]>) \S.*")
 
 
 def _annotated(lines: list[str]) -> list[str]:

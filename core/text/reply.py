@@ -40,7 +40,7 @@ _PLAIN = _QUOTES | _WIDE
 @lru_cache(maxsize=64)
 def spoken(text: str) -> str:
     """`text` without thinking blocks, special tokens, the words a prompt put in the model's mouth, and further turns."""
-    text = _DIALOGUE.sub("", _ECHO.sub("", without_thinking(text)))
+    text = _ECHO.sub("", without_thinking(text))
     end = next((turn.start() for turn in _TURN_END.finditer(text) if text[: turn.start()].strip()), len(text))
     return _PREFIX.sub("", _SPECIAL.sub("", text[:end])).strip()
 
@@ -63,6 +63,11 @@ def without_thinking(text: str) -> str:
     if not thinking:
         kept.append(text[at:])
     return "".join(kept)
+
+
+def answered(text: str) -> str:
+    """`text` without a request that it repeats before its own turn ("User: ..", "Assistant: ..")."""
+    return _PREFIX.sub("", _DIALOGUE.sub("", text))
 
 
 def own_turn(text: str) -> str:
