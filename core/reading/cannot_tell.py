@@ -11,7 +11,8 @@ from core.reading.said import FIRM, LABEL, LOOSE, Said
 UNKNOWN = "unknown"
 
 _KNOWING = (
-    r"(?:guess|tell|told|say|said|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer|establish|identif|ascertain|classif|"
+    r"(?:guess|tell|told|say|said|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer"
+    r"|establish|identif|ascertain|classif|"
     r"make (?:a|any) (?:\w{1,15} )?(?:guess|determination|judge?ment))\w*"
 )
 _CANNOT = (
@@ -19,7 +20,8 @@ _CANNOT = (
     r"no way (?:to|of)|(?:do not|don't) have enough information to)"
 )
 _FIRM = re.compile(
-    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\b(?:i|we) (?:do not|don't|have no way to) know\b|\bno (?:telling|clue|idea|guess)\b|"
+    rf"\b(?:i|we|you|one) (?:\w{{1,12}} ){{0,2}}{_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|\b(?:i"
+    rf"|we) (?:do not|don't|have no way to) know\b|\bno (?:telling|clue|idea|guess)\b|"
     rf"\b(?:i'm|we're) (?:unable|not able) to (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"(?:^|(?<=[.!?:;,\n\"(]) ?){_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"\b(?:not possible|impossible|no way|hard|difficult) (?:for me )?to (?:\w{{1,15}} ){{0,2}}{_KNOWING}"
@@ -30,7 +32,8 @@ _FIRM = re.compile(
 _LOOSE = re.compile(
     r"\b(?:not enough|insufficient|no (?:relevant|direct|sufficient)) (?:information|info|context|basis)\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
-    r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's|remains) (?:unclear|not clear|uncertain|unknown)\b",
+    r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
+    r"|remains) (?:unclear|not clear|uncertain|unknown)\b",
     re.IGNORECASE,
 )
 _ONLY_UNSURE = re.compile(
@@ -38,8 +41,10 @@ _ONLY_UNSURE = re.compile(
     re.IGNORECASE,
 )
 _WORD = (
-    r"(?:unknown|uncertain|unclear|unsure|undetermined|indeterminate|undecided|not sure|not helpful|no guess|n/?a|none|"
-    r"unable to (?:guess|determine|tell|say)|can(?:not|'t| not) (?:guess|determine|tell|say|be determined|be guessed))"
+    r"(?:unknown|uncertain|unclear|unsure|undetermined|indeterminate|undecided|not sure|not helpful|no guess"
+    r"|n/?a|none|"
+    r"unable to (?:guess|determine|tell|say)|can(?:not|'t| not) (?:guess|determine|tell|say|be determined"
+    r"|be guessed))"
 )
 _LINE = re.compile(rf"[\W_]{{0,6}}{_WORD}[\W_]{{0,6}}", re.IGNORECASE)
 _SLOT = re.compile(rf"[^\w.!?;]{{0,6}}{_WORD}\b", re.IGNORECASE)
@@ -64,7 +69,8 @@ def not_guessed(text: str) -> Iterator[Said]:
 
 _OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
 _SAYS_UNKNOWN = re.compile(
-    rf"""(?:\b|(?=n't))(?: unknown | undetermined | undeterminable | indeterminate | indeterminable | unclear | insufficient | n/a | none\ of\ the\ above
+    rf"""(?:\b|(?=n't))(?: unknown | undetermin(?:ed|able) | indetermin(?:ate|able) | unclear | insufficient | n/a
+      | none\ of\ the\ above
       | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
       | nobody\ knows | (?:i|we)\ (?:do\ not|don't)\ know | no\ idea
       | (?:lacks?|lacking|too\ little)\ (?:\w+\ )?(?:information|context|details?)
@@ -79,7 +85,8 @@ _SAYS_UNKNOWN = re.compile(
 _SILENT = re.compile(
     r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?"
     r"(?:say|specif|mention|stat(?=e)|provide|indicat|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*"
-    r"|\b(?:leaves?|left) (?:\w+ ){1,3}open\b|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is |was )?(?:said|stated)\b"
+    r"|\b(?:leaves?|left) (?:\w+ ){1,3}open\b|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is "
+    r"|was )?(?:said|stated)\b"
     r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b",
     re.IGNORECASE,
 )

@@ -17,7 +17,6 @@ from core.reading.said import (
     SO,
     WOULD,
     Begins,
-    First,
     Said,
     reply,
     said,
@@ -31,18 +30,25 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 # Options that a question offers
 
 _LETTER = re.compile(
-    rf"[\W_]{{0,6}}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer|letter)\s{{0,3}}[:#]?\s{{0,3}})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])"
+    r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])"
     r"\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
     re.IGNORECASE,
 )
 
 
-_BEFORE_NAME = r"[\W_]{0,6}(?:(?:most likely|probably|likely|definitely|it is|it's|he is|she is|in|at|on|to|the|a|an)[ :]{1,2}){0,4}[\W_]{0,4}"
-_BEHIND_NAME = r"(?=\s{0,3}(?:\Z|[.;:!)\](\n\"'–—]| - |,(?! ?(?:or |and )?(?:[a-z]\) ?)?[\"']?(?:@)\b)|(?:because|since|as|due|given|according|based)\b))"
+_BEFORE_NAME = (
+    r"[\W_]{0,6}(?:(?:most likely|probably|likely|definitely|it is|it's|he is|she is|in|at|on|to"
+    r"|the|a|an)[ :]{1,2}){0,4}[\W_]{0,4}"
+)
+_BEHIND_NAME = (
+    r"(?=\s{0,3}(?:\Z|[.;:!)\](\n\"'–—]| - |,(?! ?(?:or |and )?(?:[a-z]\) ?)?[\"']?(?:@)\b)"
+    r"|(?:because|since|as|due|given|according|based)\b))"
+)
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
-    """One of `choices`, offered as a), b), …, or "unknown". Where a letter and a choice's words disagree, these count."""
+    """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
     options = [*choices, UNKNOWN]
     bare = {name: option for option in reversed(options) if (name := _bare(option))}
     names = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
@@ -92,11 +98,10 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return None
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
-    conclusions = [only(names) or only(close) for names, close in zip(
-        _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1]), strict=True
-    )]  # fmt: skip
-    if any(conclusions):
-        return [one for one in conclusions if one][-1]
+    named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
+    conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
+    if conclusions:
+        return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return UNKNOWN
     said = [match[1] or match[2] for match in _LETTER_SAID.finditer(text)]
@@ -111,7 +116,8 @@ _CLOSE = 20
 
 _CONCLUDES = re.compile(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
-    r"|\b(?:(?:is|are) (?:still|now|currently|therefore|thus|finally)|remains?|must be|ended up)\b",
+    r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
+    r"|remains?|must be|ended up)\b",
     re.IGNORECASE,
 )
 _DENIED = (
@@ -167,7 +173,8 @@ _JUDGED = (
 )
 # "the more helpful response is"
 _BETTER_IS = re.compile(
-    rf"\b(?:more helpful|most helpful|more useful|better|best|preferred|preferable|winning|stronger) (?:(?:candidate )?{_NOUN}|one)"
+    rf"\b(?:more helpful|most helpful|more useful|better|best|preferred|preferable|winning"
+    rf"|stronger) (?:(?:candidate )?{_NOUN}|one)"
     r"(?: (?:to|for|here|in|of|between)\b[^.\n]{0,80}?)??(?: is|'s| was| would be):?",
     _FLAGS,
 )
@@ -178,7 +185,8 @@ _PREDICTED = (
     # "the robot will likely choose Candidate Response 2", but none that it finds less helpful
     re.compile(
         rf"\b(?:will|would|'ll|likely to|going to)(?: (?!not\b|never\b)\w{{1,12}}){{0,2}} "
-        rf"(?:choose|pick|prefer|select|favou?r|go with|opt for|find|consider)(?!{OPENING}{_CHOICE.replace('?P<v>', '?:')}{_WITHIN} less\b)",
+        rf"(?:choose|pick|prefer|select|favou?r|go with|opt for|find"
+        rf"|consider)(?!{OPENING}{_CHOICE.replace('?P<v>', '?:')}{_WITHIN} less\b)",
         _FLAGS,
     ),
     re.compile(r"\b(?:guess|predict|expect)(?: that)?(?: it is| it's)?:?", _FLAGS),
@@ -186,7 +194,8 @@ _PREDICTED = (
 )
 _RESPONSE = re.compile(rf"{OPENING}(?:{ADVERBS})?{OPENING}(?:{_CHOICE}|{_BARE})", _FLAGS)
 _FIRST_LINE = re.compile(
-    rf"[\W_]{{0,4}}(?:{_CHOICE}|{_BARE})(?:[,;]| [–—-] | (?:because|since|as)\b|[^\w:)\n]{{0,3}}(?:\n|\Z)|(?<=\W[12]\))\Z)",
+    rf"[\W_]{{0,4}}(?:{_CHOICE}|{_BARE})(?:[,;]| [–—-] | (?:because|since|as)\b|[^\w:)\n]{{0,3}}(?:\n|\Z)"
+    rf"|(?<=\W[12]\))\Z)",
     re.IGNORECASE,
 )
 
@@ -215,9 +224,8 @@ def better_response(text: str, answer_first: bool) -> str | None:
     Where the answer is asked for first, a judgement that opens the reply commits it.
     """
     words = reply(text)
-    statements = [
-        *_first_response_alone(words), *said(words, _first_response, (_BETTER_IS, _PREFER, IS, WOULD, SO)), *_judged(words)
-    ]  # fmt: skip
+    markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
+    statements = [*_first_response_alone(words), *said(words, _first_response, markers), *_judged(words)]
     if answer_first:
         statements = [one._replace(weight=FIRM) if one.at == 0 else one for one in statements]
     return settle(statements)

@@ -21,11 +21,13 @@ class Conclusion(NamedTuple):
 _PARTS = ("description", "domain", "code")
 # Line by line, and every repetition bounded: an answer may be all white space.
 _TAG = re.compile(
-    r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$|[ \t]=|[ \t][–—-](?:[ \t]|$))[*_ \t]*",
+    r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$"
+    r"|[ \t]=|[ \t][–—-](?:[ \t]|$))[*_ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKET_TAG = re.compile(
-    r"(?:^(?:[ \t#>+•*-]|\d[.)]){1,20})?(?:[*_#]{1,9}\s{0,9})?[\[(]\s{0,9}(DESCRIPTION|DOMAIN|CODE)\s{0,9}:?[\])][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*",
+    r"(?:^(?:[ \t#>+•*-]|\d[.)]){1,20})?(?:[*_#]{1,9}\s{0,9})?[\[(]\s{0,9}(DESCRIPTION|DOMAIN"
+    r"|CODE)\s{0,9}:?[\])][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _XML_TAG = re.compile(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>", re.IGNORECASE)
@@ -34,7 +36,8 @@ _INLINE = re.compile(r"```(?:python|py)?[ \t]+([^`\n]*)```")
 _DEFINES = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
 _BEGINS = re.compile(r"^(?:import|from|def|@|lambda|\w+\s*=\s*lambda)\b", re.MULTILINE)
 _GOES_ON = re.compile(
-    r"[ \t)\]}#@\"']|(?:import|from|def|class|if|else|elif|for|while|try|except|with|return|print)\b|\w[\w.\[\]]*\s*[-+*/]?=|\Z|```|~~~"
+    r"[ \t)\]}#@\"']|(?:import|from|def|class|if|else|elif|for|while|try|except|with|return|print)\b"
+    r"|\w[\w.\[\]]*\s*[-+*/]?=|\Z|```|~~~"
 )
 
 
@@ -85,7 +88,7 @@ def _code(text: str, fenced_only: bool = False) -> str:
     blocks = [textwrap.dedent(block[1] + block[3]) if block[1] else block[3] for block in _FENCE.finditer(text)]
     defining = [block for block in [*_INLINE.findall(text), *blocks] if _DEFINES.search(block)]
     if defining:
-        return defining[-1].strip("\n")
+        return str(defining[-1]).strip("\n")
     text = textwrap.dedent(text).strip("`\n ")
     begin = _BEGINS.search(text)
     if fenced_only or begin is None or not _DEFINES.search(text):

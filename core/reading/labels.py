@@ -67,7 +67,7 @@ _TONES = {"mixed": "neutral", "ambivalent": "neutral", "unclear": UNKNOWN, "unde
 _TONES |= {name: name for name in ("positive", "negative", "neutral", UNKNOWN)}
 _NAMES = "|".join(_TONES)
 _DEGREE = r"(?:(?:very|quite|rather|somewhat|overall|[a-z]{2,15}ly)\W+){0,4}"
-_OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|\s+(?:or|and)\s+(?:{_NAMES})\b)"
+_OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|[ \t]+(?:(?:or|and)[ \t]+)?(?:{_NAMES})\b)"
 _first_tone = begins_with(
     _TONES,
     {"neg": "negative", "pos": "positive", "neu": "neutral", "👍": "positive", "👎": "negative"},
@@ -75,14 +75,16 @@ _first_tone = begins_with(
     + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
 )
 _TONE_CLAIM = re.compile(
-    r"\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify|consider"
-    r"|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus)\W+"
+    r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate"
+    r"|classify|consider"
+    r"|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+"
     r"(?:(?:a|an|the|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
     rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
     re.IGNORECASE,
 )
 _TONE_WORD = re.compile(
-    rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never|nothing)\W+(?:a\W+)?"
+    rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
+    rf"|nothing)\W+(?:a\W+)?"
     rf"|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
     re.IGNORECASE,
 )
@@ -94,7 +96,8 @@ _LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,6
 _OPPOSITE = re.compile(
     r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
     r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"
-    r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite |very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b",
+    r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite "
+    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b",
     re.IGNORECASE,
 )
 
@@ -142,7 +145,8 @@ _VERDICTS = YES_NO | TRUE_FALSE | {
 _word = begins_with(_VERDICTS, ALONE)
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
 _NUMBER = re.compile(
-    r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?"
+    r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
+    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?"
     r"(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
     re.IGNORECASE,
 )
@@ -150,17 +154,20 @@ _LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
 _OPTIONS_LIST = re.compile(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b", re.IGNORECASE)
 _OPTIONS_AGAIN = re.compile(
     r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
-    r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason|information)\b)",
+    r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason"
+    r"|information)\b)",
     re.IGNORECASE,
 )
 _SURELY_UNKNOWN = re.compile(
-    r"\bunknown\b|not enough (?:information|context)|insufficient|no information|can ?not be (?:determined|known|answered)",
+    r"\bunknown\b|not enough (?:information|context)|insufficient|no information|can ?not be (?:determined"
+    r"|known|answered)",
     re.IGNORECASE,
 )
 
 
 def _first_verdict(text: str) -> Begins | None:
     """A word, or the number of an option; where they disagree ("2) yes") the word counts."""
+    text = re.sub(r"\A\W{0,3}[a-c]\) ", "", text)
     number = _NUMBER.match(text)
     start = number.end() if number else 0
     word = _word(text[start : start + 400]) or (None if number else _word(text))
@@ -175,7 +182,8 @@ def _first_verdict(text: str) -> Begins | None:
 
 
 _DOES_NOT = re.compile(
-    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain|drawn|deduc|deriv|justif)\w*",
+    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
+    r"|drawn|deduc|deriv|justif)\w*",
     re.IGNORECASE,
 )
 _DOES = re.compile(
@@ -193,7 +201,8 @@ _FALSE = re.compile(
     re.IGNORECASE,
 )
 _NEITHER = re.compile(
-    r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
+    r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not"
+    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
     r"\b(?:or|nor) (?:contradict|refute|den)",
     re.IGNORECASE,
 )

@@ -21,8 +21,12 @@ _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
     "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
 )  # fmt: skip
+_FIELD = re.compile(r"paragraph|text|edited|redacted|revised|counterfactual", re.IGNORECASE)
+_OTHER_FIELD = re.compile(r"original|before|explan|note|change|reason|why", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(/?)((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>", re.IGNORECASE
+    r"<(/?)((?:\w{1,20}[_-])?(?:paragraph|text|version)|edited(?:paragraph|text)?|redacted|revised|answer"
+    r"|output|result|final)>",
+    re.IGNORECASE,
 )
 _KIND = (
     r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
@@ -36,10 +40,12 @@ _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[
 _LABEL = re.compile(
     rf"(?:^{_MARKED}(?:\d[.)] )?(?:(?:the|an?)\s+)?"
     rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
-    rf"|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
+    rf"|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz"
+    rf"|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
     rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer|output)[*_]{{0,3}}[ \t]*$"
-    rf"|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$|\A{_MARKUP}(?:result|a|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a|assistant):[ \t]"
+    rf"|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$|\A{_MARKUP}(?:result|response|a"
+    rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a|assistant):[ \t]"
     r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
     r"|^[^\S\n]*or:?\s*$",
@@ -47,7 +53,8 @@ _LABEL = re.compile(
 )
 _ORIGINAL = re.compile(rf"^{_MARKED}(?:\d[.)] )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
 _IN_LINE = re.compile(
-    rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve| have)? (?:changed?|edit(?:ed)?|"
+    rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve"
+    rf"| have)? (?:changed?|edit(?:ed)?|"
     r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*",
     re.IGNORECASE,
 )
@@ -57,13 +64,16 @@ _BEFORE_QUOTE = re.compile(
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.]{1,3}[ \t]*(?=\S)", re.IGNORECASE
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
+    re.IGNORECASE,
 )
 
 
 _LABEL_ONLY = re.compile(
-    r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph|text|review|statement)"
-    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now)? )?(?:positive|negative|neutral|mixed|unknown|yes|no|none|n/a)\W{0,9}",
+    r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph"
+    r"|text|review|statement)"
+    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now)? )?(?:positive|negative|neutral"
+    r"|mixed|unknown|yes|no|none|n/a)\W{0,9}",
     re.IGNORECASE,
 )
 """An answer where a paragraph should be."""
@@ -119,6 +129,9 @@ def _named_text(parsed: dict[str, Any]) -> str | None:
         for key, value in parsed.items():
             if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
                 return value
+    for key, value in parsed.items():
+        if isinstance(value, str) and _FIELD.search(str(key)) and not _OTHER_FIELD.search(str(key)):
+            return value
     return None
 
 
@@ -135,6 +148,9 @@ _EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
 def _tabled(lines: Sequence[str]) -> str | None:
     """The cell below a heading such as "Edited", in a table's first row."""
     rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.lstrip().startswith("|")]
+    named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
+    if len(rows) > 3 and len(named) == 1:
+        return named[0]
     if len(rows) != 3 or any(set(cell) - set(":- ") for cell in rows[1]):
         return None
     for column, heading in enumerate(rows[0][: len(rows[2])]):
@@ -158,12 +174,15 @@ def _html(text: str) -> str | None:
     return "\n\n".join(_LINE_TAG.sub("\n", piece) for piece in pieces if piece)
 
 
+_CHANGE = re.compile(r"[^\n]{1,80} (?:→|->) [^\n]{1,80}")
+
+
 def _after_label(text: str) -> str:
     """What follows the last label with something after it; without one, what follows the introduction."""
     end = len(text)
     for label in reversed(list(_LABEL.finditer(text))):
         after = text[label.end() : end]
-        if without_remarks("\n" + after).strip(' \n*_"“”'):
+        if not _CHANGE.fullmatch(after.strip()) and without_remarks("\n" + after).strip(' \n*_"“”'):
             original = _ORIGINAL.search(after)
             return after[: original.start()] if original else after
         end = label.start()
@@ -185,7 +204,7 @@ _EMPHASIS = ("**", "__", "*", "_", "``", "`")
 
 def _clean(text: str) -> str | None:
     """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet."""
-    text = text.strip()
+    text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)
     for _ in range(4):
         before = text
         text = _RULE.sub("", text).strip()

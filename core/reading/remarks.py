@@ -14,20 +14,24 @@ _EDITING = (
     r"|substitut)\w{0,5}"
 )
 _TALK = re.compile(
-    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is|you (?:go|are))"
-    r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage|review|story|premise|output"
+    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is"
+    rf"|you (?:go|are))"
+    r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage"
+    r"|review|story|premise|output"
     r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
     re.IGNORECASE,
 )
 _SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version)\b", re.IGNORECASE)
 _TELLS = re.compile(
-    r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how|what|thing|deal|catch"
+    r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
+    r"|what|thing|deal|catch"
     r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
     re.IGNORECASE,
 )
 """A body that begins so."""
 _FOREIGN = re.compile(
-    r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit|tekst|texto|texte)\b[^\n:]{0,30})"
+    r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit"
+    r"|tekst|texto|texte)\b[^\n:]{0,30})"
     r"[:：]\s*",
     re.IGNORECASE,
 )
@@ -44,7 +48,8 @@ _ABOUT_WORDS = re.compile(
 
 _OPENS = re.compile(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
-    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)|we (?:can|could)|my apologies"
+    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)"
+    r"|we (?:can|could)|my apologies"
     r"|apologies|sorry for|you (?:can|could))",
     re.IGNORECASE,
 )
@@ -89,13 +94,15 @@ def introduction_end(text: str) -> int:
 # Remarks after the paragraph
 
 _HEADS = (
-    r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed|edits?(?: made)?|summary"
+    r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed"
+    r"|edits?(?: made)?|summary"
     r"|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification"
     r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
 )
 _HEAD_ALONE = re.compile(
     rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
 )
+_REASONS = re.compile(rf"{_MARKS}(?:explanation|reasoning|rationale|justification)[*_]{{0,3}}: ?\S", re.IGNORECASE)
 _REMARK = re.compile(
     rf"{_MARKS}(?:{_HEADS}\b[^\n:]{{0,40}}:|note that\b"
     rf"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?{_EDITING}\b"
@@ -126,8 +133,10 @@ _OFFER = re.compile(
     r"|(?:i )?hope (?:this|that) helps"
     r"|(?:the )?(?:redacted|masked|changed|removed|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)"
     r"|without these words|word count\b|i hope (?:this|that|it)\b"
-    r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text|statement)\b[^\n]{0,30}"
-    r"\b(?:is|becomes|reads|conveys|expresses|shifts|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b"
+    r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text"
+    r"|statement|answer|label)\b[^\n]{0,30}"
+    r"\b(?:is|becomes|reads|conveys|expresses|shifts|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive"
+    r"|negative|neutral|unknown|entailed)\b"
     r"|this (?:makes|changes|turns|flips|shifts) the (?:sentiment|answer|tone|label)\b"
     r"|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->|=>|to|became) [\"“'‘*][^\n]{1,200}\Z"
     r"|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
@@ -170,7 +179,7 @@ def without_remarks(text: str) -> str:
 
 
 def _begins_remarks(line: str) -> bool:
-    if _HEAD_ALONE.fullmatch(line) or _OFFER.match(line) or _RESULT.fullmatch(line):
+    if _HEAD_ALONE.fullmatch(line) or _REASONS.match(line) or _OFFER.match(line) or _RESULT.fullmatch(line):
         return True
     remark, perhaps = _REMARK.match(line), _PERHAPS_REMARK.match(line)
     return bool(
@@ -192,13 +201,14 @@ _ASKS = re.compile(
     r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
     r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
     r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b"
-    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\?|(?:there is )?no (?:paragraph|text|review)\b[^\n]{0,20})\W{0,9}\Z",
+    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\?|(?:there is )?no (?:paragraph|text"
+    r"|review)\b[^\n]{0,20})\W{0,9}\Z",
     re.IGNORECASE,
 )
 _NOTHING_TO_DO = re.compile(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
-    r"(?:needed|necessary|required|made|redacted)"
+    r"(?:needed|necessary|required|made|redacted|possible)"
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )
@@ -215,7 +225,8 @@ _SUGGESTS = re.compile(
 )
 _ADVICE = re.compile(
     r"(?:[-*•–+]|\d{1,2}[.)]|<li>)[ \t]*[*_\"“]{0,3}(?:you (?:can|could) )?"
-    r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make|rewrite|mask)\b",
+    r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make"
+    r"|rewrite|mask)\b",
     re.IGNORECASE,
 )
 
@@ -227,10 +238,18 @@ _ADVISES = re.compile(
 )
 
 
+_ADVISES_WORDS = re.compile(
+    rf"(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) |i(?:['’]d| would) )?(?:just "
+    rf"|simply )?{_EDITING} [^\n\"“'‘]{{0,60}}"
+    r"[\"“'‘][^\n\"]{1,60}[\"”'’] (?:to|with|by|for|into) [\"“'‘][^\n]{1,60}[\"”'’]\W{0,3}",
+    re.IGNORECASE,
+)
+
+
 def is_suggestions(text: str) -> bool:
     """Whether the answer lists several suggestions, or is advice in a line, and no paragraph."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*</?[uo]l>", line)]
-    if len(lines) == 1 and _ADVISES.match(lines[0]):
+    if len(lines) == 1 and (_ADVISES.match(lines[0]) or _ADVISES_WORDS.fullmatch(lines[0])):
         return True
     offered = bool(lines) and _SUGGESTS.fullmatch(lines[0]) is not None
     if offered or introduction_end(text) > text.find("\n"):

@@ -64,7 +64,7 @@ _DEEPEST = 5
 
 
 def field(value: Any) -> str | None:
-    """The answer that JSON holds: in a field that is named so, else the only one, or the one with the highest number."""
+    """The answer that JSON holds: in a field named so, else in the only one, or the key with the highest number."""
     for _ in range(_DEEPEST):
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
@@ -160,19 +160,26 @@ ADVERBS = (
 )
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
-    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
-    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
+    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n"
+    r"|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again"
+    r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
 _NOUNS = (
-    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|reply|simulation|"
+    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response"
+    r"|reply|simulation|"
     r"label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
 )
 _QUALIFIERS = (
-    r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted|expected|likely|"
+    r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted"
+    r"|expected|likely|"
     r"best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
 )
 _FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
-BE = r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will| should| must| has to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
+BE = (
+    r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will"
+    r"| should| must| has to| would have to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
+)
 CONCLUDING = r"(?:so|thus|therefore|hence|overall|ultimately|finally|in conclusion|in short|in summary)"
 _FLAGS = re.IGNORECASE | re.MULTILINE
 LABEL = re.compile(
@@ -185,12 +192,15 @@ LABEL = re.compile(
 IS = re.compile(
     # "the answer to this is (clearly)"; what is said of the starter question is not the answer
     rf"\b(?:(?P<final>final answer)|{_NOUNS})"
-    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
+    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter"
+    rf"|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
     _FLAGS,
 )
 WOULD = re.compile(
-    r"\b(?:i|we|a human|humans|most people|people)(?:'d|'ll| would| will| must| should| have to)? (?:(?!the)\w{1,10} ){0,2}"
-    r"(?:say|answer|go with|respond|conclude|vote|choose|pick|select|opt for|label it|classify it as|lean)"
+    r"\b(?:i|we|a human|humans|most people|people)(?:'d|'ll|'m| am| would| will| must| should"
+    r"| have to)? (?:(?!the)\w{1,10} ){0,2}"
+    r"(?:say|answer|go with|going with|go for|settle on|respond|conclude|vote|choose|pick|select|opt for"
+    r"|label it|classify it as|lean)"
     r"(?: with| that| for| towards?| it is| it's| this is)*:?",
     _FLAGS,
 )
@@ -305,7 +315,8 @@ def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = Non
     """A reader of texts that begin with one of `values` (lower case), or hold but one of `alone`."""
     names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
     pattern = re.compile(
-        rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.? ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}"
+        rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"
+        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}"
         rf"{after}",
         re.IGNORECASE,
     )

@@ -18,7 +18,8 @@ _BULLET = re.compile(
     r"|\(?\d+[.):](?!\d)|\d{1,2} [-–—](?= )|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _QUOTED = re.compile(
-    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
+    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`"
+    r"|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
 )
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
@@ -29,7 +30,8 @@ _CATEGORIES = (
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
 _NONE = re.compile(
-    r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|nothing\b.*|no words?\b.*|no (?:important )?words\b.*)\W*$",
+    r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*|nothing\b.*|no words?\b.*"
+    r"|no (?:important )?words\b.*)\W*$",
     re.IGNORECASE,
 )
 _REMARK = re.compile(
@@ -39,8 +41,10 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(
-    r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+"
-    r"|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
+    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+"
+    r"|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*"
+    r"|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
     re.IGNORECASE,
 )
@@ -49,9 +53,11 @@ _COURTESY = re.compile(r"\A(?:sure|certainly|of course|okay|ok)(?: thing)?[!.]+[
 _REMARK_BEHIND = re.compile(
     r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
 )
+_SINGLE_BRACKETS = re.compile(r"^(?:\[(?!REDACTED|REMOVED)[^\[\]\n]{1,60}\][ ,]{0,9}){2,200}$", re.MULTILINE)
+_CATEGORY_DASH = re.compile(r"^((?:important |key ?)?words?|list) [-–—] ", re.IGNORECASE)
 _HTML_ITEM = re.compile(r"<(?:li|word|item|term|phrase)>[ \t]*", re.IGNORECASE)
 _BREAK = re.compile(
-    r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))|(?<=[\w\"'])[ \t]+[•·][ \t]+",
+    r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))",
     re.IGNORECASE,
 )
 _HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
@@ -78,7 +84,7 @@ def word_list(text: str) -> list[str] | None:
     parsed = json_in(text)
     if parsed is not None:
         return _tidy(_strings(parsed))
-    if names_nothing(text) or asks_back(text):
+    if re.fullmatch(r"[.?!…\s]*", text) or names_nothing(text) or asks_back(text):
         return None
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not _REMARK.match(line)]
@@ -89,7 +95,7 @@ def _found(lines: list[str]) -> list[str]:
     return _listed(lines) or _tabled(lines) or _annotated(lines) or _running("\n".join(lines)) or _one_a_line(lines)
 
 
-_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?::| [-–—=→]| [-=]>) \S.*")
+_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?:(?::| [-–—=→]| [-=]>) \S.*| \([^()]{1,60}\))")
 
 
 def _annotated(lines: list[str]) -> list[str]:
@@ -103,12 +109,15 @@ def _annotated(lines: list[str]) -> list[str]:
 def _lines(text: str) -> list[str]:
     """HTML items and what is numbered within a line have lines of their own."""
     lines: list[str] = []
-    text = _BRACKETED.sub(
-        r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " " if "\n" in gap[0] else "\n• ", text)
-    )
+    text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
+    text = _BRACKETED.sub(r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
         line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
         line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
+        line = _CATEGORY_DASH.sub(r"\1: ", line)
+        if re.match(r"[ \t]*[•·]", line):
+            lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
+            continue
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
     if any(_RULED.fullmatch(line) for line in lines):
         lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
@@ -133,7 +142,14 @@ def _strings(parsed: Any) -> list[str]:
         if inner:
             return [string for value in inner for string in _strings(value)]
         texts = [value for value in parsed.values() if isinstance(value, str)]
-        if len(texts) > 1 and all(re.fullmatch(r"(?i)(?:word|term|phrase)?[ _]?\d{1,2}", str(name)) for name in parsed):
+        if len(texts) > 1 and all(
+            re.fullmatch(
+                r"(?i)(?:word|term"
+                r"|phrase)?[ _]?\d{1,2}",
+                str(name),
+            )
+            for name in parsed
+        ):
             return texts
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
@@ -222,7 +238,8 @@ def _running(text: str) -> list[str]:
             said = are[1]
         if colon and not after.strip():
             continue
-        said = _ARE_WORDS.sub("", said)
+        said, are_words = _ARE_WORDS.subn("", said)
+        said = re.sub(r",? and ", ", ", said) if are_words else said
         dashed = re.split(r" [-–—·•] ", said)
         if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
             words += dashed
@@ -279,7 +296,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
-    parts = re.split(r"\s*[,;、，]\s*|\s+[/|&+]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
+    parts = re.split(r"\s*[,;、，]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
         return parts
     *rest, last = parts

@@ -15,7 +15,8 @@ TRUE_FALSE = {"true": "yes", "false": "no"}
 ALONE = {"y": "yes", "n": "no", "no way": "no", "affirmative": "yes", "negative": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = re.compile(
-    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no)\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
+    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
+    r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
     re.IGNORECASE,
 )
 _UNABLE = re.compile(
@@ -58,11 +59,13 @@ _SIMULATED = (
     *STATED,
 )
 _ABOUT_GUESSING = re.compile(
-    r"\b(?:help|helps|helpful|guess|infer|determine|predict|confident|confidently|certain|enough|directly|sufficient)\b",
+    r"\b(?:help|helps|helpful|guess|infer|determine|predict|confident|confidently|certain|enough|directly"
+    r"|sufficient)\b",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(
-    r"\b(?:right|correct|true|actual|real|factual|proper)(?: answer)?\b|\b(?:reality|in fact|factually|truth|objectively)\b",
+    r"\b(?:right|correct|true|actual|real|factual|proper)(?: answer)?\b|\b(?:reality|in fact|factually|truth"
+    r"|objectively)\b",
     re.IGNORECASE,
 )
 _ROBOT = re.compile(
@@ -90,7 +93,11 @@ def of_truth(text: str, at: int, until: int) -> bool:
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
     """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
-    unknown = [] if declines(words) else not_guessed(words)
+    unknown = (
+        []
+        if declines(words)
+        else [one for one in not_guessed(words) if not of_truth(words, one.at, one.at) or _EITHER.search(words)]
+    )
     guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
     if any(one.weight > LOOSE for one in guessed):
         unknown = [one for one in unknown if not _UNSURE.match(words, one.at)]  # a hedge

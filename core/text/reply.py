@@ -14,14 +14,18 @@ from typing import Any
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_END = re.compile(
-    r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>|\[INST\]|\n))|\[INST\]"
+    r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>"
+    r"|\[INST\]|\n))|\[INST\]"
 )
 _SPECIAL = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z"
 )
 _ECHO = re.compile(r"\A\s*(?:<s>\s*)?\[INST\][^\[]*\[/INST\]")
 _DIALOGUE = re.compile(r"\A\s*(?:user|human)\s*:[^\n]{0,2000}\n\s*(?=(?:assistant|ai)\s*:)", re.IGNORECASE)
-_PREFIX = re.compile(r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*)?", re.IGNORECASE)
+_OTHERS_TURN = re.compile(r"\n[ \t]*(?:user|human)\s*:", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*|#{1,4} ?response:?\s*\n)?", re.IGNORECASE
+)
 _NEXT_TURN = re.compile(
     r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question)\s*:", re.IGNORECASE
 )
@@ -39,7 +43,7 @@ _PLAIN = _QUOTES | _WIDE
 
 @lru_cache(maxsize=64)
 def spoken(text: str) -> str:
-    """`text` without thinking blocks, special tokens, the words a prompt put in the model's mouth, and further turns."""
+    """`text` without thinking blocks, special tokens, further turns and the words a prompt put in the model's mouth."""
     text = _ECHO.sub("", without_thinking(text))
     end = next((turn.start() for turn in _TURN_END.finditer(text) if text[: turn.start()].strip()), len(text))
     return _PREFIX.sub("", _SPECIAL.sub("", text[:end])).strip()
@@ -66,8 +70,10 @@ def without_thinking(text: str) -> str:
 
 
 def answered(text: str) -> str:
-    """`text` without a request that it repeats before its own turn ("User: ..", "Assistant: ..")."""
-    return _PREFIX.sub("", _DIALOGUE.sub("", text))
+    """`text` without a request that it repeats before its own turn ("User: ..") or makes up after it."""
+    text = _PREFIX.sub("", _DIALOGUE.sub("", text))
+    turn = _OTHERS_TURN.search(text)
+    return text[: turn.start()].rstrip() if turn else text
 
 
 def own_turn(text: str) -> str:
@@ -138,7 +144,8 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
             continue
         if value:
             return value  # type: ignore[no-any-return]
-    return _literal(text.strip().removeprefix("```json").strip("`\n "))
+    found: dict[str, Any] | None = _literal(text.strip().removeprefix("```json").strip("`\n "))
+    return found
 
 
 def _literal(text: str) -> Any:

@@ -59,7 +59,7 @@ _QUESTION_KEYS = (
     *("follow_up", "questions", "follow_up_questions", "counterfactuals"),
 )
 _NUMBER = re.compile(
-    r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]{1,2}|#\d{1,2} |\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE
+    r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]{1,2}|#\d{1,2} |q\. |\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE
 )
 _OTHER_LINE = re.compile(
     r"^\W{0,3}(?:(?:your |my )?guess|answer|robot|the robot|explanation|reason|justification|starter|original|note|"
@@ -68,17 +68,21 @@ _OTHER_LINE = re.compile(
 )
 _QUESTION_LABEL = re.compile(
     r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related)[ _]?){0,6}"
-    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be|would be))?(?: ?[:–—]| - )[\s\"]{0,3}",
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
+    r"|would be))?(?: ?[:–—]| - )[\s\"]{0,3}",
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(
-    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm|well)(?: thing)?[!.,]{1,2}\s?|(?:human|user|assistant|me): ?|"
-    r"(?:here is|here's|here are|(?:a|the) (?:new |follow-?up)|one|another|my|possible|how about|what about|i(?:'d|'ve| would| have| came| suggest))\b[^:?]{0,80}: ?)",
+    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm"
+    r"|well)(?: thing)?[!.,]{1,2}\s?|(?:human|user|assistant|me): ?|"
+    r"(?:here is|here's|here are|(?:a|the) (?:new |follow-?up)|one|another|my|possible|how about|what about"
+    r"|i(?:'d|'ve| would| have| came| suggest))\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(–—-])| [^\w\s?]{1,6}$)| ?(?:yes|no)\b)")
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(–—-])| [^\w\s?]{1,6}$)| ?(?i:yes|no)\b)")
 _TO_US = re.compile(
-    r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
+    r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i"
+    r"|how can i|"
     r"how may i|is there (?:any|some)thing else|does (?:that|this) help|what would you like|(?:can|could|would) you "
     r"(?:please|clarify|provide more|(?:provide|give|share|tell|send) (?:me|us)))\b",
     re.IGNORECASE,
@@ -91,12 +95,14 @@ _ASKS = re.compile(
 
 
 _LEADS_UP = re.compile(
-    r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose|write|use)\b|"
+    r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
+    r"|write|use)\b|"
     r"(?:new|follow-? ?up|counterfactual) question\b)[^:?\n]{0,60}: ?",
     re.IGNORECASE,
 )
 """Thoughts before the question, in its line."""
-_PICTURE = re.compile(r"\A[^\w\s\x00-\x7f¿¡]{1,4} ")
+_PICTURE = re.compile(r"\A(?:[^\w\s\x00-\x7f¿¡]{1,4} |[^\x00-\x7f]{2,20}:)")
+_QUOTED_QUESTION = re.compile(r'[^"?]{0,200}"([^"?]{8,300}\?)"[^"?]{0,200}')
 
 
 def _only(value: Any) -> str:
@@ -127,6 +133,8 @@ def _questions(lines: list[str]) -> Iterator[str]:
             continue
         line = _QUESTION_LABEL.sub("", _INTRODUCTION.sub("", _INTRODUCTION.sub("", line)))
         line = _unquoted(_NUMBER.sub("", line))
+        quoted = _QUOTED_QUESTION.fullmatch(line)
+        line = quoted[1] if quoted else line
         if end := _QUESTION_END.search(line):
             asked = re.sub(r" ?\?{1,9}\Z", "?", _unquoted(line[: end.end()]))
             if _has_words(asked) and not _TO_US.search(asked):
