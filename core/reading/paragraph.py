@@ -72,7 +72,7 @@ _COURTESY = re.compile(
 _LABEL_ONLY = re.compile(
     r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph"
     r"|text|review|statement)"
-    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now)? )?(?:positive|negative|neutral"
+    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now:?)? )?(?:positive|negative|neutral"
     r"|mixed|unknown|yes|no|none|n/a)\W{0,9}",
     re.IGNORECASE,
 )

@@ -21,7 +21,11 @@ _TALK = re.compile(
     r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
     re.IGNORECASE,
 )
-_SURELY_TALK = re.compile(rf"\b(?:{_EDITING}|paragraphs?|sentiment|version)\b", re.IGNORECASE)
+_SURELY_TALK = re.compile(
+    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this"
+    rf"|that)))\b",
+    re.IGNORECASE,
+)
 _TELLS = re.compile(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
     r"|what|thing|deal|catch"

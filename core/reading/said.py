@@ -141,10 +141,10 @@ def _rows_as_lines(rows: list[list[str]]) -> list[str]:
         return [f"{heading}: {cell}" for heading, cell in named if re.search(r"[^\W\d]{3}", heading)]
     for column in list(zip(*rows[1:], strict=False))[:9]:
         ticked = [at for at, cell in enumerate(column, 1) if _TICKED_CELL.fullmatch(cell)]
-        if len(ticked) == 1 and sum(_NO_TICK.fullmatch(cell) is not None for cell in column) == len(column) - 1:
+        if len(ticked) == 1 and all(_NO_TICK.fullmatch(cell) for at, cell in enumerate(column, 1) if at not in ticked):
             cells = [cell for cell in rows[ticked[0]] if not _TICKED_CELL.fullmatch(cell)]
             return ["Final answer: " + (") " if len("".join(cells[:1])) == 1 else " ").join(cells)]
-    return [": ".join(row[:2]) if len(row) == 2 else " ".join(row) for row in rows]
+    return [": ".join(row) if len(row) == 2 else " ".join(row) for row in rows]
 
 
 def sentences(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, rep
 _FLAGS = re.IGNORECASE | re.MULTILINE
 YES_NO = {"yes": "yes", "yep": "yes", "yeah": "yes", "yup": "yes", "no": "no", "nope": "no"}
 TRUE_FALSE = {"true": "yes", "false": "no"}
-ALONE = {"y": "yes", "n": "no", "no way": "no", "affirmative": "yes", "negative": "no", "👍": "yes", "👎": "no"}
+ALONE = {"y": "yes", "n": "no", "no way": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = re.compile(
     r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
@@ -77,6 +77,7 @@ _ACTUALLY = re.compile(r"\b(?:really|actually|truly)\b", re.IGNORECASE)
 _BUT_ROBOT = re.compile(
     r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,40}\b(?:robot|model|it)\b", re.IGNORECASE
 )
+_WRONG = re.compile(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b", re.IGNORECASE)
 _EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
 
@@ -87,7 +88,11 @@ def of_truth(text: str, at: int, until: int) -> bool:
     clause = re.split(r"[.!?;,\n]|\bbut\b", text[begin:at])[-1] + text[at:until]
     if _EITHER.search(text, begin, until):
         return True
-    told = _TRUTH.search(clause) or (_ACTUALLY.search(text, at, until + 12) and _BUT_ROBOT.match(text, until + 4))
+    told = (
+        _TRUTH.search(clause)
+        or _WRONG.search(text, begin, at)
+        or (_ACTUALLY.search(text, at, until + 12) and _BUT_ROBOT.match(text, until + 4))
+    )
     return told is not None and _ROBOT.search(clause) is None
 
 
