@@ -106,12 +106,18 @@ def _annotated(lines: list[str]) -> list[str]:
     return notes if len(notes) == len(lines) > 1 and not categories else []
 
 
+_MOST_LINES = 4_000
+"""What stands below them is not read."""
+
+
 def _lines(text: str) -> list[str]:
     """HTML items and what is numbered within a line have lines of their own."""
     lines: list[str] = []
     text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
     text = _BRACKETED.sub(r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
-    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
+    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
+        if not line.strip():
+            continue
         line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
         line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = _CATEGORY_DASH.sub(r"\1: ", line)
