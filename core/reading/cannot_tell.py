@@ -11,9 +11,8 @@ from core.reading.said import FIRM, LABEL, LOOSE, Said
 UNKNOWN = "unknown"
 
 _KNOWING = (
-    r"(?:guess|tell|told|say|said|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer"
-    r"|establish|identif|ascertain|classif|"
-    r"make (?:a|any) (?:\w{1,15} )?(?:guess|determination|judge?ment))\w*"
+    r"(?:guess|tell|told|say|said|determin|infer|predict|deduc|know|conclu|judg|estimat|decid|answer|establish"
+    r"|identif|ascertain|classif|make (?:a|any) (?:\w{1,15} )?(?:guess|determination|judge?ment))\w*"
 )
 _CANNOT = (
     r"(?:cannot|can ?not|can't|could not|couldn't|would not be able to|wouldn't be able to|unable to|not able to|"
@@ -41,9 +40,8 @@ _ONLY_UNSURE = re.compile(
     re.IGNORECASE,
 )
 _WORD = (
-    r"(?:unknown|uncertain|unclear|unsure|undetermined|indeterminate|undecided|not sure|not helpful|no guess"
-    r"|n/?a|none|"
-    r"unable to (?:guess|determine|tell|say)|can(?:not|'t| not) (?:guess|determine|tell|say|be determined"
+    r"(?:unknown|uncertain|unclear|unsure|undetermined|indeterminate|undecided|not sure|not helpful|no guess|n/?a"
+    r"|none|unable to (?:guess|determine|tell|say)|can(?:not|'t| not) (?:guess|determine|tell|say|be determined"
     r"|be guessed))"
 )
 _LINE = re.compile(rf"[\W_]{{0,6}}{_WORD}[\W_]{{0,6}}", re.IGNORECASE)
@@ -83,10 +81,9 @@ _SAYS_UNKNOWN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SILENT = re.compile(
-    r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?"
-    r"(?:say|specif|mention|stat(?=e)|provide|indicat|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*"
-    r"|\b(?:leaves?|left) (?:\w+ ){1,3}open\b|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is "
-    r"|was )?(?:said|stated)\b"
+    r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?(?:say|specif|mention|stat(?=e)|provide|indicat"
+    r"|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*|\b(?:leaves?|left) (?:\w+ ){1,3}open\b"
+    r"|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is |was )?(?:said|stated)\b"
     r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b",
     re.IGNORECASE,
 )

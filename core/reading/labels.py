@@ -75,10 +75,9 @@ _first_tone = begins_with(
     + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
 )
 _TONE_CLAIM = re.compile(
-    r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate"
-    r"|classify|consider"
-    r"|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+"
-    r"(?:(?:a|an|the|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
+    r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify"
+    r"|consider|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+(?:(?:a|an|the"
+    r"|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
     rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
     re.IGNORECASE,
 )
@@ -188,8 +187,7 @@ _DOES_NOT = re.compile(
 )
 _DOES = re.compile(
     r"(?:\b|(?='s))(?:entails|(?:is|be) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
-    r"|stated)"
-    r"|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
+    r"|stated)|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
     r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b",
     re.IGNORECASE,
 )

@@ -99,9 +99,8 @@ def introduction_end(text: str) -> int:
 
 _HEADS = (
     r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed"
-    r"|edits?(?: made)?|summary"
-    r"|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification"
-    r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
+    r"|edits?(?: made)?|summary|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification|(?:redacted"
+    r"|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
 )
 _HEAD_ALONE = re.compile(
     rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
@@ -132,21 +131,16 @@ _SURELY_ABOUT_WORDS = re.compile(
 )
 _OFFER = re.compile(
     rf"{_MARKS}(?:please )?(?:let me know (?:if|whether|what)\b[^\n]{{0,80}}"
-    r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b"
-    r"|would you like (?:me|another|a)\b"
-    r"|(?:i )?hope (?:this|that) helps"
-    r"|(?:the )?(?:redacted|masked|changed|removed|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)"
-    r"|without these words|word count\b|i hope (?:this|that|it)\b"
+    r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b|would you like (?:me"
+    r"|another|a)\b|(?:i )?hope (?:this|that) helps|(?:the )?(?:redacted|masked|changed|removed"
+    r"|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)|without these words|word count\b|i hope (?:this|that|it)\b"
     r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text"
-    r"|statement|answer|label)\b[^\n]{0,30}"
-    r"\b(?:is|becomes|reads|conveys|expresses|shifts|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive"
-    r"|negative|neutral|unknown|entailed)\b"
-    r"|this (?:makes|changes|turns|flips|shifts) the (?:sentiment|answer|tone|label)\b"
-    r"|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->|=>|to|became) [\"“'‘*][^\n]{1,200}\Z"
-    r"|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
-    r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?"
-    r"(?:is|becomes|would be)\b"
-    r"|feel free to\b|is there anything else|do you want me to\b"
+    r"|statement|answer|label)\b[^\n]{0,30}\b(?:is|becomes|reads|conveys|expresses|shifts"
+    r"|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b|this (?:makes"
+    r"|changes|turns|flips|shifts) the (?:sentiment|answer|tone|label)\b|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->"
+    r"|=>|to|became) [\"“'‘*][^\n]{1,200}\Z|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
+    r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?(?:is|becomes"
+    r"|would be)\b|feel free to\b|is there anything else|do you want me to\b"
     r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)",
     re.IGNORECASE,
 )

@@ -166,14 +166,12 @@ AFTER = (
     r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
 _NOUNS = (
-    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response"
-    r"|reply|simulation|"
-    r"label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
+    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|reply"
+    r"|simulation|label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
 )
 _QUALIFIERS = (
-    r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted"
-    r"|expected|likely|"
-    r"best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
+    r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted|expected"
+    r"|likely|best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
 )
 _FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
 BE = (
@@ -198,9 +196,8 @@ IS = re.compile(
 )
 WOULD = re.compile(
     r"\b(?:i|we|a human|humans|most people|people)(?:'d|'ll|'m| am| would| will| must| should"
-    r"| have to)? (?:(?!the)\w{1,10} ){0,2}"
-    r"(?:say|answer|go with|going with|go for|settle on|respond|conclude|vote|choose|pick|select|opt for"
-    r"|label it|classify it as|lean)"
+    r"| have to)? (?:(?!the)\w{1,10} ){0,2}(?:say|answer|go with|going with|go for|settle on|respond|conclude|vote"
+    r"|choose|pick|select|opt for|label it|classify it as|lean)"
     r"(?: with| that| for| towards?| it is| it's| this is)*:?",
     _FLAGS,
 )

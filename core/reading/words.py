@@ -42,9 +42,8 @@ _REMARK = re.compile(
 )
 _MARK = re.compile(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
-    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+"
-    r"|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*"
-    r"|[ivx]{1,4}[.)][ \t]+"
+    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+"
+    r"|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
     re.IGNORECASE,
 )
@@ -134,6 +133,9 @@ _RULED = re.compile(r"[ \t]*-{2,}[-:| \t]*\|[-:| \t]*")
 """The line below the heading of a table without outer lines."""
 
 
+_NUMBERED_KEY = re.compile(r"(?:word|term|phrase)?[ _]?\d{1,2}", re.IGNORECASE)
+
+
 def _strings(parsed: Any) -> list[str]:
     """The strings in JSON: array items, the "word" field of objects, else every array in an object."""
     if isinstance(parsed, str):
@@ -148,14 +150,7 @@ def _strings(parsed: Any) -> list[str]:
         if inner:
             return [string for value in inner for string in _strings(value)]
         texts = [value for value in parsed.values() if isinstance(value, str)]
-        if len(texts) > 1 and all(
-            re.fullmatch(
-                r"(?i)(?:word|term"
-                r"|phrase)?[ _]?\d{1,2}",
-                str(name),
-            )
-            for name in parsed
-        ):
+        if len(texts) > 1 and all(_NUMBERED_KEY.fullmatch(str(name)) for name in parsed):
             return texts
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
@@ -166,9 +161,7 @@ def _strings(parsed: Any) -> list[str]:
 def _listed(lines: Iterable[str]) -> list[str]:
     """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
-    indents = [indent for indent, _ in bullets]
-    # The first line has lost its indent where white space around the answer was taken off.
-    outermost = min(indents[1:] if len(set(indents[1:])) == 1 < len(indents) - 1 else indents, default=0)
+    outermost = min((indent for indent, _ in bullets), default=0)
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):
