@@ -25,11 +25,13 @@ _FIRM = re.compile(
     rf"(?:^|(?<=[.!?:;,\n\"(]) ?){_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"\b(?:not possible|impossible|no way|hard|difficult) (?:for me )?to (?:\w{{1,15}} ){{0,2}}{_KNOWING}"
     r"(?= ?(?:what|whether|how|which|the robot|its|from|based|if|[.,;!\n]|$))|"
-    r"\bcan(?:not|'t| not) be (?:\w{1,15} )?(?:guessed|determined|inferred|predicted|deduced|known|concluded|told)\b",
+    r"\bcan(?:not|'t| not) be (?:\w{1,15} )?(?:guessed|determined|inferred|predicted|deduced|said|known"
+    r"|concluded|told)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _LOOSE = re.compile(
-    r"\b(?:not enough|insufficient|no (?:relevant|direct|sufficient)) (?:information|info|context|basis)\b|"
+    r"(?:\bnot enough|n't enough|\binsufficient|\bno (?:relevant|direct|sufficient)) (?:information|info"
+    r"|context|basis)\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
     r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
     r"|remains) (?:unclear|not clear|uncertain|unknown)\b",
@@ -68,6 +70,7 @@ def not_guessed(text: str) -> Iterator[Said]:
 _OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
 _SAYS_UNKNOWN = re.compile(
     rf"""(?:\b|(?=n't))(?: unknown | undetermin(?:ed|able) | indetermin(?:ate|able) | unclear | insufficient | n/a
+      | too\ \w+(?:\ \w+)?\ to\ (?:tell|say|judge|determine|know)
       | none\ of\ the\ above
       | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
       | nobody\ knows | (?:i|we)\ (?:do\ not|don't)\ know | no\ idea

@@ -104,7 +104,7 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return UNKNOWN
-    said = [match[1] or match[2] for match in _LETTER_SAID.finditer(text)]
+    said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
     letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
     if len(letters) == 1 and max(letters) < len(options):
         return options[max(letters)]
@@ -127,7 +127,8 @@ _DENIED = (
 _LETTER_SAID = re.compile(
     r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
     r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
-    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b",
+    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b"
+    r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b",
     re.IGNORECASE,
 )
 

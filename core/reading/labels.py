@@ -90,6 +90,11 @@ _TONE_WORD = re.compile(
 _BOTH = re.compile(
     r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
 )
+_CONCEDED = re.compile(
+    r"\A\W{0,3}(?:although|though|while|whereas|even though"
+    r"|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})",
+    re.IGNORECASE,
+)
 _LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
 """The options in brackets."""
 _OPPOSITE = re.compile(
@@ -112,9 +117,10 @@ def sentiment(text: str) -> str | None:
 
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
-    for sentence in map(settled, stated(text)):
+    for sentence in (_CONCEDED.sub("", settled(part)) for part in stated(text)):
         claim, unknown = _tone_of(sentence), cannot_tell(sentence)
-        if unknown is not None and not (claim and claim.at < unknown):
+        silent = "sentiment" in sentence and claim is None and is_silent(sentence)
+        if silent or (unknown is not None and not (claim and claim.at < unknown)):
             claims.append(UNKNOWN)
         elif claim:
             claims.append(claim.value)
@@ -141,7 +147,7 @@ _VERDICTS = YES_NO | TRUE_FALSE | {
     "incorrect": "no", "not true": "no", "not supported": "no", "unsupported": "no",
     "unknown": UNKNOWN, "neutral": UNKNOWN, "undetermined": UNKNOWN, "unclear": UNKNOWN,
 }  # fmt: skip
-_word = begins_with(_VERDICTS, ALONE)
+_word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
 _NUMBER = re.compile(
     r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
@@ -181,12 +187,12 @@ def _first_verdict(text: str) -> Begins | None:
 
 
 _DOES_NOT = re.compile(
-    r"\b(?:not|n't|cannot|never|no)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
+    r"(?:\b(?:not|cannot|never|no)|n't)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
     r"|drawn|deduc|deriv|justif)\w*",
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"(?:\b|(?='s))(?:entails|(?:is|be) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
+    r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
     r"|stated)|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
     r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b",
     re.IGNORECASE,

@@ -38,19 +38,26 @@ _MARKUP = r"[*_#>\s]{0,40}"
 _MARKED = r"[*_#>\[\]\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
-    rf"(?:^{_MARKED}(?:\d[.)] )?(?:(?:the|an?)\s+)?(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be"
+    rf"(?:^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:(?:the|an?|my)\s+)?(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is"
+    rf"|reads|would be"
     rf"|could be))?|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz"
-    rf"|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
+    rf"|{_NUMBERED}|edited|redacted|revised|updated|rewritten|modified|new|output|(?:final )?(?:answer|edit)"
+    rf"|with the words \w+|after(?=[*_]{{0,3}}:))"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
     rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer"
-    rf"|output)[*_]{{0,3}}[ \t]*$|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$|\A{_MARKUP}(?:result|response|a"
-    rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a|assistant):[ \t]"
+    rf"|output)[*_]{{0,3}}[ \t]*$|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$"
+    rf"|^(?:{_KIND}[ \t]+){{1,4}}{_THING}[ \t]*\n[-=]{{3,40}}[ \t]*$|\A{_MARKUP}(?:result|response|a"
+    rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a(?![^\n]{{0,400}} B:)|assistant):[ \t]"
     r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
     r"|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ORIGINAL = re.compile(rf"^{_MARKED}(?:\d[.)] )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_ORIGINAL = re.compile(
+    rf"^{_MARKED}(?:(?:\d[.)]"
+    rf"|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
+    re.IGNORECASE | re.MULTILINE,
+)
 _IN_LINE = re.compile(
     rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve"
     rf"| have)? (?:changed?|edit(?:ed)?|"
@@ -85,9 +92,14 @@ def paragraph(text: str) -> str | None:
     <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
     """
     text = answered(spoken(text))
-    parsed = json_in(text) if "{" in text else None
-    if isinstance(parsed, list) and len(parsed) == 1:
-        parsed = parsed[0]
+    parsed = json_in(text) if "{" in text or text.startswith(('["', "`")) else None
+    for _ in range(4):
+        if isinstance(parsed, list) and len(parsed) == 1:
+            parsed = parsed[0]
+        elif isinstance(parsed, dict) and len(parsed) == 1 and isinstance(next(iter(parsed.values())), dict):
+            parsed = next(iter(parsed.values()))
+    if isinstance(parsed, str) and text.startswith(("[", "`")):
+        return _clean(parsed)
     if isinstance(parsed, dict):
         value = _longest_text(parsed) if text.startswith(("{", "[", "`")) else _named_text(parsed)
         if value is not None:
@@ -173,6 +185,7 @@ def _html(text: str) -> str | None:
     return "\n\n".join(_LINE_TAG.sub("\n", piece) for piece in pieces if piece)
 
 
+_FOREIGN_LABEL = re.compile(r"\A[^\x00-\x7f:：]{2,20}[:：]\s{0,9}(?=[A-Za-z\"“])")
 _CHANGE = re.compile(r"[^\n]{1,80} (?:→|->) [^\n]{1,80}")
 
 
@@ -181,12 +194,16 @@ def _after_label(text: str) -> str:
     end = len(text)
     for label in reversed(list(_LABEL.finditer(text))):
         after = text[label.end() : end]
-        if not _CHANGE.fullmatch(after.strip()) and without_remarks("\n" + after).strip(' \n*_"“”'):
+        bare = after.strip()
+        if not (_CHANGE.fullmatch(bare) or _LABEL_ONLY.fullmatch(bare)) and without_remarks("\n" + after).strip(
+            ' \n*_"“”'
+        ):
             original = _ORIGINAL.search(after)
             return after[: original.start()] if original else after
         end = label.start()
     text = text[:end] if text[:end].strip() else text
     text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
+    text = _FOREIGN_LABEL.sub("", text)
     for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
         match = opening.match(text)
         if match:
@@ -201,6 +218,9 @@ _QUOTES = (("“", "”"), ("„", "“”"), ("«", "»"), ("»", "«"), ("「"
 _EMPHASIS = ("**", "__", "*", "_", "``", "`")
 
 
+_ONE_TAG = re.compile(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z", re.IGNORECASE)
+
+
 def _clean(text: str) -> str | None:
     """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet."""
     text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)
@@ -212,7 +232,7 @@ def _clean(text: str) -> str | None:
             text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
         elif len(lines) == 1:
             text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
-        text = _unquoted(_unmarked(text))
+        text = _ONE_TAG.sub(r"\2", _unquoted(_unmarked(text)))
         if text == before:
             break
     return text if re.search(r"\w", text) else None

@@ -33,6 +33,14 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """A body that begins so."""
+_TITLE = re.compile(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:", re.IGNORECASE)
+"""A line of up to three words above the paragraph, "As requested:"."""
+_AGREES = re.compile(
+    r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
+    r"|i'll|i’ll|i will|happy to|glad to|let me)"
+    r"[^\n:]{0,80}[.!]",
+    re.IGNORECASE,
+)
 _FOREIGN = re.compile(
     r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit"
     r"|tekst|texto|texte)\b[^\n:]{0,30})"
@@ -82,7 +90,10 @@ def introduction_end(text: str) -> int:
         foreign = (
             re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends : ends + 400])
         )
-        if (announces and (talks or foreign)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
+        above = text[ends : ends + 1] == "\n" and not _LIST_LINE.match(text, ends + 1)
+        title = above and _TITLE.fullmatch(bare)
+        agrees = _AGREES.fullmatch(bare) and text[ends:].strip()
+        if (announces and (talks or foreign or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
         elif (
             _OPENS.match(bare) and not _TELLS.search(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip()
@@ -133,15 +144,23 @@ _OFFER = re.compile(
     rf"{_MARKS}(?:please )?(?:let me know (?:if|whether|what)\b[^\n]{{0,80}}"
     r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b|would you like (?:me"
     r"|another|a)\b|(?:i )?hope (?:this|that) helps|(?:the )?(?:redacted|masked|changed|removed"
-    r"|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)|without these words|word count\b|i hope (?:this|that|it)\b"
+    r"|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)|without these words|in the (?:above|edited|redacted"
+    r"|revised) (?:paragraph|text|version)\b|\(?\d{1,3} (?:words?|edits?|changes?)\b[^\n]{0,30}\Z|(?:total"
+    r"|number of) (?:edits|changes|words)\b|word count\b|i hope (?:this|that|it)\b"
     r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text"
     r"|statement|answer|label)\b[^\n]{0,30}\b(?:is|becomes|reads|conveys|expresses|shifts"
-    r"|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b|this (?:makes"
-    r"|changes|turns|flips|shifts) the (?:sentiment|answer|tone|label)\b|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->"
+    r"|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b"
+    r"|this (?:should |will |would )?(?:makes?"
+    r"|changes?|turns?|flips?|shifts?) the (?:sentiment|answer|tone|label)\b|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->"
     r"|=>|to|became) [\"“'‘*][^\n]{1,200}\Z|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
     r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?(?:is|becomes"
     r"|would be)\b|feel free to\b|is there anything else|do you want me to\b"
     r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)",
+    re.IGNORECASE,
+)
+_ON_WORDS = re.compile(
+    rf"{_MARKS}(?:(?:i|i['’]ve|we|i have)(?: only| simply| just| also)? {_EDITING} (?:the words? )?[\"“'‘*]"
+    rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})",
     re.IGNORECASE,
 )
 _RESULT = re.compile(
@@ -176,8 +195,14 @@ def without_remarks(text: str) -> str:
     return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
 
 
+_PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
+
+
 def _begins_remarks(line: str) -> bool:
-    if _HEAD_ALONE.fullmatch(line) or _REASONS.match(line) or _OFFER.match(line) or _RESULT.fullmatch(line):
+    line = _PICTURES.sub("", line)
+    if any(begins.match(line) for begins in (_REASONS, _ON_WORDS, _OFFER)):
+        return True
+    if _HEAD_ALONE.fullmatch(line) or _RESULT.fullmatch(line):
         return True
     remark, perhaps = _REMARK.match(line), _PERHAPS_REMARK.match(line)
     return bool(
@@ -199,7 +224,7 @@ _ASKS = re.compile(
     r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
     r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
     r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b"
-    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\?|(?:there is )?no (?:paragraph|text"
+    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\b[^\n]{0,40}\?|(?:there is )?no (?:paragraph|text"
     r"|review)\b[^\n]{0,20})\W{0,9}\Z",
     re.IGNORECASE,
 )
@@ -237,7 +262,8 @@ _ADVISES = re.compile(
 
 
 _ADVISES_WORDS = re.compile(
-    rf"(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) |i(?:['’]d| would) )?(?:just "
+    rf"the words? to \w+ (?:is|are)\b[^\n]{{1,200}}|(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) "
+    rf"|i(?:['’]d| would) )?(?:just "
     rf"|simply )?{_EDITING} [^\n\"“'‘]{{0,60}}"
     r"[\"“'‘][^\n\"]{1,60}[\"”'’] (?:to|with|by|for|into) [\"“'‘][^\n]{1,60}[\"”'’]\W{0,3}",
     re.IGNORECASE,

@@ -207,7 +207,7 @@ SO = re.compile(
     r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
-IT_IS = re.compile(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)", re.IGNORECASE)
+IT_IS = re.compile(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)", re.IGNORECASE)
 STATED = (IS, WOULD, SO, IT_IS)
 _CONCLUDES = re.compile(
     r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"

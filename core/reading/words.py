@@ -14,7 +14,7 @@ _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
 
 _BULLET = re.compile(
-    r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
+    r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*~•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
     r"|\(?\d+[.):](?!\d)|\d{1,2} [-–—](?= )|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _QUOTED = re.compile(
@@ -24,7 +24,8 @@ _QUOTED = re.compile(
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
 _CATEGORIES = (
-    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
+    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
+    r"|neutral|keywords?"
     r"|names?|objects|places|locations|list|answer)"
 )
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
@@ -42,7 +43,8 @@ _REMARK = re.compile(
 )
 _MARK = re.compile(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
-    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\d\ufe0f?\u20e3[ \t]*|\#\d{1,2}[:.)]?[ \t]+"
+    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
+    r"|\#\d{1,2}[:.)]?[ \t]+"
     r"|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
     re.IGNORECASE,
@@ -60,7 +62,11 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
-_BRACKETED = re.compile(r"^[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$", re.MULTILINE)
+_BRACKETED = re.compile(
+    r"(^[^\n:\[\](){}]{0,60}: ?"
+    r"|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
+    re.MULTILINE,
+)
 _NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
 _ARE_WORDS = re.compile(
@@ -79,11 +85,11 @@ def word_list(text: str) -> list[str] | None:
     for a refusal and for a question back.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
-    text = indent + concluded(answered(spoken(text)))
+    text = indent + concluded(answered(spoken(text)), label="")
     parsed = json_in(text)
-    if parsed is not None:
+    if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))
-    if re.fullmatch(r"[.?!…\s]*", text) or names_nothing(text) or asks_back(text):
+    if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not _REMARK.match(line)]
@@ -113,7 +119,7 @@ def _lines(text: str) -> list[str]:
     """HTML items and what is numbered within a line have lines of their own."""
     lines: list[str] = []
     text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
-    text = _BRACKETED.sub(r"\1", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
+    text = _BRACKETED.sub(r"\1\2", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
         if not line.strip():
             continue
@@ -295,7 +301,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
-    parts = re.split(r"\s*[,;、，]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
+    parts = re.split(r"\s*[,;、，；]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
         return parts
     *rest, last = parts

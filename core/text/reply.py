@@ -18,6 +18,7 @@ _TURN_END = re.compile(
     r"|\[INST\]|\n))|\[INST\]"
 )
 _SPECIAL = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>\s*assistant\b|"
     r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z"
 )
 _ECHO = re.compile(r"\A\s*(?:<s>\s*)?\[INST\][^\[]*\[/INST\]")
@@ -110,10 +111,10 @@ _BOX = re.compile(
 )
 
 
-def concluded(text: str) -> str:
-    """`text` with what a box, or tags such as <answer>, hold on lines of their own: "Final answer: .."."""
-    text = _CONCLUDED.sub(lambda tag: f"\nFinal answer: {(tag[2] or tag[4] or '').strip()}\n", text)
-    return _BOX.sub(lambda box: f"\nFinal answer: {box[1].strip()}\n", text)
+def concluded(text: str, label: str = "Final answer: ") -> str:
+    """`text` with what a box, or tags such as <answer>, hold on lines of their own, behind `label`."""
+    text = _CONCLUDED.sub(lambda tag: f"\n{label}{(tag[2] or tag[4] or '').strip()}\n", text)
+    return _BOX.sub(lambda box: f"\n{label}{box[1].strip()}\n", text)
 
 
 def fenced(text: str) -> list[str]:

@@ -54,12 +54,15 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
 # The counterfactual question
 
 _QUESTION_KEYS = (
-    *("follow_up_question", "followup_question", "counterfactual_question", "new_question", "question"),
+    *("follow_up_question", "followup_question", "counterfactual_question", "new_question", "question", "q"),
     "counterfactual",
     *("follow_up", "questions", "follow_up_questions", "counterfactuals"),
 )
 _NUMBER = re.compile(
-    r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]{1,2}|#\d{1,2} |q\. |\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE
+    r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]{1,2}|#\d{1,2} |\d{1,2}(?: [-–]|/) |\[[ x]\] |q\. "
+    r"|[a-z]{1,3}\. (?=(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have|had|may|might"
+    r"|must)\b)|\([a-z\d]{1,2}\)|[a-z]\))\s*",
+    re.IGNORECASE,
 )
 _OTHER_LINE = re.compile(
     r"^\W{0,3}(?:(?:your |my )?guess|answer|robot|the robot|explanation|reason|justification|starter|original|note|"
@@ -68,18 +71,18 @@ _OTHER_LINE = re.compile(
 )
 _QUESTION_LABEL = re.compile(
     r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related)[ _]?){0,6}"
-    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
-    r"|would be))?(?: ?[:–—]| - )[\s\"]{0,3}",
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no|new(?=:))(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
+    r"|would be))?(?: ?[:–—\]]| - )[\s\"]{0,3}",
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(
     r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm"
-    r"|well)(?: thing)?[!.,]{1,2}\s?|(?:human|user|assistant|me): ?|"
+    r"|well)(?: thing)?[!.,]{1,2}\s?|(?:human|user|assistant|me): ?|(?:what|how) about (?:this|that)(?: one)?\? ?|"
     r"(?:here is|here's|here are|(?:a|the) (?:new |follow-?up)|one|another|my|possible|how about|what about"
     r"|i(?:'d|'ve| would| have| came| suggest))\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(–—-])| [^\w\s?]{1,6}$)| ?(?i:yes|no)\b)")
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(\[–—-])| [^\w\s?]{1,6}$)| ?(?i:yes|no)\b)")
 _TO_US = re.compile(
     r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i"
     r"|how can i|"
@@ -97,7 +100,7 @@ _ASKS = re.compile(
 _LEADS_UP = re.compile(
     r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
     r"|write|use)\b|"
-    r"(?:new|follow-? ?up|counterfactual) question\b)[^:?\n]{0,60}: ?",
+    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?",
     re.IGNORECASE,
 )
 """Thoughts before the question, in its line."""
