@@ -130,13 +130,10 @@ def _lines(text: str) -> list[str]:
             lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
             continue
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
-    if any(_RULED.fullmatch(line) for line in lines):
+    # The line below the heading of a table that may have no outer lines.
+    if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
         lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
     return lines
-
-
-_RULED = re.compile(r"[ \t]*-{2,}[-:| \t]*\|[-:| \t]*")
-"""The line below the heading of a table without outer lines."""
 
 
 _NUMBERED_KEY = re.compile(r"(?:word|term|phrase)?[ _]?\d{1,2}", re.IGNORECASE)
