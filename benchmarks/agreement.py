@@ -8,7 +8,7 @@ reader joins by a file of phrasings in tests/data/phrasings and a line in READER
 
 With --answers only the answers of a file are read, one JSON object a line: `reader` (a kind of answer), `text`, `gold`
 (null: nothing can be read), and `choices` or `method` where the kind has them. One line for each kind; --misread names
-the texts. How well rules read is told by answers that they never saw: on phrasings they were written for they look better.
+the texts. How well rules read is told by answers that they never saw: on what they were written for they look better.
 
 With folders of the authors' repositories (FIND, llm-introspection, CounterfactualSimulatability) paper rules are held
 against the authors' functions, on the phrasings and on benchmarks/pipelines.toml. With the published set (--find-dir)
