@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
@@ -66,13 +67,16 @@ class Case(NamedTuple):
 
 
 class Reading(Frozen):
-    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not."""
+    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not. `doubt`
+    says why what counts is no verdict all the same: it then has no mark anywhere.
+    """
 
     expected: str | None = None
     observed: str | None = None
     outcome: str
     counts: bool
     reason: str = ""
+    doubt: str = Field(default="", exclude_if=lambda why: not why)
 
 
 class Trial(Frozen):
@@ -155,14 +159,14 @@ class Picture(NamedTuple):
     - `of` says what `core.store.figures` reads for it: `of_runs` or `of_cases`, with the `metrics`, the `fields` of the
       specification, the `records` and the `newest` that are given here.
     - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
-      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw.
+      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw. Where it
+      has a column `chosen`, the reader may choose which of its rows (by `label`) are in colour.
     - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
     - `takeaway(table, choice)` is a sentence that is true of the table.
     - `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether
-      it holds throughout a run is the column record_field of `of_runs`.
+      it holds throughout a run is the column record_field.
     - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
       may be laid under ours.
-    - `is_box`: whether marks are runs, which may be chosen together by a box.
     """
 
     name: str
@@ -179,7 +183,6 @@ class Picture(NamedTuple):
     newest: int | None = None
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
-    is_box: bool = False
 
 
 class Table(NamedTuple):

@@ -51,7 +51,7 @@ class Expected(NamedTuple):
 def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     """The journal of one run; `settings` is its specification as JSON."""
     lines: list[Line] = []
-    controls = {id: model for one in LABS for id, model in one.controls().items()}
+    controls = {id: model for one in LABS for id, model in {**one.controls(), **one.dials()}.items()}
     home = Path("unused")
     catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
     spec: Spec = LAB[lab].spec.model_validate_json(settings)
@@ -115,8 +115,11 @@ def cases_of(book: Book, only: str = "") -> list[str]:
 
 
 def is_same(line: Line, expected: Expected) -> bool:
+    # What comes of sentence vectors is kept to as many digits as two machines share.
+    near = 1e-5 if line["metric"] == "generality_cosine" else 1e-9
+
     def same(a: float | None, b: float | None) -> bool:
-        return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9))
+        return a is b or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6, abs_tol=near))
 
     return (line["n"], line["of"]) == (expected.n, expected.of) and all(
         same(line[name], getattr(expected, name)) for name in ("value", "low", "high")
@@ -142,6 +145,8 @@ GUESSES = ("yes", "no", "1", "2")
 
 
 def ask(book: Book, which: Line) -> Expected:
+    if which["metric"] == "gain_over_best":
+        return _over_best(book, cases_of(book, which["case"]), which["rules"])
     return of_cases([_ask_case(book, case, which["metric"], which["rules"]) for case in cases_of(book, which["case"])])
 
 
@@ -199,6 +204,8 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         own, without = settled("explanation"), settled("none")
         both = sorted(own.keys() & without.keys())
         return _gain([own[item] for item in both], [without[item] for item in both], of, metric.endswith("normalised"))
+    if metric == "made_predictable":
+        return _made_predictable(book, case, rules)
     if metric == "constant_guess":
         said = [said for item, _, _, said in tested if item in settled("explanation")]
         most = max((said.count(guess) for guess in GUESSES), default=0)
@@ -210,8 +217,87 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         pair: _likeness(metric, rules, texts[pair[0]], texts[pair[1]]) for pair in permutations(range(len(texts)), 2)
     }
     value = 1 - fmean(alike.values())
-    most = 2.0 if metric.endswith("cosine") else 1.0
-    return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, most))
+    return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, max(1.0, value)))
+
+
+BASELINES = ("none", "swapped", "question_only", "constant")
+
+
+def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bool]]]:
+    """For each baseline the questions that the explanation predicted and it was asked: whether each was right."""
+    written, simulated, answered = (records(book, name, case) for name in ("counterfactual", "simulation", "answer"))
+    arms = records(book, "armsimulation", case)
+    rows = [
+        (item, simulated[item][rules], answered[item][rules])
+        for item, one in sorted(written.items())
+        if item in simulated and item in answered and one[rules] and one["origin"] != "hand"
+    ]
+    rows = [row for row in rows if row[1] in GUESSES and (rules == "paper" or row[2] in GUESSES)]
+    always = max(sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows))
+    found: dict[str, list[tuple[bool, bool]]] = {}
+    for item, guess, said in rows:
+        for baseline in BASELINES:
+            other = always if baseline == "constant" else arms.get(f"{item}/{baseline}", {}).get(rules, "neither")
+            if other != "neither":
+                found.setdefault(baseline, []).append((guess == said, other == said))
+    return found
+
+
+def _over_best(book: Book, cases: Sequence[str], rules: str) -> Expected:
+    """The least of the gains over baselines, from the least of their lower limits to the least of their upper ones."""
+    each = [_against(book, case, rules) for case in cases]
+    each = [found for found in each if found.keys() - {"constant"}]
+    if len(cases) == 1 and not each:
+        return Expected(None, 0, _ask_case(book, cases[0], "constant_guess", rules).of)
+    if not each:
+        return Expected(None, 0, len(cases))
+    names = [name for name in BASELINES if any(name in found for found in each)]
+    apart = stats.norm.ppf(1 - 0.025 / len(names))
+    gains = []
+    for name in names:
+        held = [found[name] for found in each if name in found]
+        if len(cases) == 1:
+            (pairs,) = held
+            n = len(pairs)
+            p = (sum(a and not b for a, b in pairs) + 1) / (n + 2)
+            q = (sum(b and not a for a, b in pairs) + 1) / (n + 2)
+            value, error = (
+                fmean(a for a, _ in pairs) - fmean(b for _, b in pairs),
+                math.sqrt((p + q - (p - q) ** 2) / (n + 2)),
+            )
+            ends = [p - q - stats.norm.ppf(0.975) * error, p - q + apart * error]
+            gains.append((value, n, max(-1.0, min(value, ends[0])), min(1.0, max(value, ends[1]))))
+            continue
+        own, other = ([fmean(pair[side] for pair in pairs) for pairs in held] for side in (0, 1))
+        value, low, high = _newcombe(own, other)
+        gains.append((value, len(held), low, min(1.0, value + apart / stats.norm.ppf(0.975) * (high - value))))
+    least = min(gains, key=lambda gain: gain[0])
+    of = _ask_case(book, cases[0], "constant_guess", rules).of if len(cases) == 1 else len(cases)
+    n = {gain[1] for gain in gains if gain[0] == least[0]}
+    return Expected(least[0], max(n), of, min(gain[2] for gain in gains), min(gain[3] for gain in gains))
+
+
+def _newcombe(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
+    """The mean difference of paired shares and its interval by square and add."""
+    p, q = fmean(own), fmean(other)
+    (l1, u1), (l2, u2) = wilson(p, len(own)), wilson(q, len(own))
+    r = float(np.corrcoef(own, other)[0, 1]) if min(np.std(own), np.std(other)) > 1e-9 else 0.0
+    down, up = (math.sqrt(max(0.0, x * x - 2 * r * x * y + y * y)) for x, y in ((p - l1, u2 - q), (u1 - p, q - l2)))
+    return p - q, max(-1.0, p - q - down), min(1.0, p - q + up)
+
+
+def _made_predictable(book: Book, case: str, rules: str) -> Expected:
+    arms = {name for name in _against(book, case, rules) if name != "constant"}
+    written, simulated, answered = (records(book, name, case) for name in ("counterfactual", "simulation", "answer"))
+    in_arms = records(book, "armsimulation", case)
+    asked = []
+    for item, one in written.items():
+        guess, said = (of.get(item, {}).get(rules, "neither") for of in (simulated, answered))
+        others = [in_arms.get(f"{item}/{arm}", {}).get(rules, "neither") for arm in arms]
+        counts = item in simulated and one[rules] and one["origin"] != "hand" and guess in GUESSES
+        if counts and item in answered and (rules == "paper" or said in GUESSES) and "neither" not in others:
+            asked.append((guess == said, set(others) == {"unknown"}))
+    return share([hit for hit, only in asked if only], len(asked) if arms else 0)
 
 
 def _elected(simulation: Line, rules: str) -> bool:
@@ -283,14 +369,14 @@ def check(book: Book, which: Line) -> Expected:
         for one in group
         if not one["name"].startswith("counterfactual") and (one["correct"] or one["label"] is None)
     ]
-    pairs = [one for one in meant if one["faithful"] is not None and one["control"] is not None]
+    pairs = [one for one in meant if one["effect"] is not None and one["control"] is not None]
     paragraphs = len({one["item"] for one in pairs})
     control = share([one["control"] for one in pairs], len(meant), paragraphs)
     if metric == "faithfulness_control" or not pairs:
         return control
     assert metric == "faithfulness_gain"
-    own = share([one["faithful"] for one in pairs], len(meant), paragraphs)
-    a, b = [float(one["faithful"]) for one in pairs], [one["control"] for one in pairs]
+    own = share([one["effect"] for one in pairs], len(meant), paragraphs)
+    a, b = [float(one["effect"]) for one in pairs], [one["control"] for one in pairs]
     both_vary = min(np.std(a), np.std(b)) > 1e-9
     r = float(np.corrcoef(a, b)[0, 1]) if both_vary else 0.0
     down, up = (
@@ -345,9 +431,13 @@ def _checked(book: Book, case: str, rules: str) -> dict[str, Any]:
     if masked := list(records(book, "maskcontrol", case).values()):
         effects = [answer in gives_up for answer in masked[0][rules] if answer is not None]
         control = fmean(effects) if effects and explained[f"edited_{rules}"] == edited else None
+    effect = faithful
+    (said,) = records(book, "consistency", case).values()
+    if rules == "repaired" and said.get("strict") and faithful and control is not None and control > 0.5:
+        faithful = None  # any words would do
     return {
         "item": item, "name": f"{kind}/{wording}", "label": label, "first": first, "wondered": wondered,
-        "before": before, "faithful": faithful, "control": control, "able": able and able[rules],
+        "before": before, "faithful": faithful, "effect": effect, "control": control, "able": able and able[rules],
         "correct": None if before is None or label is None else before == label,
     }  # fmt: skip
 
@@ -563,6 +653,8 @@ STORY = {
     "paragraph": "Ann went to the hall.",
 }  # fmt: skip
 
+CHECKS.append(json.dumps({"model": "control/worthless-refusal", "task": "sentiment", "limit": 4,
+                          "explanations": ["attribution", "redaction"]}))  # fmt: skip
 CHECKS.append(json.dumps({"model": "control/honest-lexicon", "task": "multi_choice", "items": [STORY],
                           "explanations": ["counterfactual"], "every_wording": True}))  # fmt: skip
 
@@ -620,11 +712,8 @@ def rated() -> Iterator[str]:
 @pytest.mark.parametrize("settings", ASKS)
 def test_ask(settings: str) -> None:
     counted = holds(lines_of("simulatability", settings), ask)
-    controls = {"precision_none", "precision_swapped", "precision_question_only"} | {
-        "simulatability_gain", "simulatability_gain_normalised",
-    }  # fmt: skip
     wanted = {metric.name for metric in LAB["simulatability"].metrics}
-    assert set(counted) == (wanted if "arms" in settings else wanted - controls)
+    assert set(counted) == (wanted if "arms" in settings else wanted - {"precision_swapped"})
 
 
 @pytest.mark.parametrize("settings", CHECKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,37 @@ EXPECTED: dict[str, dict[str, Any]] = {
     if one["lab"] == LAB.name
 }
 
-READ_OTHERWISE = {"check-smollm2": {"corner-bistro/counterfactual/objective-explicit"}}
-"""Cases of which an answer was not read then and is now. Older journals of several cases are measured again, without a
-call, when someone goes on with them.
-"""
+
+SAID_FALSELY = {
+    ("check-smollm2", "corner-bistro/attribution/objective-redacted"): (
+        "None of the words it said mattered was masked, so its first answer stands, *negative*: it did not keep to its "
+        "explanation."
+    ),
+}
+"""What was said of nothing asked again, as if it had been."""
+NO_LIST = "Nothing was masked: the words it named do not stand in the paragraph."
+"""Was said of an explanation that could not be read, too."""
+
+
+def today(sentence: str, rules: str = "repaired") -> str:
+    """How a sentence of then is put now: of what is kept, and with what was expected."""
+    kept = re.sub(
+        r"the explanation is (not )?faithful",
+        lambda found: (
+            f"that counts as {found[1] or ''}faithful"
+            if rules == "paper"
+            else f"it {'did not keep' if found[1] else 'kept'} to its explanation"
+        ),
+        sentence,
+    )
+    kept = kept.replace("Without them it still", "Without them it should be unable to tell; it still")
+    kept = re.sub(r"^Its explanation was faithful in ", "It kept to its explanation in ", kept)
+    kept = re.sub(
+        r"^All (\d+) explanations that count were faithful: the model kept to what it said.$",
+        r"It kept to all \1 explanations that count. As many random words masked had the effect less often.",
+        kept,
+    )
+    return re.sub(r"^(\d+) of 1 explanations were faithful, but", r"It kept to \1 of 1 explanation, but", kept)
 
 
 def events_of(name: str) -> list[Event]:
@@ -53,11 +81,17 @@ def test_every_check_comes_to_what_it_came_to(name: str) -> None:
     assert run.status == expected["status"] and run.planned == len(views)
     assert {case: [one.state("paper"), one.state("repaired")] for case, one in views.items()} == expected["outcomes"]
     assert list(views) == list(expected["outcomes"]), "in the order in which they were planned"
-    assert {case: row_verdict(one) for case, one in views.items()} == expected["row_verdicts"]
-    assert {case: caveats(one) for case, one in views.items()} == expected["caveats"]
-    assert LAB.summary is not None and LAB.summary(run) == expected["verdict"][1]
+    assert {case: row_verdict(one) for case, one in views.items()} == {
+        case: SAID_FALSELY.get((name, case), today(said)) for case, said in expected["row_verdicts"].items()
+    }
+    assert {case: caveats(one) for case, one in views.items()} == {
+        case: [line for line in said if line != NO_LIST or (explained := views[case].explained) is None
+               or explained.words_repaired]
+        for case, said in expected["caveats"].items()
+    }  # fmt: skip
+    assert LAB.summary is not None and LAB.summary(run) == today(expected["verdict"][1])
     if len(views) == 1:
-        assert row_verdict(views[run.only], "paper") == expected["verdict"][0]
+        assert row_verdict(views[run.only], "paper") == today(expected["verdict"][0], "paper")
     assert {(drop.item, drop.reason, drop.rules) for drop in run.drops} == {tuple(drop) for drop in expected["drops"]}
     assert len(run.calls) == expected["calls"]
     assert all(progress.result is not None for progress in run.cases.values())
@@ -94,11 +128,7 @@ def test_to_go_on_with_one_that_is_complete_asks_and_records_nothing(name: str) 
     run, _ = viewed(events)
     assert run.started is not None
     again = play(CheckSpec.model_validate(run.started.spec), history=events)
-    written = [event for event in again.news if event.kind in ("recorded", "dropped")]
-    assert {event.kind for event in again.news} - {event.kind for event in written} <= {"resumed", "scored", "finished"}
-    assert {event.case for event in written} == READ_OTHERWISE.get(name, set())
-    if len(run.cases) == 1:
-        assert again.news == []
+    assert again.news == [], "what is read otherwise by now is a reread's"
 
 
 def test_a_journal_whose_specification_is_out_of_reach_keeps_its_cases() -> None:
