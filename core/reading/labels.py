@@ -34,9 +34,13 @@ def all_named(text: str, labels: Iterable[str]) -> bool:
 _ITEM = re.compile(r"\A\W{0,6}(?:\w[).:])?\W{0,6}|\W{1,6}\Z")
 
 
+_MOST_SENTENCES = 500
+"""That are looked at: a conclusion stands at the end."""
+
+
 def stated(text: str) -> list[str]:
-    """Its sentences without questions, unless it has nothing else."""
-    parts = sentences(text)
+    """Its last sentences without questions, unless it has nothing else."""
+    parts = sentences(text)[-_MOST_SENTENCES:]
     return [part for part in parts if not part.endswith("?")] or parts
 
 
