@@ -86,7 +86,10 @@ def introduction_end(text: str) -> int:
         bare = line.rstrip(" \t*_")
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
-        talks = _SURELY_TALK.search(bare) or (_TALK.search(bare) and _OPENS.match(bare) and not _TELLS.search(bare))
+        opening = bare[: 3 * _LONGEST_LINE]
+        talks = _SURELY_TALK.search(opening) or (
+            _TALK.search(opening) and _OPENS.match(bare) and not _TELLS.search(opening)
+        )
         foreign = (
             re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends : ends + 400])
         )
@@ -96,7 +99,11 @@ def introduction_end(text: str) -> int:
         if (announces and (talks or foreign or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
         elif (
-            _OPENS.match(bare) and not _TELLS.search(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip()
+            _OPENS.match(bare)
+            and not _TELLS.search(opening)
+            and _TALK.search(opening)
+            and stop >= 0
+            and text[ends:].strip()
         ):
             if _PRESENTS.match(bare):
                 end = ends
