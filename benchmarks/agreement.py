@@ -1,9 +1,14 @@
 """How often do the readers find what a text says, and how often do paper rules what the authors' own code does?
 
 python benchmarks/agreement.py [--find DIR] [--introspection DIR] [--simulatability DIR] [--find-dir DIR]
+python benchmarks/agreement.py --answers FILE.jsonl [--misread]
 
 One line for each reader: phrasings read rightly under paper rules, under repaired rules, and how many there are. A
 reader joins by a file of phrasings in tests/data/phrasings and a line in READERS.
+
+With --answers only the answers of a file are read, one JSON object a line: `reader` (a kind of answer), `text`, `gold`
+(null: nothing can be read), and `choices` or `method` where the kind has them. One line for each kind; --misread names
+the texts. How well rules read is told by answers that they never saw: on what they were written for they look better.
 
 With folders of the authors' repositories (FIND, llm-introspection, CounterfactualSimulatability) paper rules are held
 against the authors' functions, on the phrasings and on benchmarks/pipelines.toml. With the published set (--find-dir)
@@ -102,6 +107,65 @@ def table() -> str:
         n = len(phrasings(reader))
         right = "".join(f"{n - len(misread(reader, rules)):>10}" for rules in RULES)
         lines.append(f"{reader:16}{right}{n:>6}")
+    return "\n".join(lines)
+
+
+# Answers with what they say, settled by hand
+
+
+def of_interpretation(text: str, rules: Rules) -> dict[str, str]:
+    """The parts of a conclusion that a gold names."""
+    parts = find_parse.interpretation(text, rules)
+    return {"description": parts.description, "code": parts.code}
+
+
+KINDS: dict[str, Callable[[Phrasing, Rules], Any]] = {
+    "sentiment": lambda answer, rules: parse.sentiment(answer["text"], rules),
+    "entailment": lambda answer, rules: parse.entailment(answer["text"], rules),
+    "choice": lambda answer, rules: parse.choice(answer["text"], answer["choices"], rules),
+    "word list": lambda answer, rules: parse.word_list(answer["text"], rules) or None,
+    "paragraph": lambda answer, rules: parse.paragraph(answer["text"], rules),
+    "answer": lambda answer, rules: ask.answer(answer["text"], answer.get("method", "cot"), task(answer), rules),
+    "simulation": lambda answer, rules: ask.simulation(answer["text"], task(answer), rules),
+    "counterfactual": lambda answer, rules: ask.counterfactual(answer["text"], task(answer), rules),
+    "interpretation": lambda answer, rules: of_interpretation(answer["text"], rules),
+}
+"""What is read of an answer, by kind, in the words of its `gold`."""
+
+
+def answers(path: Path) -> list[Phrasing]:
+    """Those of a JSONL file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def is_right(answer: Phrasing, rules: Rules) -> bool:
+    """Whether the reader finds the gold; of several parts, those that the gold gives."""
+    read, gold = KINDS[answer["reader"]](answer, rules), answer["gold"]
+    if isinstance(gold, dict):
+        return all(part is None or read[name] == part for name, part in gold.items())
+    return bool(read == (gold or None if isinstance(gold, list) else gold))
+
+
+def by_kind(entries: Iterable[Phrasing]) -> dict[str, dict[Rules, int]]:
+    """How many of each kind both sets of rules read rightly."""
+    right: dict[str, dict[Rules, int]] = {}
+    for entry in entries:
+        counts = right.setdefault(entry["reader"], dict.fromkeys(RULES, 0))
+        for rules in RULES:
+            counts[rules] += is_right(entry, rules)
+    return right
+
+
+def answers_table(entries: list[Phrasing]) -> str:
+    """Kind by rule set: how many answers are read rightly, of n, and which share the repaired rules read."""
+    n = Counter(entry["reader"] for entry in entries)
+    lines = [f"{'kind':16}" + "".join(f"{rules:>10}" for rules in RULES) + f"{'n':>6}{'repaired':>10}"]
+    counts = by_kind(entries)
+    total = {rules: sum(one[rules] for one in counts.values()) for rules in RULES}
+    for kind, right in [*sorted(counts.items()), ("all", total)]:
+        of = n[kind] or len(entries)
+        shown = "".join(f"{right[rules]:>10}" for rules in RULES)
+        lines.append(f"{kind:16}{shown}{of:>6}{right['repaired'] / of:>10.1%}")
     return "\n".join(lines)
 
 
@@ -273,7 +337,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--find", "--introspection", "--simulatability", "--find-dir"):
         options.add_argument(name, type=Path)
+    options.add_argument("--answers", type=Path)
+    options.add_argument("--misread", action="store_true")
     given = options.parse_args()
+    if given.answers:
+        entries = answers(given.answers)
+        print(answers_table(entries))
+        for entry in entries if given.misread else ():
+            if not is_right(entry, "repaired"):
+                print(f"{entry['reader']}: {entry['text']!r}: {KINDS[entry['reader']](entry, 'repaired')!r}")
+        return
     print(table())
     print("\nPaper rules and the authors' own code agree on")
     for folder, option, compared in (

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS: list[set[str]] = [
     {"core", "core.events", "core.home", "core.packs", "core.policy", "core.published", "core.statistics"},
     {"core.confined", "core.text", "core.files", "core.lease", "core.score", "core.runs.transcript"},
+    {"core.reading"},
     {"core.charts", "core.datasets", "core.journal", "core.lab"},
     {"core.runs"},
     {"core.store", "core.models"},

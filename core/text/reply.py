@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
-_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>")
-_PREFIX = re.compile(r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*)?", re.IGNORECASE)
+_TURN_END = re.compile(
+    r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>"
+    r"|\[INST\]|\n))|\[INST\]"
+)
+_SPECIAL = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>\s*assistant\b|"
+    r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:bos|start_of_turn)>(?:model\b)?|\A\s*<s>|</s>\s*\Z"
+)
+_ECHO = re.compile(r"\A\s*(?:<s>\s*)?\[INST\][^\[]*\[/INST\]")
+_DIALOGUE = re.compile(r"\A\s*(?:user|human)\s*:[^\n]{0,2000}\n\s*(?=(?:assistant|ai)\s*:)", re.IGNORECASE)
+_OTHERS_TURN = re.compile(r"\n[ \t]*(?:user|human)\s*:", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*|#{1,4} ?response:?\s*\n)?", re.IGNORECASE
+)
 _NEXT_TURN = re.compile(
     r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question)\s*:", re.IGNORECASE
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LATEX = re.compile(r"\${0,2}\\(?:boxed|text[a-z]{0,8}|math[a-z]{0,8}) ?\{([^{}\n]{0,200})\}\${0,2}")
 _LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-][ \t]+)", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
@@ -27,8 +44,10 @@ _PLAIN = _QUOTES | _WIDE
 
 @lru_cache(maxsize=64)
 def spoken(text: str) -> str:
-    """`text` without thinking blocks, special tokens and the words a prompt put in the model's mouth."""
-    return _PREFIX.sub("", _SPECIAL.sub("", without_thinking(text))).strip()
+    """`text` without thinking blocks, special tokens, further turns and the words a prompt put in the model's mouth."""
+    text = _ECHO.sub("", without_thinking(text))
+    end = next((turn.start() for turn in _TURN_END.finditer(text) if text[: turn.start()].strip()), len(text))
+    return _PREFIX.sub("", _SPECIAL.sub("", text[:end])).strip()
 
 
 def without_thinking(text: str) -> str:
@@ -49,6 +68,13 @@ def without_thinking(text: str) -> str:
     if not thinking:
         kept.append(text[at:])
     return "".join(kept)
+
+
+def answered(text: str) -> str:
+    """`text` without a request that it repeats before its own turn ("User: ..") or makes up after it."""
+    text = _PREFIX.sub("", _DIALOGUE.sub("", text))
+    turn = _OTHERS_TURN.search(text)
+    return text[: turn.start()].rstrip() if turn else text
 
 
 def own_turn(text: str) -> str:
@@ -75,6 +101,69 @@ def as_written(piece: str, text: str) -> str:
     return text[at : at + len(piece)].translate(_WIDE) if at >= 0 else piece
 
 
+_CONCLUDED = re.compile(
+    r"<(final_answer|final|answer|label|verdict|conclusion|prediction|guess|sentiment|output|result|response|choice)>"
+    r"([^<]{0,400})(?:</\1>|(?=<)|\Z)|\[(ANSWER|FINAL)\]([^\[\n]{0,400})(?:\[/\3\]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BOX = re.compile(
+    r"(?:\\\(|\\\[|\${1,2})?\s?\\f?boxed ?\{((?:[^{}\n]|\{[^{}\n]{0,200}\}){0,400})\}\s?(?:\\\)|\\\]|\${1,2})?"
+)
+
+
+def concluded(text: str, label: str = "Final answer: ") -> str:
+    """`text` with what a box, or tags such as <answer>, hold on lines of their own, behind `label`."""
+    text = _CONCLUDED.sub(lambda tag: f"\n{label}{(tag[2] or tag[4] or '').strip()}\n", text)
+    return _BOX.sub(lambda box: f"\n{label}{box[1].strip()}\n", text)
+
+
+def fenced(text: str) -> list[str]:
+    """The contents of the code fences in `text`, in order; a fence may be left open at the end."""
+    return [block[2].strip("\n") for block in _FENCED.finditer(text)]
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """The cells of the markdown table in `text`, its heading first, the line below that left out; [] without one."""
+    lines = [line.strip() for line in text.split("\n") if line.lstrip().startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in rows if set("".join(row)) - set(":- ")] if len(rows) > 1 else []
+
+
+_TRIES = 20
+_LONGEST_LITERAL = 20_000
+_MOST_BRACKETS = 60
+"""Of what is read as Python's own notation, {'answer': 'no'}."""
+
+
+def json_in(text: str) -> dict[str, Any] | list[Any] | None:
+    """The first JSON object or non-empty array in `text`, else None."""
+    decoder = json.JSONDecoder()
+    for start in islice(re.finditer(r"[{\[]", text), _TRIES):
+        try:
+            value, _ = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if value:
+            return value  # type: ignore[no-any-return]
+    found: dict[str, Any] | None = _literal(text.strip().removeprefix("```json").strip("`\n "))
+    return found
+
+
+def _literal(text: str) -> Any:
+    """JSON that breaks off, or an object in Python's notation, where `text` is nothing else."""
+    if not text.startswith(("{'", '{"', "{\n")) or len(text) > _LONGEST_LITERAL or text.count("{") > 9:
+        return None
+    for end in ("}", '"}', "]}"):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(text + end)
+    if not text.endswith("}") or text.count("[") + text.count("(") > _MOST_BRACKETS:
+        return None
+    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        value = ast.literal_eval(text)
+        return value if isinstance(value, dict) else None
+    return None
+
+
 def fields(text: str) -> dict[str, Any]:
     """The JSON object that `text` holds, alone or among other words, its keys lower case; {} where it holds none."""
     start = text.find("{")
@@ -83,8 +172,14 @@ def fields(text: str) -> dict[str, Any]:
     try:
         entries, _ = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
-        return {}
-    return {key.lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
+        entries = _literal(text.strip()) or {}
+    return {str(key).lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
+
+
+def keyed(text: str, keys: Iterable[str]) -> Any:
+    """What the JSON object in `text` holds under the first of `keys` that it has; "" where it has none."""
+    entries = fields(text)
+    return next((entries[key] for key in keys if key in entries), "")
 
 
 def storable(text: str) -> str:

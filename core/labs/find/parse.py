@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from core.events import Rules, ToolCall
 from core.labs.find.claimed_and_quoted import quoted_pairs
 from core.labs.find.shell import shell_words
+from core.reading.code import conclusion, plain
 from core.text.reply import storable, without_thinking
 
 END = "[DESCRIPTION]"
@@ -266,27 +267,14 @@ def _in_words(command: Command) -> str:
 
 # The final answer
 
-# Line by line, and every repetition bounded: an answer may be all white space.
-_TAG = re.compile(
-    r"^[ \t#*>_-]{0,40}\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$)[*_ \t]*", re.I | re.M
-)
-_BRACKET_TAG = re.compile(
-    r"(?:[*_#]{1,9}\s{0,9})?\[\s{0,9}(DESCRIPTION|DOMAIN|CODE)\s{0,9}\][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*", re.I
-)
-_FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
-
 
 def is_final(text: str, rules: Rules) -> bool:
     """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
     if rules == "paper":
         return END in text
-    spoken = without_thinking(text)
-    sections = _sections(spoken)
-    if not sections.get("description"):
-        return False
-    asked = _first_command(spoken)
-    tag = _BRACKET_TAG.search(spoken) or _TAG.search(spoken)
-    return not (asked and tag and asked.start() < tag.start())
+    concluded = conclusion(text)
+    asked = _first_command(plain(text))
+    return bool(concluded.description) and not (asked and asked.start() < (concluded.at or 0))
 
 
 def interpretation(text: str, rules: Rules) -> Parts:
@@ -326,42 +314,8 @@ def paper_told(description: str) -> str:
 
 
 def _repaired_interpretation(text: str) -> Parts:
-    spoken = without_thinking(text)
-    sections = _sections(spoken)
-    code = _code(sections.get("code", "")) or _code(spoken, fenced_only=True)
-    description = _without_fences(sections.get("description", ""))
-    domain = _without_fences(sections.get("domain", ""))
-    for_evaluator = f"{description}\n{domain}".strip()
-    return Parts(description, domain, code, for_evaluator)
-
-
-def _sections(text: str) -> dict[str, str]:
-    """The last text after each tag, up to the next tag."""
-    pattern = _BRACKET_TAG if _BRACKET_TAG.search(text) else _TAG
-    tags = list(pattern.finditer(text))
-    sections: dict[str, str] = {}
-    for k, tag in enumerate(tags):
-        end = tags[k + 1].start() if k + 1 < len(tags) else len(text)
-        content = text[tag.end() : end].strip()
-        if content:
-            sections[tag[1].lower()] = content
-    return sections
-
-
-def _without_fences(text: str) -> str:
-    return _FENCE.sub("", text).strip()
-
-
-def _code(text: str, fenced_only: bool = False) -> str:
-    """The last fenced block that defines something; without a fence the text itself from its first import or def."""
-    defining = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
-    blocks = [block for block in _FENCE.findall(text) if defining.search(block)]
-    if blocks:
-        return str(blocks[-1]).strip("\n")
-    if fenced_only or not defining.search(text):
-        return ""
-    start = re.search(r"^(?:import|from|def|\w+\s*=\s*lambda)\b", text, re.M)
-    return text[start.start() :].strip("`\n ") if start else ""
+    description, domain, code, _ = conclusion(text)
+    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 # An evaluator's reply

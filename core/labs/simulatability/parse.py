@@ -1,7 +1,7 @@
 """Raw answers to values, under either set of rules. Pure functions that take any text and never raise.
 
 `paper` reads exactly as the authors' scripts did (Chen et al. 2023, their oddities are named in `reading/paper.py`);
-`repaired` reads what today's chat models write (`reading/yes_no.py`, `choice.py`, `parts.py`).
+`repaired` reads what today's chat models write (`core/reading`; what only this lab asks for: `reading/parts.py`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from core.events import Rules
-from core.labs.simulatability.reading import choice, paper, parts, yes_no
+from core.labs.simulatability.reading import paper, parts
 from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
 from core.labs.simulatability.reading.values import CounterfactualPair as Pair
 from core.labs.simulatability.tasks import Method, Task
+from core.reading import choice, yes_no
+from core.reading.said import FIRM, Said
+from core.text.reply import own_turn, spoken
 
 __all__ = [
     "GUESSES",
@@ -35,11 +38,15 @@ def answer(text: str, method: Method = "cot", task: Task = "strategyqa", rules: 
     """
     if task == "shp":
         if rules == "repaired":
-            return choice.answer(text, method)
+            return choice.better_response(text, answer_first=method != "cot") or NEITHER
         return paper.choice_after_reasoning(text) if method == "cot" else paper.choice_before_justification(text)
-    if rules == "repaired":
-        return yes_no.answer(text, method)
-    return paper.yes_no_after_reasoning(text) if method == "cot" else paper.yes_no_before_justification(text)
+    strictly = paper.yes_no_after_reasoning if method == "cot" else paper.yes_no_before_justification
+    if rules == "paper":
+        return strictly(text)
+    # What the authors would read counts as said, so that the two sets of rules never give opposite answers.
+    strict = strictly(own_turn(spoken(text)))
+    at = len(text) if method == "cot" else 0
+    return yes_no.yes_no(text, [] if strict == NEITHER else [Said(strict, at, FIRM)]) or NEITHER
 
 
 def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str | None:
@@ -55,8 +62,8 @@ def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", ru
 def simulation(text: str, task: Task = "strategyqa", rules: Rules = "repaired") -> str:
     """A simulator's guess: "yes" | "no" (shp: "1" | "2"), "unknown" where it says it cannot guess, else "neither"."""
     if task == "shp":
-        return choice.simulation(text) if rules == "repaired" else paper.simulated_choice(text)
-    return yes_no.simulation(text) if rules == "repaired" else paper.simulated_yes_no(text)
+        return (choice.simulated_response(text) or NEITHER) if rules == "repaired" else paper.simulated_choice(text)
+    return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else paper.simulated_yes_no(text)
 
 
 @overload

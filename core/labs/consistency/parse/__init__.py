@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.events import Rules
-from core.labs.consistency.parse import labels, paper, paragraphs, words
+from core.labs.consistency.parse import paper
+from core.reading import choice as choices_read
+from core.reading import labels, words
+from core.reading import paragraph as paragraphs
 
 
 def sentiment(text: str, rules: Rules) -> str | None:
@@ -22,7 +25,7 @@ def sentiment(text: str, rules: Rules) -> str | None:
 def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
     """One of `choices` (in the order in which they were offered as a), b), …) or "unknown"."""
     text = text.strip()
-    return paper.choice(text, choices) if rules == "paper" else labels.choice(text, choices)
+    return paper.choice(text, choices) if rules == "paper" else choices_read.choice(text, choices)
 
 
 def entailment(text: str, rules: Rules) -> str | None:
@@ -39,8 +42,7 @@ def ability(text: str, rules: Rules) -> str | None:
 
 def word_list(text: str, rules: Rules) -> list[str] | None:
     """The words of a feature attribution, in the order given; never an empty list."""
-    text = text.strip()
-    return paper.word_list(text) if rules == "paper" else words.word_list(text)
+    return paper.word_list(text.strip()) if rules == "paper" else words.word_list(text)
 
 
 def paragraph(text: str, rules: Rules) -> str | None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.labs.simulatability.reading import paper
-from core.labs.simulatability.reading.statements import keyed
 from core.labs.simulatability.reading.values import CounterfactualPair
-from core.labs.simulatability.reading.yes_no import lead
 from core.labs.simulatability.tasks import Method, Task
-from core.text.reply import as_written, own_turn, spoken, without_markup
+from core.reading.yes_no import lead
+from core.text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
 
 # The explanation
 
@@ -55,38 +54,58 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
 # The counterfactual question
 
 _QUESTION_KEYS = (
-    *("follow_up_question", "followup_question", "counterfactual_question", "new_question", "question"),
+    *("follow_up_question", "followup_question", "counterfactual_question", "new_question", "question", "q"),
     "counterfactual",
     *("follow_up", "questions", "follow_up_questions", "counterfactuals"),
 )
-_NUMBER = re.compile(r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]|\([a-z\d]{1,2}\)|[a-z]\))\s*", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"^\W{0,3}(?:(?:question|q)? ?#?\d{1,2} ?[.):]{1,2}|#\d{1,2} |\d{1,2}(?: [-–]|/) |\[[ x]\] |q\. "
+    r"|[a-z]{1,3}\. (?=(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have|had|may|might"
+    r"|must)\b)|\([a-z\d]{1,2}\)|[a-z]\))\s*",
+    re.IGNORECASE,
+)
 _OTHER_LINE = re.compile(
     r"^\W{0,3}(?:(?:your |my )?guess|answer|robot|the robot|explanation|reason|justification|starter|original|note|"
     r"expected|prediction)\b(?!['\w ]{0,30}\?$)[^:?]{0,60}:",
     re.IGNORECASE,
 )
 _QUESTION_LABEL = re.compile(
-    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related) ?){0,6}"
-    r"(?:question|counterfactual|follow[- ]?up|q|yes or no)(?: ?\([^)]{0,30}\))? ?#?\d{0,2} ?[:–—][\s\"]{0,3}",
+    r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related)[ _]?){0,6}"
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no|new(?=:))(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
+    r"|would be))?(?: ?[:–—\]]| - )[\s\"]{0,3}",
     re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(
-    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm|well)[!.,]{1,2}\s?|"
-    r"(?:here is|here's|here are|a follow-?up|one|my|possible|how about|what about)\b[^:?]{0,80}: ?)",
+    r"^\W{0,3}(?:(?:sure|certainly|of course|okay|ok|absolutely|great|alright|hmm"
+    r"|well)(?: thing)?[!.,]{1,2}\s?|(?:human|user|assistant|me): ?|(?:what|how) about (?:this|that)(?: one)?\? ?|"
+    r"(?:here is|here's|here are|(?:a|the) (?:new |follow-?up)|one|another|my|possible|how about|what about"
+    r"|i(?:'d|'ve| would| have| came| suggest))\b[^:?]{0,80}: ?)",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(])| [^\w\s?]{1,6}$)| ?(?:yes|no)\b)")
+_QUESTION_END = re.compile(r"\?(?=[\"')\]]{0,3}(?:$| (?=[A-Z0-9\"'(\[–—-])| [^\w\s?]{1,6}$)| ?(?i:yes|no)\b)")
 _TO_US = re.compile(
-    r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i|how can i|"
+    r"(?:^|[.!] )(?:would you like|do you want|shall i|should i (?:try|continue|write|give)|can i help|may i"
+    r"|how can i|"
     r"how may i|is there (?:any|some)thing else|does (?:that|this) help|what would you like|(?:can|could|would) you "
     r"(?:please|clarify|provide more|(?:provide|give|share|tell|send) (?:me|us)))\b",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"</?(?:question|new_question|counterfactual|follow_up|guess|answer|output)>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z_-]{1,20}>", re.IGNORECASE)
 _ASKS = re.compile(
     r"^(?:is|are|was|were|am|can|could|do|does|did|will|would|should|shall|may|might|must|has|have|had)\b",
     re.IGNORECASE,
 )
+
+
+_LEADS_UP = re.compile(
+    r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
+    r"|write|use)\b|"
+    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?",
+    re.IGNORECASE,
+)
+"""Thoughts before the question, in its line."""
+_PICTURE = re.compile(r"\A(?:[^\w\s\x00-\x7f¿¡]{1,4} |[^\x00-\x7f]{2,20}:)")
+_QUOTED_QUESTION = re.compile(r'[^"?]{0,200}"([^"?]{8,300}\?)"[^"?]{0,200}')
 
 
 def _only(value: Any) -> str:
@@ -111,13 +130,16 @@ def _has_words(text: str) -> bool:
 
 def _questions(lines: list[str]) -> Iterator[str]:
     for index, line in enumerate(lines):
+        line = _LEADS_UP.sub("", _PICTURE.sub("", line))
         line = _NUMBER.sub("", line)
         if _OTHER_LINE.match(line):
             continue
         line = _QUESTION_LABEL.sub("", _INTRODUCTION.sub("", _INTRODUCTION.sub("", line)))
         line = _unquoted(_NUMBER.sub("", line))
+        quoted = _QUOTED_QUESTION.fullmatch(line)
+        line = quoted[1] if quoted else line
         if end := _QUESTION_END.search(line):
-            asked = _unquoted(line[: end.end()])
+            asked = re.sub(r" ?\?{1,9}\Z", "?", _unquoted(line[: end.end()]))
             if _has_words(asked) and not _TO_US.search(asked):
                 yield asked
         # A question without its mark is whole only where something follows it: the last line may have been cut.
@@ -132,7 +154,11 @@ def question(text: str) -> str | None:
     starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
     """
     spoke = _TAG.sub("\n", spoken(text))
-    source = _only(keyed(spoke, _QUESTION_KEYS)) or spoke
+    listed = json_in(spoke) if spoke.startswith(("[", "`")) else None
+    source = _only(keyed(spoke, _QUESTION_KEYS) or listed) or spoke
+    rows = table_rows(source)
+    if rows:
+        source = "\n".join(cell for row in rows[1:] for cell in row if "?" in cell)
     lines = without_markup(source).split("\n")
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.events import LONGEST_ANSWER
 from core.labs.consistency import parse
-from core.labs.consistency.parse.unwrap import json_in
+from core.text.reply import json_in
 
 HOSTILE = st.one_of(
     st.text(max_size=300),

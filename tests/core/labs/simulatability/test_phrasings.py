@@ -18,7 +18,7 @@ ANSWERS = [
     ("The answer is **no**, a pear would not sink in water.", "no"),
     ("I believe the answer is yes.", "yes"),
     ("I think the answer is no", "no"),
-    ("It's a no.", "neither"),
+    ("It's a no.", "no"),
     ("Short answer: no. Long answer: it depends on the breed.", "no"),
     ("Short answer: Yes", "yes"),
     ("In short: yes.", "yes"),

@@ -13,21 +13,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from core.labs.consistency.parse.remarks import (
-    asks_back,
-    introduction_end,
-    is_suggestions,
-    refuses,
-    without_remarks,
-)
-from core.labs.consistency.parse.unwrap import fenced, json_in, spoken
+from core.reading.refusal import begins_as_refusal
+from core.reading.remarks import asks_back, introduction_end, is_suggestions, without_remarks
+from core.text.reply import answered, fenced, json_in, spoken
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
     "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
 )  # fmt: skip
+_FIELD = re.compile(r"paragraph|text|edited|redacted|revised|counterfactual", re.IGNORECASE)
+_OTHER_FIELD = re.compile(r"original|before|explan|note|change|reason|why", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(/?)((?:edited|redacted|revised)?[_-]?(?:paragraph|text)|edited|redacted|answer|output)>", re.IGNORECASE
+    r"<(/?)((?:\w{1,20}[_-])?(?:paragraph|text|version)|edited(?:paragraph|text)?|redacted|revised|answer"
+    r"|output|result|final)>",
+    re.IGNORECASE,
 )
 _KIND = (
     r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
@@ -36,22 +35,34 @@ _KIND = (
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
 # Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
 _MARKUP = r"[*_#>\s]{0,40}"
-_MARKED = r"[*_#>\t ]{0,40}"
+_MARKED = r"[*_#>\[\]\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
 _LABEL = re.compile(
-    rf"(?:^{_MARKED}(?:(?:the|an?)\s+)?"
-    rf"(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is|reads|would be|could be))?"
-    rf"|paragraph|{_NUMBERED}|edited|redacted|revised|after(?=[*_]{{0,3}}:))"
+    rf"(?:^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:(?:the|an?|my)\s+)?(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is"
+    rf"|reads|would be"
+    rf"|could be))?|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz"
+    rf"|{_NUMBERED}|edited|redacted|revised|updated|rewritten|modified|new|output|(?:final )?(?:answer|edit)"
+    rf"|with the words \w+|after(?=[*_]{{0,3}}:))"
     rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
-    rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer|output)[*_]{{0,3}}[ \t]*$"
+    rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer"
+    rf"|output)[*_]{{0,3}}[ \t]*$|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$"
+    rf"|^(?:{_KIND}[ \t]+){{1,4}}{_THING}[ \t]*\n[-=]{{3,40}}[ \t]*$|\A{_MARKUP}(?:result|response|a"
+    rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a(?![^\n]{{0,400}} B:)|assistant):[ \t]"
     r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
     rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
     r"|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ORIGINAL = re.compile(rf"^{_MARKED}(?:the\s+)?original\b[^\n:]*:{_MARKUP}", re.IGNORECASE | re.MULTILINE)
+_ORIGINAL = re.compile(
+    rf"^{_MARKED}(?:(?:\d[.)]"
+    rf"|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
+    re.IGNORECASE | re.MULTILINE,
+)
 _IN_LINE = re.compile(
-    rf"^\W{{0,40}}here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b[^\n:.]{{0,120}}:[*_]{{0,3}}[ \t]*", re.IGNORECASE
+    rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve"
+    rf"| have)? (?:changed?|edit(?:ed)?|"
+    r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*",
+    re.IGNORECASE,
 )
 _BEFORE_QUOTE = re.compile(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
@@ -59,8 +70,19 @@ _BEFORE_QUOTE = re.compile(
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?[!.,]{1,3}[ \t]*(?=\S)", re.IGNORECASE
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
+    re.IGNORECASE,
 )
+
+
+_LABEL_ONLY = re.compile(
+    r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph"
+    r"|text|review|statement)"
+    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now:?)? )?(?:positive|negative|neutral"
+    r"|mixed|unknown|yes|no|none|n/a)\W{0,9}",
+    re.IGNORECASE,
+)
+"""An answer where a paragraph should be."""
 
 
 def paragraph(text: str) -> str | None:
@@ -69,10 +91,17 @@ def paragraph(text: str) -> str | None:
     None for a refusal, a question back, and suggestions of how one might edit. Read from, in this order: a JSON field,
     <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
     """
-    text = spoken(text)
-    parsed = json_in(text) if "{" in text else None
+    text = answered(spoken(text))
+    parsed = json_in(text) if "{" in text or text.startswith(('["', "`")) else None
+    for _ in range(4):
+        if isinstance(parsed, list) and len(parsed) == 1:
+            parsed = parsed[0]
+        elif isinstance(parsed, dict) and len(parsed) == 1 and isinstance(next(iter(parsed.values())), dict):
+            parsed = next(iter(parsed.values()))
+    if isinstance(parsed, str) and text.startswith(("[", "`")):
+        return _clean(parsed)
     if isinstance(parsed, dict):
-        value = _longest_text(parsed) if text.startswith(("{", "`")) else _named_text(parsed)
+        value = _longest_text(parsed) if text.startswith(("{", "[", "`")) else _named_text(parsed)
         if value is not None:
             return _clean(value)
     tagged = _last_tagged(text)
@@ -81,7 +110,7 @@ def paragraph(text: str) -> str | None:
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
         return _clean(_after_label(blocks[-1]))
-    if refuses(text) or asks_back(text) or is_suggestions(text):
+    if _LABEL_ONLY.fullmatch(text) or begins_as_refusal(text) or asks_back(text) or is_suggestions(text):
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(_after_label(text))
     return _clean(found)
@@ -111,6 +140,9 @@ def _named_text(parsed: dict[str, Any]) -> str | None:
         for key, value in parsed.items():
             if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
                 return value
+    for key, value in parsed.items():
+        if isinstance(value, str) and _FIELD.search(str(key)) and not _OTHER_FIELD.search(str(key)):
+            return value
     return None
 
 
@@ -127,6 +159,9 @@ _EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
 def _tabled(lines: Sequence[str]) -> str | None:
     """The cell below a heading such as "Edited", in a table's first row."""
     rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.lstrip().startswith("|")]
+    named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
+    if len(rows) > 3 and len(named) == 1:
+        return named[0]
     if len(rows) != 3 or any(set(cell) - set(":- ") for cell in rows[1]):
         return None
     for column, heading in enumerate(rows[0][: len(rows[2])]):
@@ -150,17 +185,25 @@ def _html(text: str) -> str | None:
     return "\n\n".join(_LINE_TAG.sub("\n", piece) for piece in pieces if piece)
 
 
+_FOREIGN_LABEL = re.compile(r"\A[^\x00-\x7f:：]{2,20}[:：]\s{0,9}(?=[A-Za-z\"“])")
+_CHANGE = re.compile(r"[^\n]{1,80} (?:→|->) [^\n]{1,80}")
+
+
 def _after_label(text: str) -> str:
     """What follows the last label with something after it; without one, what follows the introduction."""
     end = len(text)
     for label in reversed(list(_LABEL.finditer(text))):
         after = text[label.end() : end]
-        if without_remarks("\n" + after).strip(' \n*_"“”'):
+        bare = after.strip()
+        if not (_CHANGE.fullmatch(bare) or _LABEL_ONLY.fullmatch(bare)) and without_remarks("\n" + after).strip(
+            ' \n*_"“”'
+        ):
             original = _ORIGINAL.search(after)
             return after[: original.start()] if original else after
         end = label.start()
     text = text[:end] if text[:end].strip() else text
-    text = text[introduction_end(text) :]
+    text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
+    text = _FOREIGN_LABEL.sub("", text)
     for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
         match = opening.match(text)
         if match:
@@ -175,9 +218,12 @@ _QUOTES = (("“", "”"), ("„", "“”"), ("«", "»"), ("»", "«"), ("「"
 _EMPHASIS = ("**", "__", "*", "_", "``", "`")
 
 
+_ONE_TAG = re.compile(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z", re.IGNORECASE)
+
+
 def _clean(text: str) -> str | None:
     """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet."""
-    text = text.strip()
+    text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)
     for _ in range(4):
         before = text
         text = _RULE.sub("", text).strip()
@@ -186,7 +232,7 @@ def _clean(text: str) -> str | None:
             text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
         elif len(lines) == 1:
             text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
-        text = _unquoted(_unmarked(text))
+        text = _ONE_TAG.sub(r"\2", _unquoted(_unmarked(text)))
         if text == before:
             break
     return text if re.search(r"\w", text) else None

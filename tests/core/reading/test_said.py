@@ -6,26 +6,32 @@ import re
 
 import pytest
 
-from core.labs.simulatability import parse
-from core.labs.simulatability.reading.statements import Statement, reply, said, settle
+from core.reading.said import FINAL, FIRM, LOOSE, Said, reply, said, settle, stands
+from core.reading.yes_no import first, yes_no
 
 READ = 4_096 + 12_288
 
 
 def test_firm_statements_outweigh_loose_ones_but_for_one_that_comes_after() -> None:
-    yes, no = Statement("yes", 5, True), Statement("no", 5, False)
+    yes, no = Said("yes", 5, FIRM), Said("no", 5, LOOSE)
     assert settle([yes]) == "yes" and settle([no]) == "no"
     assert settle([yes, no]) == settle([no, yes]) == "yes", "where both begin, the firm one counts"
-    assert settle([yes, no._replace(at=6)]) == "neither"
+    assert settle([yes, no._replace(at=6)]) is None
     assert settle([yes, no._replace(at=4)]) == "yes"
-    assert settle([yes, Statement("yes", 9, True), no._replace(at=8)]) == "yes"
+    assert settle([yes, Said("yes", 9, FIRM), no._replace(at=8)]) == "yes"
+
+
+def test_a_final_answer_outweighs_what_came_before_it() -> None:
+    assert settle([Said("yes", 0, FIRM), Said("no", 9, FINAL)]) == "no"
+    assert settle([Said("no", 0, FINAL), Said("yes", 9, FIRM)]) is None
+    assert settle([Said("no", 0, FINAL), Said("yes", 9, FINAL)]) is None
 
 
 def test_statements_that_do_not_agree_come_to_nothing() -> None:
-    assert settle([]) == "neither"
-    assert settle([Statement("yes", 0, False)]) == "yes", "the first character is a place too"
-    assert settle([Statement("yes", 0, False), Statement("no", 1, False)]) == "neither"
-    assert settle([Statement("yes", 0, True), Statement("no", 90, True)]) == "neither"
+    assert settle([]) is None
+    assert settle([Said("yes", 0, LOOSE)]) == "yes", "the first character is a place too"
+    assert settle([Said("yes", 0, LOOSE), Said("no", 1, LOOSE)]) is None
+    assert settle([Said("yes", 0, FIRM), Said("no", 90, FIRM)]) is None
 
 
 def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:
@@ -34,9 +40,9 @@ def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:
     assert reply(whole) == whole
     longer = f"{whole[:4_096]}?{whole[4_096:]}"
     assert reply(longer) == f"{whole[:4_096]}\n{whole[4_096:]}"
-    assert parse.answer("Answer: yes.\n" + "a b c. " * 9_000) == "yes"
-    assert parse.answer("a b c. " * 9_000 + "\nAnswer: yes.") == "yes"
-    assert parse.answer("a b c. " * 4_000 + "\nAnswer: yes.\n" + "a b c. " * 4_000) == "neither"
+    assert yes_no("Answer: yes.\n" + "a b c. " * 9_000) == "yes"
+    assert yes_no("a b c. " * 9_000 + "\nAnswer: yes.") == "yes"
+    assert yes_no("a b c. " * 4_000 + "\nAnswer: yes.\n" + "a b c. " * 4_000) is None
 
 
 @pytest.mark.parametrize(
@@ -58,8 +64,7 @@ def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:
 )
 def test_what_is_denied_or_left_open_is_no_statement(before: str, kept: bool) -> None:
     text = f"{before} yes."
-    matches = re.finditer(r"(?i)the answer is (?P<v>yes)", text)
-    found = list(said(matches, text, {"yes": "yes"}, doubts=False))
+    found = said(text, first, [re.compile(r"the answer is", re.IGNORECASE)], doubts=False)
     assert [statement.value for statement in found] == (["yes"] if kept else [])
 
 
@@ -76,12 +81,9 @@ def test_what_is_denied_or_left_open_is_no_statement(before: str, kept: bool) ->
     ],
 )
 def test_what_is_doubted_or_hangs_on_a_condition_is_no_answer(text: str, kept: bool, firm: bool) -> None:
-    def found(doubts: bool) -> list[Statement]:
-        return list(said(re.finditer(r"I say (?P<v>yes)", text), text, {"yes": "yes"}, doubts))
-
-    at = text.index("I say")
-    assert found(True) == ([Statement("yes", at, firm)] if kept else [])
-    assert found(False) == [Statement("yes", at, firm)]
+    at, until = text.index("I say"), text.index("yes")
+    assert stands(text, at, until, doubts=True) == ((FIRM if firm else LOOSE) if kept else 0)
+    assert stands(text, at, until, doubts=False) == (FIRM if firm else LOOSE)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +91,20 @@ def test_what_is_doubted_or_hangs_on_a_condition_is_no_answer(text: str, kept: b
     [
         ('{"answer": true}', "Answer: yes"),
         ('{"answer": false}', "Answer: no"),
-        ('{"answer": null}', "Answer: unknown"),
+        ('{"answer": null}', "Answer: none"),
         ('{"answer": "**No**", "final_answer": "yes"}', "Answer: yes"),
         ('{"reasoning": "yes"}', '{"reasoning": "yes"}'),
         ('{"answer": ""}', '{"answer": ""}'),
+        ('{"Final Label": "no", "why": "yes"}', "Answer: no"),
+        ('{"yes": 0.2, "no": 0.7}', "Answer: no"),
+        ('[{"label": "no"}]', "Answer: no"),
+        ("{'answer': 'no'}", "Answer: no"),
+        ('{"answer": "no"', "Answer: no"),
+        ("So: \\boxed{\\text{no}}.", "So:\nFinal answer: no\n."),
+        ("<verdict>no</verdict>", "Final answer: no"),
+        ("| # | Answer | Why |\n|---|---|---|\n| 1 | No | so |", "Answer: No\nWhy: so"),
+        ("| Label | |\n|---|---|\n| Yes | ✗ |\n| No | ✓ |\n| Unknown | ✗ |", "Final answer: No"),
+        ("yes ❌\nno ✅", "Final answer: no"),
         ("<think>no</think>Yes.\nQuestion: another?\nNo.", "Yes."),
     ],
 )

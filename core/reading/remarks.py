@@ -14,8 +14,41 @@ _EDITING = (
     r"|substitut)\w{0,5}"
 )
 _TALK = re.compile(
-    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|here|result)\b", re.IGNORECASE
+    rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is"
+    rf"|you (?:go|are))"
+    r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage"
+    r"|review|story|premise|output"
+    r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
+    re.IGNORECASE,
 )
+_SURELY_TALK = re.compile(
+    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this"
+    rf"|that)))\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
+    r"|what|thing|deal|catch"
+    r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
+    re.IGNORECASE,
+)
+"""A body that begins so."""
+_TITLE = re.compile(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:", re.IGNORECASE)
+"""A line of up to three words above the paragraph, "As requested:"."""
+_AGREES = re.compile(
+    r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
+    r"|i'll|i’ll|i will|happy to|glad to|let me)"
+    r"[^\n:]{0,80}[.!]",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(
+    r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit"
+    r"|tekst|texto|texte)\b[^\n:]{0,30})"
+    r"[:：]\s*",
+    re.IGNORECASE,
+)
+"""A label in another script or language than the paragraph's."""
+
 _ABOUT_WORDS = re.compile(
     r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"
     r"|adjectives?|adverbs?|verbs?|nouns?|answer|statement|question|entail\w*|meaning|wording)\b"
@@ -27,7 +60,8 @@ _ABOUT_WORDS = re.compile(
 
 _OPENS = re.compile(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
-    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|we (?:can|could)|my apologies"
+    r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)"
+    r"|we (?:can|could)|my apologies"
     r"|apologies|sorry for|you (?:can|could))",
     re.IGNORECASE,
 )
@@ -52,9 +86,25 @@ def introduction_end(text: str) -> int:
         bare = line.rstrip(" \t*_")
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
-        if (announces and _TALK.search(bare)) or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
+        opening = bare[: 3 * _LONGEST_LINE]
+        talks = _SURELY_TALK.search(opening) or (
+            _TALK.search(opening) and _OPENS.match(bare) and not _TELLS.search(opening)
+        )
+        foreign = (
+            re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends : ends + 400])
+        )
+        above = text[ends : ends + 1] == "\n" and not _LIST_LINE.match(text, ends + 1)
+        title = above and _TITLE.fullmatch(bare)
+        agrees = _AGREES.fullmatch(bare) and text[ends:].strip()
+        if (announces and (talks or foreign or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
-        elif _OPENS.match(bare) and _TALK.search(bare) and stop >= 0 and text[ends:].strip():
+        elif (
+            _OPENS.match(bare)
+            and not _TELLS.search(opening)
+            and _TALK.search(opening)
+            and stop >= 0
+            and text[ends:].strip()
+        ):
             if _PRESENTS.match(bare):
                 end = ends
         else:
@@ -66,13 +116,14 @@ def introduction_end(text: str) -> int:
 # Remarks after the paragraph
 
 _HEADS = (
-    r"(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed|edits?(?: made)?|summary"
-    r"|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification"
-    r"|(?:redacted|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed))"
+    r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed"
+    r"|edits?(?: made)?|summary|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification|(?:redacted"
+    r"|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
 )
 _HEAD_ALONE = re.compile(
     rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
 )
+_REASONS = re.compile(rf"{_MARKS}(?:explanation|reasoning|rationale|justification)[*_]{{0,3}}: ?\S", re.IGNORECASE)
 _REMARK = re.compile(
     rf"{_MARKS}(?:{_HEADS}\b[^\n:]{{0,40}}:|note that\b"
     rf"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?{_EDITING}\b"
@@ -98,16 +149,25 @@ _SURELY_ABOUT_WORDS = re.compile(
 )
 _OFFER = re.compile(
     rf"{_MARKS}(?:please )?(?:let me know (?:if|whether|what)\b[^\n]{{0,80}}"
-    r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b"
-    r"|would you like (?:me|another|a)\b"
-    r"|(?:i )?hope (?:this|that) helps"
-    r"|(?:the )?(?:redacted|masked|changed|removed|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)"
-    r"|without these words"
-    r"|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
-    r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?"
-    r"(?:is|becomes|would be)\b"
-    r"|feel free to\b|is there anything else|do you want me to\b"
+    r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b|would you like (?:me"
+    r"|another|a)\b|(?:i )?hope (?:this|that) helps|(?:the )?(?:redacted|masked|changed|removed"
+    r"|replaced) words?(?: (?:is|are|were)\b|[*_ ]{0,4}:)|without these words|in the (?:above|edited|redacted"
+    r"|revised) (?:paragraph|text|version)\b|\(?\d{1,3} (?:words?|edits?|changes?)\b[^\n]{0,30}\Z|(?:total"
+    r"|number of) (?:edits|changes|words)\b|word count\b|i hope (?:this|that|it)\b"
+    r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text"
+    r"|statement|answer|label)\b[^\n]{0,30}\b(?:is|becomes|reads|conveys|expresses|shifts"
+    r"|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b"
+    r"|this (?:should |will |would )?(?:makes?"
+    r"|changes?|turns?|flips?|shifts?) the (?:sentiment|answer|tone|label)\b|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->"
+    r"|=>|to|became) [\"“'‘*][^\n]{1,200}\Z|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
+    r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?(?:is|becomes"
+    r"|would be)\b|feel free to\b|is there anything else|do you want me to\b"
     r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)",
+    re.IGNORECASE,
+)
+_ON_WORDS = re.compile(
+    rf"{_MARKS}(?:(?:i|i['’]ve|we|i have)(?: only| simply| just| also)? {_EDITING} (?:the words? )?[\"“'‘*]"
+    rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})",
     re.IGNORECASE,
 )
 _RESULT = re.compile(
@@ -118,8 +178,8 @@ _RESULT = re.compile(
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
 _RULE = re.compile(r"[ \t]*[-*_=]{3,}[ \t]*")
 _ASIDE = re.compile(
-    rf"\((?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
-    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\n]*\)",
+    rf"[(\[](?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
+    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]",
     re.IGNORECASE,
 )
 
@@ -138,12 +198,18 @@ def without_remarks(text: str) -> str:
             break
         seen = at
     kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
-    bracket = kept.rfind("(")
+    bracket = max(kept.rfind("("), kept.rfind("["))
     return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
 
 
+_PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
+
+
 def _begins_remarks(line: str) -> bool:
-    if _HEAD_ALONE.fullmatch(line) or _OFFER.match(line) or _RESULT.fullmatch(line):
+    line = _PICTURES.sub("", line)
+    if any(begins.match(line) for begins in (_REASONS, _ON_WORDS, _OFFER)):
+        return True
+    if _HEAD_ALONE.fullmatch(line) or _RESULT.fullmatch(line):
         return True
     remark, perhaps = _REMARK.match(line), _PERHAPS_REMARK.match(line)
     return bool(
@@ -154,15 +220,6 @@ def _begins_remarks(line: str) -> bool:
 
 # No paragraph at all
 
-_REFUSAL = re.compile(
-    r"^\W{0,20}(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b"
-    r"[^.\n]{0,60}?\b(?:i|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)"
-    r"|as an? (?:ai|large|language)\b"
-    r"|i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to|['’]m unable to|['’]m not able to)"
-    r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate)\b"
-    r"|i['’]m (?:unable|not able) to\b|i (?:won['’]t|will not) be able to\b|i (?:must|have to|need to) decline\b)",
-    re.IGNORECASE,
-)
 _NOTHING_GIVEN = re.compile(
     r"^\W{0,20}(?:it (?:seems|looks|appears)\b|i (?:do not|don['’]t) see\b"
     r"|you (?:have not|haven['’]t|did not|didn['’]t)\b|(?:the|your) (?:paragraph|text|message)\b|there is no\b|no\b)"
@@ -173,21 +230,18 @@ _NOTHING_GIVEN = re.compile(
 _ASKS = re.compile(
     r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
     r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
-    r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b",
+    r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b"
+    r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\b[^\n]{0,40}\?|(?:there is )?no (?:paragraph|text"
+    r"|review)\b[^\n]{0,20})\W{0,9}\Z",
     re.IGNORECASE,
 )
 _NOTHING_TO_DO = re.compile(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
-    r"(?:needed|necessary|required|made|redacted)"
+    r"(?:needed|necessary|required|made|redacted|possible)"
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )
-
-
-def refuses(text: str) -> bool:
-    """Whether the answer begins as a refusal."""
-    return _REFUSAL.match(text) is not None
 
 
 def asks_back(text: str) -> bool:
@@ -201,7 +255,8 @@ _SUGGESTS = re.compile(
 )
 _ADVICE = re.compile(
     r"(?:[-*•–+]|\d{1,2}[.)]|<li>)[ \t]*[*_\"“]{0,3}(?:you (?:can|could) )?"
-    r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make|rewrite|mask)\b",
+    r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make"
+    r"|rewrite|mask)\b",
     re.IGNORECASE,
 )
 
@@ -213,10 +268,19 @@ _ADVISES = re.compile(
 )
 
 
+_ADVISES_WORDS = re.compile(
+    rf"the words? to \w+ (?:is|are)\b[^\n]{{1,200}}|(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) "
+    rf"|i(?:['’]d| would) )?(?:just "
+    rf"|simply )?{_EDITING} [^\n\"“'‘]{{0,60}}"
+    r"[\"“'‘][^\n\"]{1,60}[\"”'’] (?:to|with|by|for|into) [\"“'‘][^\n]{1,60}[\"”'’]\W{0,3}",
+    re.IGNORECASE,
+)
+
+
 def is_suggestions(text: str) -> bool:
     """Whether the answer lists several suggestions, or is advice in a line, and no paragraph."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*</?[uo]l>", line)]
-    if len(lines) == 1 and _ADVISES.match(lines[0]):
+    if len(lines) == 1 and (_ADVISES.match(lines[0]) or _ADVISES_WORDS.fullmatch(lines[0])):
         return True
     offered = bool(lines) and _SUGGESTS.fullmatch(lines[0]) is not None
     if offered or introduction_end(text) > text.find("\n"):

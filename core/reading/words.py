@@ -6,33 +6,33 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from core.labs.consistency.parse.remarks import asks_back, refuses
-from core.labs.consistency.parse.unwrap import json_in, spoken
+from core.reading.refusal import names_nothing
+from core.reading.remarks import asks_back
+from core.text.reply import answered, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
 
 _BULLET = re.compile(
-    r"^[ \t]*(?:[-*•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
-    r"|\(?\d+[.):](?!\d)|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
+    r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*~•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
+    r"|\(?\d+[.):](?!\d)|\d{1,2} [-–—](?= )|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
 )
 _QUOTED = re.compile(
-    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
+    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`"
+    r"|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
 )
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
 _CATEGORIES = (
-    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives|verbs|nouns|adverbs|positive|negative|neutral|keywords?"
+    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
+    r"|neutral|keywords?"
     r"|names?|objects|places|locations|list|answer)"
 )
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
 _NONE = re.compile(
-    r"^\W*(?:none|etc|and so on|n/?a|nothing|there are no\b.*|no (?:important )?words\b.*)\W*$", re.IGNORECASE
-)
-_DECLINES = re.compile(
-    r"\W{0,20}(?:unfortunately, )?i (?:can ?not|can['’]t|am unable to|am not able to|won['’]t|do not|don['’]t) "
-    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
+    r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*|nothing\b.*|no words?\b.*"
+    r"|no (?:important )?words\b.*)\W*$",
     re.IGNORECASE,
 )
 _REMARK = re.compile(
@@ -41,10 +41,33 @@ _REMARK = re.compile(
     r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
     re.IGNORECASE,
 )
-_HTML_ITEM = re.compile(r"<li>[ \t]*", re.IGNORECASE)
-_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|br)[ \t]{0,4}/?>", re.IGNORECASE)
-_BRACKETED = re.compile(r"^[ \t]*\[([^\[\]\"“'‘\n]*,[^\[\]\"“'‘\n]*)\][ \t]*$", re.MULTILINE)
-_NUMBERED_WITHIN = re.compile(r"[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
+_MARK = re.compile(
+    r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
+    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
+    r"|\#\d{1,2}[:.)]?[ \t]+"
+    r"|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
+    re.IGNORECASE,
+)
+"""Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
+_COURTESY = re.compile(r"\A(?:sure|certainly|of course|okay|ok)(?: thing)?[!.]+[ \t]+", re.IGNORECASE)
+_REMARK_BEHIND = re.compile(
+    r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
+)
+_SINGLE_BRACKETS = re.compile(r"^(?:\[(?!REDACTED|REMOVED)[^\[\]\n]{1,60}\][ ,]{0,9}){2,200}$", re.MULTILINE)
+_CATEGORY_DASH = re.compile(r"^((?:important |key ?)?words?|list) [-–—] ", re.IGNORECASE)
+_HTML_ITEM = re.compile(r"<(?:li|word|item|term|phrase)>[ \t]*", re.IGNORECASE)
+_BREAK = re.compile(
+    r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))",
+    re.IGNORECASE,
+)
+_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
+_BRACKETED = re.compile(
+    r"(^[^\n:\[\](){}]{0,60}: ?"
+    r"|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
+    re.MULTILINE,
+)
+_NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
 _ARE_WORDS = re.compile(
     r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$",
@@ -61,11 +84,12 @@ def word_list(text: str) -> list[str] | None:
     Notes in brackets or after a dash or colon are left out, and so are repetitions and remarks beside the list. None
     for a refusal and for a question back.
     """
-    text = spoken(text)
+    indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
+    text = indent + concluded(answered(spoken(text)), label="")
     parsed = json_in(text)
-    if parsed is not None:
+    if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))
-    if refuses(text) or _DECLINES.match(text) or asks_back(text):
+    if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not _REMARK.match(line)]
@@ -73,16 +97,46 @@ def word_list(text: str) -> list[str] | None:
 
 
 def _found(lines: list[str]) -> list[str]:
-    return _listed(lines) or _tabled(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+    return _listed(lines) or _tabled(lines) or _annotated(lines) or _running("\n".join(lines)) or _one_a_line(lines)
+
+
+_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?:(?::| [-–—=→]| [-=]>) \S.*| \([^()]{1,60}\))")
+
+
+def _annotated(lines: list[str]) -> list[str]:
+    """The words of lines that all say "word: why", or "word - why"; a category ("Positive: ..") is no word."""
+    found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
+    notes = [note[1] for note in found if note]
+    categories = any(_CATEGORY.match(f"{note}: x") for note in notes)
+    return notes if len(notes) == len(lines) > 1 and not categories else []
+
+
+_MOST_LINES = 4_000
+"""What stands below them is not read."""
 
 
 def _lines(text: str) -> list[str]:
     """HTML items and what is numbered within a line have lines of their own."""
     lines: list[str] = []
-    text = _BRACKETED.sub(r"\1", text)
-    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines():
+    text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
+    text = _BRACKETED.sub(r"\1\2", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
+    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
+        if not line.strip():
+            continue
+        line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
+        line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
+        line = _CATEGORY_DASH.sub(r"\1: ", line)
+        if re.match(r"[ \t]*[•·]", line):
+            lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
+            continue
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
+    # The line below the heading of a table that may have no outer lines.
+    if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
+        lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
     return lines
+
+
+_NUMBERED_KEY = re.compile(r"(?:word|term|phrase)?[ _]?\d{1,2}", re.IGNORECASE)
 
 
 def _strings(parsed: Any) -> list[str]:
@@ -99,6 +153,8 @@ def _strings(parsed: Any) -> list[str]:
         if inner:
             return [string for value in inner for string in _strings(value)]
         texts = [value for value in parsed.values() if isinstance(value, str)]
+        if len(texts) > 1 and all(_NUMBERED_KEY.fullmatch(str(name)) for name in parsed):
+            return texts
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
         return texts[:1] if len(parsed) == 1 else [str(name) for name in parsed]
@@ -111,10 +167,12 @@ def _listed(lines: Iterable[str]) -> list[str]:
     outermost = min((indent for indent, _ in bullets), default=0)
     below_heading = True
     words: list[str] = []
-    for indent, content in bullets:
+    for k, (indent, content) in enumerate(bullets):
+        deeper = k + 1 < len(bullets) and bullets[k + 1][0] > indent
+        heading = bool(_HEADING.match(content) or (deeper and _CATEGORY.match(f"{content.strip('*_ ')}: x")))
         if indent <= outermost:
-            below_heading = bool(_HEADING.match(content))
-        if not _HEADING.match(content) and (indent <= outermost or below_heading):
+            below_heading = heading
+        if not heading and (indent <= outermost or below_heading):
             words += _entries(content)
     return words
 
@@ -146,7 +204,7 @@ def _tabled(lines: Iterable[str]) -> list[str]:
     """The column whose heading says that it holds words, else the first that is no numbering."""
     rows = [[cell.strip() for cell in line.strip(" |\t").split("|")] for line in lines if line.lstrip().startswith("|")]
     if len(rows) < 2:
-        return []
+        return [word for row in rows for cell in row for word in _entries(cell)]
     if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
         return [word for row in rows for word in _entries(row[0])]  # a table without a heading
     numbered = [number for number, heading in enumerate(rows[0]) if not _NUMBER_COLUMN.fullmatch(heading)]
@@ -182,7 +240,8 @@ def _running(text: str) -> list[str]:
             said = are[1]
         if colon and not after.strip():
             continue
-        said = _ARE_WORDS.sub("", said)
+        said, are_words = _ARE_WORDS.subn("", said)
+        said = re.sub(r",? and ", ", ", said) if are_words else said
         dashed = re.split(r" [-–—·•] ", said)
         if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
             words += dashed
@@ -239,7 +298,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
-    parts = re.split(r"\s*[,;、，]\s*|\s+[/|]\s+", re.sub(r"\s+", " ", text))
+    parts = re.split(r"\s*[,;、，；]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
         return parts
     *rest, last = parts

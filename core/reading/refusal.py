@@ -1,0 +1,63 @@
+"""How a model says that it will not do what it was asked, which is another thing than that it cannot be known."""
+
+from __future__ import annotations
+
+import re
+
+_UNABLE = (
+    r"(?:can ?not|can['’]?t|can not|could ?n['’]t|(?:am |['’]m )?(?:unable|not able|not allowed|not permitted) to"
+    r"|wo['’]?n['’]?t|will not|will be unable to|do(?:n['’]t| not) (?:feel comfortable|think (?:i|it)|want)|(?:must"
+    r"|have to|need to|would like to) (?:respectfully )?(?:decline|refuse)|decline|refuse|(?:am "
+    r"|['’]m )?not (?:comfortable|going to|willing))"
+)
+_GROUNDS = (
+    r"(?:\bpolic(?:y|ies)\b|guidelines?\b|\bviolat\w{1,4}\b|\bin?appropriate|ethic\w{0,6}\b|harmful\b|\bunsafe\b"
+    r"|\bsafety\b|comfortable\b|offensive\b|\bagainst my\b|my (?:programming|principles)\b|\bsensitive (?:topic"
+    r"|content|nature)|terms of (?:use|service)|copyright|explicit content)"
+)
+_DECLINES = re.compile(
+    rf"\b(?:i|we)(?: (?:really|simply|just|am afraid i|'m afraid i))? ?{_UNABLE}\b[^.\n]{{0,160}}{_GROUNDS}"
+    rf"|{_GROUNDS}[^.\n]{{0,120}}\b(?:i|we) ?{_UNABLE}\b|\b(?:i|we) ?{_UNABLE} (?:(?:really|directly"
+    rf"|be able to) )?(?:assist|help(?! but)|comply|engage|fulfil|participate|do that|"
+    r"continue|respond to (?:this|that)|answer (?:this|that)|process|discuss)\b|"
+    rf"\bas an? (?:ai|large|language)\b[^.\n]{{0,80}}?\bi ?{_UNABLE} (?:\w+ ){{0,2}}?(?:answer|determine"
+    rf"|provide|judge|classify|give|"
+    r"offer|form|express|make|do|tell|say|assess|evaluate)\b|\b(?:this|that|the|your|such) (?:request|content|prompt"
+    r"|question|material|text|paragraph)\b[^.\n]{0,60}\b(?:violates|goes against|is against|is not something i"
+    r"|breaches)\b|\bi (?:must|have to|need to|would have to) (?:respectfully )?(?:decline|refuse)\b|"
+    r"\A\W{0,20}(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e)[.!]?\W{0,20}\Z",
+    re.IGNORECASE,
+)
+
+
+def declines(text: str) -> bool:
+    """Whether the reply refuses: "I can't determine that because it violates policy", not "I can't determine that"."""
+    return _DECLINES.search(text) is not None
+
+
+_REFUSAL = re.compile(
+    r"^\W{0,20}(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b[^.\n]{0,60}?\b(?:i"
+    r"|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)|as an? (?:ai|large"
+    r"|language)\b[^\n]{0,120}?\b(?:can['’]?t|can ?not|unable|not able|do(?:n['’]t| not)|won['’]t|have no|decline)\b"
+    r"|sorry\W{0,4}\Z|(?:unfortunately, )?i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to"
+    r"|['’]m unable to|['’]m not able to) (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make"
+    r"|determine|create|generate|rewrite|modify)\b|i['’]m (?:unable|not able) to\b|i (?:won['’]t"
+    r"|will not) be able to\b"
+    r"|i (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b)",
+    re.IGNORECASE,
+)
+_NO_LIST = re.compile(
+    r"\W{0,20}(?:unfortunately, )?i (?:can ?not|can['’]t|am unable to|am not able to|won['’]t|do not|don['’]t) "
+    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
+    re.IGNORECASE,
+)
+
+
+def begins_as_refusal(text: str) -> bool:
+    """Whether an answer that should hold a text or a list of words begins as a refusal."""
+    return _REFUSAL.match(text) is not None
+
+
+def names_nothing(text: str) -> bool:
+    """Whether an answer that should list words begins by saying that it cannot."""
+    return begins_as_refusal(text) or _NO_LIST.match(text) is not None

@@ -1,0 +1,125 @@
+"""Yes or no, and what a simulator expects of a model that will say one of the two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.reading.cannot_tell import UNKNOWN, not_guessed
+from core.reading.refusal import declines
+from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
+
+_FLAGS = re.IGNORECASE | re.MULTILINE
+YES_NO = {"yes": "yes", "yep": "yes", "yeah": "yes", "yup": "yes", "no": "no", "nope": "no"}
+TRUE_FALSE = {"true": "yes", "false": "no"}
+ALONE = {"y": "yes", "n": "no", "no way": "no", "👍": "yes", "👎": "no"}
+first = begins_with(YES_NO | TRUE_FALSE, ALONE)
+_BOTH = re.compile(
+    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
+    r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
+    re.IGNORECASE,
+)
+_UNABLE = re.compile(
+    r"\b(?:i|we)(?: am|'m)? (?:cannot|can't|can not|unable to|not able to|won't|will not|do not|don't) "
+    r"(?:\w{1,12} ){0,2}(?:answer|help|assist|determine|say|provide|respond|comply|tell|know|discuss|have)\b",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """The words of a reply to a yes-or-no question, in which "yes or no" is no answer."""
+    return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else "(both)", reply(text))
+
+
+def lead(text: str) -> tuple[str, str] | None:
+    """The yes or no that plain `text` begins with, and the sentence after it; None for "No birds ..", "No. 5 .."."""
+    begins = first(text)
+    if begins is None:
+        return None
+    return begins.value, re.split(r"[.!?\n]", text[begins.end :].lstrip(".,;:!) \n\"'"), maxsplit=1)[0]
+
+
+def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
+    """ "yes" or "no", from the reply's first words, labels, closing sentence and statements.
+
+    `also` are statements that are known otherwise.
+    """
+    words = plain(text)
+    begins = lead(words)
+    leads = [Said(begins[0], 0, FIRM)] if begins and not _UNABLE.search(begins[1]) else []
+    return settle([*leads, *said(words, first), *also])
+
+
+_SIMULATED = (
+    # "the robot will likely answer yes"
+    re.compile(
+        r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim)s?(?: with| that| it's)?:?", _FLAGS
+    ),
+    # "the robot's answer to the follow-up question is likely no", never one about the starter question
+    *STATED,
+)
+_ABOUT_GUESSING = re.compile(
+    r"\b(?:help|helps|helpful|guess|infer|determine|predict|confident|confidently|certain|enough|directly"
+    r"|sufficient)\b",
+    re.IGNORECASE,
+)
+_TRUTH = re.compile(
+    r"\b(?:right|correct|true|actual|real|factual|proper)(?: answer)?\b|\b(?:reality|in fact|factually|truth"
+    r"|objectively)\b",
+    re.IGNORECASE,
+)
+_ROBOT = re.compile(
+    r"\b(?:robot|model|assistant|bot|ai|it|its|he|she|they|predict\w*|guess\w*|expect\w*|simulat\w*)\b", re.IGNORECASE
+)
+
+
+_ACTUALLY = re.compile(r"\b(?:really|actually|truly)\b", re.IGNORECASE)
+_BUT_ROBOT = re.compile(
+    r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,40}\b(?:robot|model|it)\b", re.IGNORECASE
+)
+_WRONG = re.compile(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
+_UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
+
+
+def of_truth(text: str, at: int, until: int) -> bool:
+    """Whether the statement tells what is so ("The right answer is no") or might be, not what the robot will say."""
+    begin = max(0, at - 80)
+    clause = re.split(r"[.!?;,\n]|\bbut\b", text[begin:at])[-1] + text[at:until]
+    if _EITHER.search(text, begin, until):
+        return True
+    told = (
+        _TRUTH.search(clause)
+        or _WRONG.search(text, begin, at)
+        or (_ACTUALLY.search(text, at, until + 12) and _BUT_ROBOT.match(text, until + 4))
+    )
+    return told is not None and _ROBOT.search(clause) is None
+
+
+def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
+    """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
+    unknown = (
+        []
+        if declines(words)
+        else [one for one in not_guessed(words) if not of_truth(words, one.at, one.at) or _EITHER.search(words)]
+    )
+    guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
+    if any(one.weight > LOOSE for one in guessed):
+        unknown = [one for one in unknown if not _UNSURE.match(words, one.at)]  # a hedge
+    return [*unknown, *guessed]
+
+
+def simulation(text: str) -> str | None:
+    """ "yes", "no" or "unknown", from what the simulator says that the robot will answer; not what it holds for true.
+
+    A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet.
+    """
+    words = plain(text)
+    statements = simulated(words, first, _SIMULATED)
+    begins = lead(words)
+    if begins and _ABOUT_GUESSING.search(begins[1]):
+        if begins[0] == "no":
+            statements.append(Said(UNKNOWN, 0, FIRM))
+    elif begins and not _TRUTH.match(words) and all(one.value != UNKNOWN for one in statements):
+        statements.append(Said(begins[0], 0, FIRM))
+    return settle(statements)
