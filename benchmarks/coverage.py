@@ -61,6 +61,15 @@ def held(values: NDArray[np.float64], truth: float, interval: Callable[[list[flo
     return Held(covered / len(limits), fmean(high - low for low, high in known) if known else float("nan"))
 
 
+def exact(share: float, n: int, interval: Callable[[list[float]], Limits]) -> Held:
+    """How it fares over `n` items that are 0 or 1, of all that can come, each as often as it does."""
+    from scipy.stats import binom
+
+    often = binom.pmf(np.arange(n + 1), n, share)
+    each = [held(np.array([[1.0] * hits + [0.0] * (n - hits)]), share, interval) for hits in range(n + 1)]
+    return Held(*(float(sum(often * [one[part] for one in each])) for part in (0, 1)))
+
+
 def ours(row: list[float]) -> Limits:
     """The interval of a mean over items, everywhere."""
     return interval_of_items(row)[1:3]
@@ -92,7 +101,12 @@ def rows(draws: int, seed: int) -> Iterator[str]:
             cells = []
             for method in methods.values():
                 some = draws // 4 if method is percentiles else draws
-                found = [held(drawn(share, n, trials, rho, some, seed), share, method) for share in SHARES]
+                found = [
+                    exact(share, n, method)
+                    if trials == 1
+                    else held(drawn(share, n, trials, rho, some, seed), share, method)
+                    for share in SHARES
+                ]
                 cells.append(_cell(found))
             yield f"| {n} | {trials} | {rho} | {' | '.join(cells)} |"
     yield ""

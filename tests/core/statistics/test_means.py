@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from benchmarks.coverage import DIFFERENCES, KINDS, SHARES, differences, drawn, held, of_pairs, ours
+from benchmarks.coverage import DIFFERENCES, KINDS, SHARES, differences, drawn, exact, held, of_pairs, ours
 from core.score import Score, mean_of_cases
 from core.statistics import (
     difference_of_pairs,
@@ -25,18 +25,13 @@ from core.statistics import (
 @pytest.mark.parametrize("n", [5, 10, 20, 50])
 def test_it_holds_the_truth_as_often_as_it_says(n: int) -> None:
     """Exactly for items that are 0 or 1, drawn for means of several trials; more often than 95 % is no failure."""
-    from scipy.stats import binom
-
     for trials, rho in KINDS:
-        if trials == 1:
-            rows = [[1.0] * hits + [0.0] * (n - hits) for hits in range(n + 1)]
-            ends = np.array([ours(row) for row in rows], float)
-            covered = [
-                float(binom.pmf(np.arange(n + 1), n, share)[(ends[:, 0] <= share) & (share <= ends[:, 1])].sum())
-                for share in SHARES
-            ]
-        else:
-            covered = [held(drawn(share, n, trials, rho, 600, seed=3), share, ours).covered for share in SHARES]
+        covered = [
+            exact(share, n, ours).covered
+            if trials == 1
+            else held(drawn(share, n, trials, rho, 600, seed=3), share, ours).covered
+            for share in SHARES
+        ]
         assert fmean(covered) >= 0.94 and min(covered) >= 0.90, (trials, rho, covered)
 
 
