@@ -14,6 +14,7 @@ from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
+from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import (
     Answer,
@@ -26,6 +27,7 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
 from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
+from core.labs.simulatability.worthless import worthless
 from core.text import embed
 
 READER = "reader"
@@ -179,7 +181,7 @@ LAB = Lab(
     choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=robots,
-    dials=dials,
+    dials=lambda: {**dials(), **noisy(), **worthless()},
     truth=truth,
     calibration=calibration,
     how="method",

@@ -1,0 +1,130 @@
+"""A dial that can fail: how often intervals hold what must be read, and how often something worthless seems to gain.
+
+    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone
+
+Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
+predictor, other words (`core/labs/*/noisy.py`, `core/labs/simulatability/worthless.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from core.events import Event, Recorded, Scored
+from core.lab import Lab, Model, Spec
+from core.labs.consistency.lab import LAB as CHECK
+from core.labs.consistency.noisy import Noisy as NoisyLexicon
+from core.labs.consistency.tasks import CheckSpec
+from core.labs.simulatability import preferences, world
+from core.labs.simulatability.lab import LAB as ASK
+from core.labs.simulatability.noisy import Noisy
+from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec
+from core.labs.simulatability.worthless import KINDS, Worthless
+from core.runs.engine import execute
+from core.statistics import interval_of_items
+from core.statistics.interval import Interval
+
+GUESSES = ("yes", "no")
+
+BEGIN = 1000
+"""Draws from here on are no robots of the app."""
+
+
+def played(lab: Lab, spec: Spec, robot: Model) -> list[Event]:
+    """The events of a run in which `robot` plays all roles."""
+    events: list[Event] = []
+    asyncio.run(execute(lab, spec, "r", resolve=lambda model: robot, publish=events.append))
+    return events
+
+
+def figure(events: Sequence[Event], metric: str) -> Scored:
+    """A figure of the whole run, by repaired rules."""
+    return next(
+        event
+        for event in events
+        if isinstance(event, Scored)
+        and (event.metric, event.rules, event.case, event.item) == (metric, "repaired", "", "")
+    )
+
+
+def ask(share: float, draw: int, limit: int = 40) -> tuple[Scored, float]:
+    """What Ask reads of a noisy dial, and what it must read."""
+    robot = Noisy(world.load(), preferences.load(), share, draw)
+    spec = AskSpec(dataset="world", limit=limit, counterfactuals=3, model=robot.id, seed=draw)
+    return figure(played(ASK, spec, robot), "precision"), robot.must_read
+
+
+def check(share: float, draw: int, task: str = "sentiment") -> tuple[Scored, float]:
+    """What Check reads of a noisy dial, and what it must read."""
+    robot = NoisyLexicon(share, draw)
+    spec = CheckSpec.model_validate(
+        {"task": task, "controls": 0, "explanations": ["attribution"], "model": robot.id, "seed": draw}
+    )
+    return figure(played(CHECK, spec, robot), "faithfulness"), robot.must_read
+
+
+def is_held(read: Scored, must: float) -> bool:
+    """Whether its interval holds what must be read."""
+    return read.low is not None and read.high is not None and read.low <= must <= read.high
+
+
+def gains(kind: type[Worthless], draw: int, limit: int = 12) -> dict[str, Interval]:
+    """By baseline the gain over it, as a mean over questions: each arm, and always the same guess. A baseline that
+    could not predict has no hit. From the records alone, by the definition of *helped*; the precision stands beside.
+    """
+    robot = kind(world.load(), preferences.load(), draw)
+    spec = AskSpec(
+        dataset="world", limit=limit, counterfactuals=3, model=robot.id, seed=draw, arms=("explanation", *CONTROL_ARMS)
+    )
+    said: dict[tuple[str, str, str], str] = {}
+    for event in played(ASK, spec, robot):
+        if isinstance(event, Recorded) and event.record in ("simulation", "answer", "armsimulation"):
+            said[event.case, event.record, event.item] = event.data["repaired"]
+    over: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (case, record, item), guess in said.items():
+        answer = said.get((case, "answer", item))
+        if record == "simulation" and guess in GUESSES and answer in GUESSES:
+            hit = int(guess == answer)
+            over["precision"][case].append(hit)
+            for arm in CONTROL_ARMS:
+                over[arm][case].append(hit - (said.get((case, "armsimulation", f"{item}/{arm}")) == answer))
+            for one in GUESSES:
+                over[f"always {one}"][case].append(hit - (one == answer))
+    return {
+        name: interval_of_items([fmean(one) for one in of.values()], "share" if name == "precision" else "difference")
+        for name, of in over.items()
+    }
+
+
+def seems_to_gain(found: dict[str, Interval]) -> bool:
+    """Whether it gains over each baseline: the lowest of the lower limits is above 0. Nothing predicted: no gain."""
+    return bool(found) and all(
+        one.low is not None and one.low > 0 for name, one in found.items() if name != "precision"
+    )
+
+
+def rows(draws: int) -> Iterator[str]:
+    """What came of it, a line each."""
+    for name, read in (("Ask", ask), ("Check", check)):
+        for share in (0.3, 0.7, 0.9):
+            every = [read(share, draw) for draw in range(BEGIN, BEGIN + draws)]
+            held = fmean(is_held(*one) for one in every)
+            values = [one.value for one, _ in every if one.value is not None]
+            yield f"{name} p {share}: must read {every[0][1]:.3f}, reads {fmean(values):.3f}; held in {held:.1%}"
+    for kind in KINDS:
+        found = [gains(kind, draw) for draw in range(BEGIN, BEGIN + draws)]
+        above = fmean(map(seems_to_gain, found))
+        known = [one["precision"].value or 0.0 for one in found if one]
+        precision = f"{fmean(known):.2f}" if known else "undefined"
+        yield f"{kind.id}: precision {precision}, gain above 0 in {above:.1%} of {draws} draws"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--draws", type=int, default=200)
+    for line in rows(parser.parse_args().draws):
+        print(line, flush=True)
