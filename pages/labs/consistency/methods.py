@@ -32,8 +32,8 @@ def draw() -> None:
         "decided is left out with its reason. **Accuracy**: the share of first answers that are right.\n\n"
         "**Random masks** (`faithfulness_control`): as many other words masked, drawn at random, several draws a "
         "check; how often the model then cannot tell. **Gain**: faithfulness minus that, over the same checks. Its "
-        "interval joins Wilson's intervals of both (Newcombe 1998). Every interval is that of as many checks as there "
-        "are paragraphs."
+        "interval is Bonett and Price's (2012). Every interval is that of the paragraphs, for several checks of one "
+        "depend on each other."
     )
     with st.expander("Paper rules and repaired rules", icon=":material/rule:", key="check-rules"):
         st.markdown(
