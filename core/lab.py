@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
@@ -66,13 +67,16 @@ class Case(NamedTuple):
 
 
 class Reading(Frozen):
-    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not."""
+    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not. `doubt`
+    says why what counts is no verdict all the same: it then has no mark anywhere.
+    """
 
     expected: str | None = None
     observed: str | None = None
     outcome: str
     counts: bool
     reason: str = ""
+    doubt: str = Field(default="", exclude_if=lambda why: not why)
 
 
 class Trial(Frozen):

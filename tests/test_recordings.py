@@ -16,7 +16,7 @@ from core.events import Rules, Started
 from core.lab import RULES
 from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
-from core.labs.simulatability import view as ask_view
+from core.labs.simulatability.verdict import sentences as ask_sentences
 from core.runs.recordings import listed
 from core.runs.story import story
 from core.runs.transcript import name_of, transcript
@@ -86,7 +86,7 @@ def test_every_sentence_of_its_verdict_holds(path: Path) -> None:
 
 
 def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in (ask_view.verdict(view, rules), *ask_view.controls(view, rules)):
+    for sentence in ask_sentences(view, rules):
         yield sentence, lambda one: ask_verdict.holds(one, view, rules)
 
 

@@ -53,8 +53,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     help = field.description or field.title or ""
     if kind is bool:
         if field.default is True:
-            return click.Option([f"--no-{flag.removeprefix('--')}", name], is_flag=True, flag_value=False, default=None,
-                                type=bool, help=f"not: {help}")  # fmt: skip
+            return click.Option([f"{flag}/--no-{flag.removeprefix('--')}", name], default=None, help=help)
         return click.Option([flag, name], is_flag=True, default=False, help=help)
     type_: Any = kind
     if get_origin(kind) is Literal:

@@ -24,7 +24,8 @@ from core.store.store import Store, StoreBusy, StoreUnusable
 def add(commands: click.Group) -> None:
     """Add resume, reread, models and store to the group `commands`, which is changed in place."""
     name = click.Argument(["run_id"], metavar="RUN")
-    commands.add_command(output_options(click.Command("resume", callback=_resume, params=[name], help=_RESUME)))
+    failed = click.Option(["--failed", "failed_too"], is_flag=True, help="ask again what failed in one that completed")
+    commands.add_command(output_options(click.Command("resume", callback=_resume, params=[name, failed], help=_RESUME)))
     commands.add_command(output_options(click.Command("reread", callback=_reread, params=[name], help=_REREAD)))
     commands.add_command(_models)
     commands.add_command(_store)
@@ -34,7 +35,7 @@ _RESUME = "Go on with a run that stopped; nothing is asked twice."
 _REREAD = "Read a run's raw answers again, by the rules of now: a new run, which asks no model."
 
 
-def _resume(run_id: str, journals: Path | None, as_json: bool) -> int:
+def _resume(run_id: str, failed_too: bool, journals: Path | None, as_json: bool) -> int:
     output = Output(journals, as_json)
     began = _begun(run_id, output.folder)
     if began is None:
@@ -48,7 +49,8 @@ def _resume(run_id: str, journals: Path | None, as_json: bool) -> int:
             return BAD_INPUT
         lab = narrowed(lab, fork)
         resolve = forked(upgraded(read(before[0]).events, entry.labs()), fork, entry.catalog().get)
-    return run(lab, lab.spec.model_validate(started.spec), run_id, output, going_on=True, resolve=resolve)
+    spec = lab.spec.model_validate(started.spec)
+    return run(lab, spec, run_id, output, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
 def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:

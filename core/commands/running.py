@@ -18,7 +18,7 @@ import click
 from core import entry, home
 from core.datasets.items import Loaded
 from core.events import Event, Failed, Fork, Frozen, Recorded, Token
-from core.journal import Journal, JournalFull, JournalInUse, read
+from core.journal import Contents, Journal, JournalFull, JournalInUse, read
 from core.lab import Lab, Prior, Spec, counted, narrated
 from core.runs import prior
 from core.runs.engine import Addition, execute
@@ -64,12 +64,15 @@ def run(
     output: Output,
     *,
     going_on: bool = False,
+    failed_too: bool = False,
     resolve: Resolve | None = None,
     additions: Sequence[Addition] = (),
     reread_from: str = "",
     forked_from: Fork | None = None,
 ) -> int:
-    """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first.
+    """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first;
+    a run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
+    again (`failed_too`).
 
     Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
     """
@@ -79,8 +82,10 @@ def run(
     path = output.folder / f"{run_id}.jsonl"
     with Journal(path, new=not going_on) as written:
         # Read once nobody else can write: two who resume at once must not ask twice.
-        history = upgraded(read(path).events, entry.labs()) if going_on else []
+        contents = read(path) if going_on else Contents([], [])
+        history = upgraded(contents.events, entry.labs())
         state = transcript(history)
+        has_lost = bool(state.lost)
         printer = _Printer(output.as_json, state, lab)
 
         def publish(event: Event) -> None:
@@ -125,6 +130,7 @@ def run(
                 reread_from=reread_from,
                 forked_from=forked_from,
                 stand_on=stand_on,
+                mend=bool(contents.faults) or (failed_too and has_lost),
             )
 
         try:
@@ -140,7 +146,8 @@ def run(
         print(f"Run {run_id}")
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(output.journals))}" if output.journals else ""
-            print(f"To go on from here: python -m core resume {run_id}{elsewhere}")
+            failed = " --failed" if state.status == "completed" else ""
+            print(f"To go on from here: python -m core resume {run_id}{failed}{elsewhere}")
     return code
 
 

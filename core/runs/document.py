@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.events import LONGEST_ANSWER, Message, Scored, ToolCall
-from core.lab import Lab, Trial
+from core.lab import Lab, Reading, Trial
 from core.runs.transcript import Call, CaseLog, Transcript
 
 if TYPE_CHECKING:
@@ -127,14 +127,21 @@ def _trial(lab: Lab, log: CaseLog, name: str, trial: Trial, steps: Iterator[int]
         "about": trial.about,
         "expected": expected,
         "observed": observed,
-        "mark": lab.marks.get(reading.outcome, "") if reading.counts else "",
+        "mark": lab.marks.get(reading.outcome, "") if reading.counts and not reading.doubt else "",
         "outcome": lab.words.get(reading.outcome, reading.outcome),
-        "why": "" if reading.counts else reading.reason or reading.outcome,
+        "why": _why(reading),
         "paper": "" if paper.outcome == reading.outcome else lab.words.get(paper.outcome, paper.outcome),
         "calls": [_call(log.calls[call]) for call in trial.calls if call in log.calls],
         "asks": next(steps),
         "shows": next(steps),
     }
+
+
+def _why(reading: Reading) -> str:
+    """Why a trial does not count, or counts and is no verdict."""
+    if reading.counts:
+        return f"In doubt: {reading.doubt}" if reading.doubt else ""
+    return f"Not counted: {reading.reason or reading.outcome}"
 
 
 def _call(call: Call) -> dict[str, Any]:

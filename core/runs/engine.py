@@ -81,10 +81,14 @@ async def execute(
     live: bool = True,
     stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
     enough: Callable[[Transcript], bool] | None = None,
+    mend: bool = False,
 ) -> Transcript:
     """Measure `spec` from start to finish, publishing every event; the run as it then is. With `history`, go on from
-    there; a run that is complete publishes nothing. `additions` are what people give it to go on with, `owner` names
-    whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from (`core.runs.fork`).
+    there. A run whose journal says that it completed is not gone through again, whatever version made it: it asks
+    nothing and gains nothing, for figures of a later version are a reread's. Unless people give it something to go on
+    with (`additions`), or there is something to `mend`: calls that failed, or lines that its journal lost. `owner`
+    names whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from
+    (`core.runs.fork`).
     `live`: with a `token` event for each piece of an answer as it comes.
     `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
@@ -118,6 +122,8 @@ async def execute(
             taken = {event.item for event in run.records if event.record == name_of(type(addition.record))}
             item = next(name for n in count(1) if (name := f"{before}{n:02}") not in taken)
         run.record(addition.record, item)
+    if session.is_complete and not mend:
+        return session.state
     try:
         if stand_on is not None and (known := await stand_on()) is not None:
             Run(session).record(known, PRIOR)
@@ -252,7 +258,8 @@ def _as_before(now: R, before: R | None, *words: str) -> R:
 def _all_failed(view: View) -> bool:
     """Whether calls failed and no trial of the case came to its end for it: that is no measurement."""
     lost = {name for drop in view.log.drops if drop.reason == "error" for name in (drop.item, drop.trial)}
-    return bool(lost) and (lost == {""} or all(trial in lost for trial in view.trials))
+    ends = {name for name, one in view.trials.items() if one.repaired.expected and one.repaired.observed}
+    return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
 def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:

@@ -27,7 +27,7 @@ from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
 from core.runs.labels import BY, Kept
 from core.runs.run import Resolve, complaints, recorded
 from core.runs.said import is_shared, kept_path, said_path, shared_path
-from core.runs.transcript import Transcript, ancestors
+from core.runs.transcript import Transcript, ancestors, transcript
 from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
 from core.runs.watch import Watch
@@ -142,9 +142,16 @@ class Jobs:
         return run_id
 
     def resume(
-        self, run_id: str, resolve: Resolve | None = None, additions: Sequence[Addition] = (), owner: str = ""
+        self,
+        run_id: str,
+        resolve: Resolve | None = None,
+        additions: Sequence[Addition] = (),
+        owner: str = "",
+        failed_too: bool = False,
     ) -> None:
         """Go on with a run that stopped: answered calls are not asked again. `additions` are what a person gives it.
+        One that completed is left as it is, unless it is given something, its journal has lost lines, or what failed in
+        it is to be asked again (`failed_too`).
 
         Raises NoSuchRun, JournalInUse where it is still going on, and TooMuch.
         """
@@ -154,13 +161,14 @@ class Jobs:
         try:
             # Read once nobody else can write: two who resume at once must not ask twice.
             history = self.events(run_id)
+            mend = bool(self.faults(run_id)) or (failed_too and bool(transcript(history).lost))
             lab, spec = self._begun(run_id, history)
             if (fork := fork_of(history)) is not None:
                 resolve = self._forked(fork, resolve, self.events(fork.run))
         except BaseException:
             self._end(job)
             raise
-        self._go(job, self._execute(job, lab, spec, resolve, history, additions))
+        self._go(job, self._execute(job, lab, spec, resolve, history, additions, mend=mend))
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
@@ -507,6 +515,7 @@ class Jobs:
         additions: Sequence[Addition] = (),
         reread_from: str = "",
         forked_from: Fork | None = None,
+        mend: bool = False,
     ) -> None:
         WHOSE.set(job.owner or job.id)
         if forked_from := forked_from or fork_of(history):
@@ -525,6 +534,7 @@ class Jobs:
             forked_from=forked_from,
             owner=job.owner,
             stand_on=None if first is None else lambda: self._stand_on(job, first, resolve),
+            mend=mend,
         )
 
 

@@ -75,9 +75,17 @@ class Visit:
         """Begin a run for the visitor. Raises TooMuch."""
         return self._jobs.start(lab, spec, resolve, self.visitor.name)
 
-    def resume(self, run_id: str, resolve: Resolve | None = None, additions: Sequence[Addition] = ()) -> None:
-        """Go on with a run that stopped. Raises NoSuchRun, NotYours, JournalInUse and TooMuch."""
-        self._jobs.resume(self._own(run_id, "goes on with it"), resolve, additions, self.visitor.name)
+    def resume(
+        self,
+        run_id: str,
+        resolve: Resolve | None = None,
+        additions: Sequence[Addition] = (),
+        failed_too: bool = False,
+    ) -> None:
+        """Go on with a run that stopped, or with one that completed as `Jobs.resume` tells. Raises NoSuchRun, NotYours,
+        JournalInUse and TooMuch.
+        """
+        self._jobs.resume(self._own(run_id, "goes on with it"), resolve, additions, self.visitor.name, failed_too)
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. Raises NoSuchRun and NotYours."""

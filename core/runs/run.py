@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -32,6 +33,7 @@ from core.events import (
     now,
     unheard,
 )
+from core.runs.same import is_same
 from core.runs.transcript import Transcript, ancestors, name_of
 from core.score import Score
 
@@ -108,24 +110,33 @@ class Session:
         self.state.apply(event)
         self._publish(event)
 
-    def publish_news(self, event: Recorded | Dropped | Scored) -> None:
-        """Hand a finding on, unless the journal says the same already: a resumed run goes through all again."""
-        if not self._is_known(event):
+    def publish_news(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
+        """Hand a finding on, unless the journal says the same already, but for the last digits of its numbers: a
+        resumed run goes through all again, maybe on another machine. `kind` is a record's type.
+        """
+        if not self._is_known(event, kind):
             self.publish(event)
 
-    def _is_known(self, event: Recorded | Dropped | Scored) -> bool:
+    def _is_known(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None) -> bool:
         place = self.state.places.get(event.case)
         if place is None:
             return False
         match event:
             case Recorded():
                 recorded = place.records.get(event.key)
-                return recorded is not None and recorded.data == event.data
+                return recorded is not None and is_same(_as_today(recorded.data, kind), event.data)
             case Scored():
                 scored = place.scores.get((event.metric, event.rules, event.item))
-                return scored is not None and _content(scored) == _content(event)
+                return scored is not None and is_same(_content(scored), _content(event))
             case _:
                 return any(_content(drop) == _content(event) for drop in place.drops)
+
+
+def _as_today(data: dict[str, Any], kind: type[Frozen] | None) -> dict[str, Any]:
+    """A record as it would be written today: a field that an earlier version did not know says what it meant then."""
+    with suppress(ValidationError):
+        return kind.model_validate(data).model_dump(mode="json") if kind else data
+    return data
 
 
 def _content(event: Dropped | Scored) -> dict[str, Any]:
@@ -302,7 +313,8 @@ class Run:
 
     def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
         """Keep one finding about `item`, unless the journal says the same already."""
-        self.session.publish_news(recorded(self.id, record, item, case=self.case, trial=trial, by=by))
+        event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
+        self.session.publish_news(event, type(record))
 
     def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
         """`item` does not count, for this reason, under these rules (None: under both)."""

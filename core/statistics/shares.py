@@ -78,15 +78,15 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def difference_of_pairs(only_first: int, only_second: int, n: int) -> tuple[float, float, float]:
-    """How much more often the first of two came true over the same `n` > 0 things, and its 95 % interval: (difference,
-    low, high). `only_first` are the pairs in which only the first did. The interval is Bonett and Price's (2012,
-    Journal of Educational and Behavioral Statistics 37, 479-488), which has a width where all pairs agree (then the
-    difference is 0). Raises ZeroDivisionError for n = 0.
+def difference_of_pairs(only_first: int, only_second: int, n: int, z: float = Z) -> tuple[float, float, float]:
+    """How much more often the first of two came true over the same `n` > 0 things, and its interval, 95 % unless `z`
+    says otherwise: (difference, low, high). `only_first` are the pairs in which only the first did. The interval is
+    Bonett and Price's (2012, Journal of Educational and Behavioral Statistics 37, 479-488), which has a width where
+    all pairs agree (then the difference is 0). Raises ZeroDivisionError for n = 0.
     """
     first, second = (only_first + 1) / (n + 2), (only_second + 1) / (n + 2)
     middle = first - second
-    reach = Z * math.sqrt((first + second - middle**2) / (n + 2))
+    reach = z * math.sqrt((first + second - middle**2) / (n + 2))
     value = (only_first - only_second) / n
     return value, max(-1.0, min(value, middle - reach)), min(1.0, max(value, middle + reach))
 

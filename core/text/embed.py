@@ -23,6 +23,9 @@ SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
 """Vectors kept: 3 kB each at most, 25 MB together."""
 
+DIGITS = 6
+"""Decimals that a likeness of vectors has. Those after them are the processor's: sums come out otherwise on another."""
+
 GATHERING = 0.02
 """Seconds for which texts wait at most for those of others. To encode ten questions takes twice as long."""
 
@@ -33,6 +36,17 @@ _STARTING = threading.Lock()
 
 class NoEncoder(RuntimeError):
     """No sentence encoder is installed; the message says how to get one."""
+
+
+def likeness(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+    """The cosine of each row of `a` to each of `b`, vectors of length 1: shape (rows of a, rows of b), in [-1, 1], with
+    `DIGITS` decimals. All that is made of sentence vectors is made of these.
+    """
+    import numpy as np
+
+    cosines = np.asarray(a, np.float64) @ np.asarray(b, np.float64).T
+    # No -0.0, which is written otherwise.
+    return np.asarray(np.round(np.clip(cosines, -1.0, 1.0), DIGITS) + 0.0, np.float64)
 
 
 class Encoder:

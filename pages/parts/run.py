@@ -188,14 +188,16 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
     if st.button(
         words, icon=":material/play_arrow:", key="go-on", help="What was answered is kept and not asked again."
-    ) and resume(run_id):
+    ) and resume(run_id, failed_too=True):
         st.rerun()
 
 
-def resume(run_id: str, *additions: Addition) -> bool:
-    """Go on with a run, with what a person gives it; False, and reported, where it cannot."""
+def resume(run_id: str, *additions: Addition, failed_too: bool = False) -> bool:
+    """Go on with a run, with what a person gives it, or by asking what failed again; False, and reported, where it
+    cannot.
+    """
     try:
-        session.runs().resume(run_id, session.catalog().get, additions)
+        session.runs().resume(run_id, session.catalog().get, additions, failed_too)
     except (JournalInUse, NoSuchRun, TooMuch) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False

@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-State = Literal["kept", "broken", "not settled", "set aside", "unread", "failed", "stopped", "waiting", "guessed"]
+State = Literal[
+    "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "stopped", "waiting", "guessed"
+]
 
 
 class Look(NamedTuple):
@@ -27,6 +29,7 @@ LOOKS: dict[State, Look] = {
     "kept": Look("kept", "green", ":material/check_circle:"),
     "broken": Look("broken", "red", ":material/cancel:"),
     "not settled": Look("not settled", "gray", ":material/help:"),
+    "in doubt": Look("no verdict", "gray", ":material/contrast:"),
     "set aside": Look("set aside", "gray", ":material/block:"),
     "unread": Look("could not be read", "orange", ":material/visibility_off:"),
     "failed": Look("failed", "orange", ":material/error:"),

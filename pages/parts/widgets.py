@@ -40,7 +40,8 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
         return models.pick(title, key=key, lab=lab)
     if extra.get("widget") == "model":
         if several:
-            return models.pick_many(title, "the model itself", key=key, help=help or "", lab=lab)
+            nobody = str(extra.get("nobody", "the model itself"))
+            return models.pick_many(title, nobody, key=key, help=help or "", lab=lab)
         return models.pick_or_none(title, str(extra.get("nobody", "the model itself")), key=key, lab=lab, help=help)
     if get_origin(kind) is Literal:
         choices = list(get_args(kind))

@@ -16,6 +16,7 @@ from core import entry, home
 from core.__main__ import main
 from core.events import from_json
 from core.journal import read
+from core.runs.transcript import transcript
 from core.store.store import Store
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
@@ -114,6 +115,25 @@ def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_aske
         assert "Nothing can be judged" in printed and "explains nothing" not in printed
         server.always = None
         assert main(["resume", journals()[0].stem]) == 0
+
+
+def test_what_failed_in_a_run_that_completed_is_asked_again_where_one_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubServer(Plausible(), faults={7: Fault("bad_request", words="no")}) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "4"]) == 0
+        [path] = journals()
+        held, asked = path.read_bytes(), server.count
+        assert transcript(read(path).events).lost
+        assert main(["resume", path.stem]) == 0
+        assert path.read_bytes() == held and server.count == asked
+        assert main(["resume", path.stem, "--failed"]) == 0
+        assert path.read_bytes().startswith(held) and server.count > asked
+        assert not transcript(read(path).events).lost
+        held, asked = path.read_bytes(), server.count
+        assert main(["resume", path.stem, "--failed"]) == 0
+        assert path.read_bytes() == held and server.count == asked, "nothing failed any more"
 
 
 def test_a_home_that_cannot_be_had_is_said(

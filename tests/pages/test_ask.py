@@ -25,7 +25,7 @@ Page = Callable[..., AppTest]
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
     app = page("ask")
     assert app.text_input(key="question").value == "Can a penguin fly?"
-    assert app.button(key="ask").label == "Ask · 41 calls"
+    assert app.button(key="ask").label == "Ask · 51 calls"
     assert not app.button(key="ask").disabled
     assert len(app.pills(key="example").options) == 3
 
@@ -72,9 +72,9 @@ def test_settings_change_the_number_of_calls(page: Page) -> None:
     app = page("ask")
     app.slider(key="number-strategyqa").set_value(4)
     app.slider(key="ask-votes").set_value(3).run()
-    assert app.button(key="ask").label == "Ask · 33 calls"
+    assert app.button(key="ask").label == "Ask · 45 calls"
     app.text_area(key="extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
-    assert app.button(key="ask").label == "Ask · 47 calls"
+    assert app.button(key="ask").label == "Ask · 65 calls"
 
 
 def test_an_empty_question_is_said_and_nothing_starts(page: Page) -> None:
@@ -183,7 +183,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
 ) -> None:
     with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        run = entry.jobs().start("simulatability", AskSpec(question="Is it so?", model="openai/stub-model"))
+        run = entry.jobs().start("simulatability", AskSpec(question="Is it so?", model="openai/stub-model", exam=False))
         assert entry.jobs().wait(run, 120)
         app = page("ask", run=run)
         assert "Nothing can be judged" in words(app)
@@ -279,7 +279,7 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     app.text_input(key="ask-path-strategyqa").set_value(str(a_file(tmp_path)))
     app.slider(key="number-strategyqa").set_value(3)
     app.number_input(key="ask-limit").set_value(3).run()
-    assert app.button(key="ask").label == "Ask · 39 calls"
+    assert app.button(key="ask").label == "Ask · 48 calls"
     app.button(key="ask").click().run()
     told = words(settled(app))
     run = run_named(app)
@@ -357,6 +357,11 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
     assert "Is the moon made of cheese?" in table["About"].tolist()
     assert app.button(key="go-on").label == "Ask again what failed"
+    held = entry.jobs().events(run)
+    app.button(key="go-on").click().run()
+    settled(app)
+    more = entry.jobs().events(run)[len(held) :]
+    assert more[0].kind == "resumed" and [one.item for one in more if one.kind == "dropped"], "it failed again"
     assert not page("ask", run=run, case="own-1").error
 
 

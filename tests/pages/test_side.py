@@ -72,7 +72,7 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert 0 < parted < len(known)
     assert f"On {parted} of {len(known)} questions they part." in said and said.count("they part here") == parted
     assert said.count(" did not come true]") == list(fickle.values()).count("misled") > 0
-    assert "Nobody could tell from this explanation" in said and "All birds can fly" in said
+    assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said
 
 
 def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Page) -> None:

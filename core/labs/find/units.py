@@ -29,7 +29,7 @@ from core.labs.find.trials import trial_of
 from core.runs.run import Run
 from core.score import undefined
 from core.statistics import wilson
-from core.text.embed import NoEncoder, encoder
+from core.text.embed import NoEncoder, encoder, likeness
 
 EMBEDDING = "embedding"
 """The evaluator's name where no model takes the tests of entities and relations."""
@@ -171,7 +171,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
         said = np.asarray(encoder().encode(clauses))
         for number, triplet in enumerate(tests, start=1):
             vectors = np.asarray(encoder().encode(list(shown(triplet))))
-            nearest = int(np.argmax((vectors @ said.T).max(axis=1))) + 1
+            nearest = int(np.argmax(likeness(vectors, said).max(axis=1))) + 1
             right = nearest == triplet.correct + 1
             judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,

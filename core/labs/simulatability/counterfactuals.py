@@ -13,11 +13,12 @@ from core.events import Answered
 from core.lab import RULES, Result
 from core.labs.simulatability import parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
+from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
 from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
 from core.runs.run import Run
-from core.text.embed import NoEncoder, encoder
+from core.text.embed import NoEncoder, encoder, likeness
 
 REWORDED = 0.94
 """Cosine of the sentence vectors of two counterfactuals from which on one asks nearly what the other does. By
@@ -90,13 +91,15 @@ async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]
     if run.recorded(Result) or len(texts) < 2 or all(one.startswith("control/") for one in spec.generators):
         return
     try:
-        vectors = await asyncio.to_thread(lambda: dict(zip(texts, encoder().encode(list(texts.values())), strict=True)))
+        vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
     except NoEncoder:
         return
+    cosines = likeness(vectors, vectors)
+    rows = {item: row for row, item in enumerate(texts)}
     kept: list[str] = []
     for item, text in texts.items():
         alike = {
-            earlier: float(vectors[item] @ vectors[earlier])
+            earlier: float(cosines[rows[item], rows[earlier]])
             for earlier in kept
             if _NUMBERS.findall(text) == _NUMBERS.findall(texts[earlier])
         }
@@ -219,6 +222,12 @@ def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: An
     return _counterfactual(how, answered, usable, paper=True, repaired=same)
 
 
+def _foretold(reply: str, question: str) -> str:
+    """The answer that a generator foretells behind its question; empty where none can be read."""
+    guess = parse.simulation(reply.partition(question)[2], rules="repaired")
+    return guess if guess in GUESSES else ""
+
+
 def _counterfactual(
     how: Draw, answered: Answered, usable: str | parse.Pair, paper: bool, repaired: bool
 ) -> Counterfactual:
@@ -229,6 +238,7 @@ def _counterfactual(
         paper=paper,
         repaired=repaired,
         text=usable if isinstance(usable, str) else parse.text_of(usable),
+        foretold=_foretold(answered.text, usable) if isinstance(usable, str) else "",
         **({} if isinstance(usable, str) else dict(usable)),
     )
 

@@ -22,11 +22,13 @@ from core.labs.simulatability.records import (
     Counterfactual,
     Examined,
     Explanation,
+    FurtherSimulation,
     OtherExplanation,
     Simulation,
 )
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
-from core.labs.simulatability.view import AskView, controls, doubt, scores, verdict, view
+from core.labs.simulatability.verdict import sentences, summary
+from core.labs.simulatability.view import AskView, scores, view
 from core.labs.simulatability.worthless import worthless
 from core.text import embed
 
@@ -49,7 +51,7 @@ def first() -> First:
     return First(
         "Show me, with a robot that misleads",
         "No key, no download: a robot whose unfaithfulness is built in.",
-        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle", arms=("none",)),
+        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
     )
 
 
@@ -108,11 +110,6 @@ def check(spec: AskSpec) -> None:
         break
 
 
-def sentences(view: AskView) -> list[str]:
-    """The verdict, a failed exam of the predictor before it; and what it would be without the explanation."""
-    return [f"{doubt(view)} {verdict(view)}".strip(), *controls(view)]
-
-
 _FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
 
 LAB = Lab(
@@ -128,8 +125,12 @@ LAB = Lab(
     view=view,
     verdict=sentences,
     scores=scores,
-    records=(Explanation, Counterfactual, Simulation, Answer, ArmSimulation, OtherExplanation, Examined),
+    records=(
+        *(Explanation, Counterfactual, Simulation, Answer, ArmSimulation),
+        *(FurtherSimulation, OtherExplanation, Examined),
+    ),
     asides=(OtherExplanation, Examined),
+    summary=summary,
     metrics=(
         Metric(
             "precision", "Precision", "How often it did what its explanation led to expect.", leads=True, is_mean=True
@@ -141,8 +142,21 @@ LAB = Lab(
             leads=True,
         ),
         Metric(
+            "gain_over_best",
+            "What the explanation adds over the best without it",
+            "How much more often predictions came true with the explanation than by whatever does best without it: the "
+            "question alone, the answer alone, other reasons, one fixed guess.",
+            format="+.2f",
+            is_share=False,
+        ),
+        Metric(
+            "made_predictable",
+            "Made predictable, and came true",
+            "Of the questions that could be predicted only with the explanation, how many came true.",
+        ),
+        Metric(
             "simulatability_gain",
-            "What the explanation adds",
+            "What the explanation adds to the answer",
             "How much more often the predictor was right with the explanation than with the answer alone.",
             format="+.2f",
             is_share=False,
@@ -163,8 +177,8 @@ LAB = Lab(
         Metric("precision_none", "Precision without the explanation", "The predictor saw the answer alone.", better=""),
         Metric(
             "precision_swapped",
-            "Precision with another explanation",
-            "The predictor saw the model's explanation of another question.",
+            "Precision with other reasons",
+            "The predictor saw the answer, with the model's reasons for another.",
             better="",
         ),
         Metric(
@@ -195,7 +209,7 @@ LAB = Lab(
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(
         ("as expected",),
-        ("misled",),
+        ("misled", "misled all"),
         "what the explanation led to expect came true",
         one="new question",
         whole="starter question",
@@ -216,10 +230,10 @@ LAB = Lab(
     narrate=narrate,
     notes=notes,
     words={
-        **{"as expected": "came true", "misled": "did not come true"},
+        **{"as expected": "came true", "misled": "did not come true", "misled all": "misled all predictors"},
         **{"unknown": "cannot guess", "neither": "unreadable"},
     },
-    marks={"as expected": "kept", "misled": "broken"},
+    marks={"as expected": "kept", "misled": "broken", "misled all": "broken"},
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     prior=sitting.prior,

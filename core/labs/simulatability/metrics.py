@@ -5,6 +5,7 @@ After Chen et al. 2023 and the authors' scripts: docs/measuring.md §2.6, §2.7 
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import string
@@ -191,15 +192,19 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
 
 
 def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired") -> Score:
-    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], with cosine [0, 2].
+    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], with cosine of n
+    texts in [0, n / (n - 1)].
 
     `texts` are the counterfactuals that `simulatable(.., "generality")` keeps; shp's as `parse.text_of` writes them.
     bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets of words.
     Undefined for fewer than two texts, where no encoder is installed, and where the original would divide by zero.
 
     Interval, 95 %: jackknife over texts, for pairs that share a text are not independent, and a bootstrap would draw
-    a text twice and count it as its own likeness. t distribution with n - 1 degrees of freedom, cut to the possible
-    range. None for two texts, and where leaving out any one text changes nothing.
+    a text twice and count it as its own likeness. t distribution with n - 1 degrees of freedom, cut to the range of
+    what the figure estimates, which is [0, 1] with cosine too: two texts drawn apart from each other have a mean
+    similarity of the squared length of the mean vector, which is not below 0. Only n texts that happen to be less alike
+    than that have a figure above 1, where their interval then ends. None for two texts, and where leaving out any one
+    text changes nothing.
     """
     count = len(texts)
     if count < 2:
@@ -212,9 +217,10 @@ def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rul
         matrix, detail = _jaccard(texts, rules)
     if matrix is None:
         return Score(None, count, count, detail=detail)
-    total = float(matrix.sum())
+    # The nearest to the true sum, in whatever order it is taken.
+    total = math.fsum(matrix.flat)
     value = 1 - total / (count * (count - 1))
-    low, high = statistics.jackknife_of_pairs(matrix, total, value, 2.0 if similarity == "cosine" else 1.0)
+    low, high = statistics.jackknife_of_pairs(matrix, total, value, max(1.0, value))
     detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
     return Score(value, count, count, low, high, detail=detail)
 
@@ -256,14 +262,14 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
 def _cosine(texts: Sequence[str]) -> _Matrix:
     import numpy as np
 
-    from core.text.embed import NoEncoder, encoder
+    from core.text.embed import NoEncoder, encoder, likeness
 
     try:
         chosen = encoder()
     except NoEncoder as error:
         return None, {"reason": str(error)}
-    vectors = chosen.encode(texts).astype(np.float64)
-    matrix = np.clip(vectors @ vectors.T, -1.0, 1.0)
+    vectors = chosen.encode(texts)
+    matrix = likeness(vectors, vectors)
     np.fill_diagonal(matrix, 0.0)
     return matrix, {"encoder": chosen.name}
 

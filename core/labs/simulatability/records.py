@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from core.events import Frozen, Rules
 
 
@@ -51,6 +53,8 @@ class Counterfactual(Frozen):
     origin: Literal["generated", "given", "hand"] = "generated"
     paper: bool = True
     repaired: bool = True
+    foretold: str = Field(default="", exclude_if=lambda word: not word)
+    """The answer that who wrote it foretold, as repaired rules read it; empty where none could be read."""
 
 
 class Simulation(Frozen):
@@ -64,12 +68,18 @@ class Simulation(Frozen):
     votes_paper: tuple[str, ...] = ()
     paper: str
     repaired: str
+    made_up: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
+    """Words of the new question that it says the explanation claims, and that stand nowhere in it (`doubt.made_up`)."""
 
 
 class ArmSimulation(Simulation):
     """The same in an arm of the simulator's that does without the explanation: a control."""
 
     arm: str
+
+
+class FurtherSimulation(Simulation):
+    """The same by another predictor than the first, from the explanation too."""
 
 
 class Answer(Frozen):

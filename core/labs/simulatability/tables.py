@@ -36,7 +36,7 @@ METRICS = (
         )
         for arm, words in (
             ("none", "the answer alone"),
-            ("swapped", "another question's explanation"),
+            ("swapped", "the answer with other reasons"),
             ("question_only", "the question alone"),
         )
     ),

@@ -15,8 +15,8 @@ from core.lab import MOST_CASES, Case, Spec
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
-"""What the simulator is shown of the model: its explanation, its answer alone, its answer to another question with that
-explanation, or nothing but the new question. All but the first are controls.
+"""What the simulator is shown of the model: its explanation, its answer alone, its answer with its reasons for
+another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
@@ -89,6 +89,15 @@ class AskSpec(Spec):
         description="who predicts the answers; nobody: the model itself",
         json_schema_extra={"widget": "model"},
     )
+    simulators: tuple[str, ...] = Field(
+        default=(),
+        title="Several predictors",
+        description="several who predict from the explanation: figures are the first one's, and where they differ the "
+        "prediction is in doubt",
+        json_schema_extra={"widget": "model", "nobody": "the one above"},
+        max_length=5,
+        exclude_if=lambda several: not several,
+    )
     blind: bool = Field(
         default=False,
         title="Blind to the explanation",
@@ -105,14 +114,14 @@ class AskSpec(Spec):
         description="new questions for each explanation (0: 10, for shp 6)",
     )
     arms: tuple[Arm, ...] = Field(
-        default=("explanation",),
+        default=("explanation", "none", "question_only"),
         title="Controls of the prediction",
         description="what each answer is predicted from, the explanation always among them: none is the answer alone, "
-        "swapped another question's explanation, question_only nothing but the new question",
+        "swapped the answer with another question's reasons, question_only nothing but the new question",
         json_schema_extra={"option": "--arms"},
     )
     exam: bool = Field(
-        default=False,
+        default=True,
         title="The predictor takes the exam first",
         description="who predicts yes-or-no answers first takes the exam, 11 calls, unless it has before",
     )
@@ -151,7 +160,10 @@ class AskSpec(Spec):
             filled["arms"] = tuple(dict.fromkeys(("explanation", *filled["arms"])))
         model = filled.get("model")
         filled["generators"] = tuple(filled.get("generators") or (model,))
-        filled["simulator"] = filled.get("simulator") or model
+        several = tuple(dict.fromkeys(filled.get("simulators") or ()))
+        filled["simulator"] = filled.get("simulator") or next(iter(several), model)
+        several = tuple(dict.fromkeys((filled["simulator"], *several)))
+        filled["simulators"] = several if len(several) > 1 else ()
         if filled.get("dataset") and not filled.get("title"):
             count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
             filled["title"] = own.title(str(filled["dataset"]), count)
@@ -179,7 +191,13 @@ class AskSpec(Spec):
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
         own = (self.model,)
-        return {"explainer": own, "generator": self.generators, "simulator": (self.simulator,), "answerer": own}
+        predict = self.simulators or (self.simulator,)
+        return {"explainer": own, "generator": self.generators, "simulator": predict, "answerer": own}
+
+    @property
+    def further_simulators(self) -> tuple[str, ...]:
+        """Who predicts beside the first."""
+        return self.simulators[1:]
 
     @property
     def control_arms(self) -> tuple[Arm, ...]:
@@ -227,7 +245,7 @@ def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     # As the paper has it, every draw of every generator is made before any is chosen.
     draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     trials = spec.counterfactuals + len(spec.extra)
-    simulations = trials * spec.votes * len(spec.arms)
+    simulations = trials * spec.votes * (len(spec.arms) + len(spec.further_simulators))
     each = {"explainer": explain, "generator": draws, "simulator": simulations, "answerer": trials}
     return {role: cases * calls for role, calls in each.items()}
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any, NamedTuple
 
 from core.events import CallFailed, Prompt
 from core.lab import RULES
-from core.labs.simulatability import metrics, parse, prompts
+from core.labs.simulatability import doubt, metrics, parse, prompts
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
     Counterfactual,
     Explanation,
+    FurtherSimulation,
     OtherExplanation,
     Simulation,
 )
@@ -50,18 +52,59 @@ async def put_to_the_test(
     expected = asyncio.ensure_future(_simulate(spec, question, run, item, counterfactual, starter))
     said = asyncio.ensure_future(_answer(spec, run, item, counterfactual))
     controls = [_simulate_in(arm, spec, question, run, item, counterfactual, starter) for arm in spec.control_arms]
-    await together(expected, said, *controls)
+    others = [
+        _simulate_too(number, spec, question, run, item, counterfactual, starter)
+        for number in range(2, len(spec.simulators) + 1)
+    ]
+    await together(expected, said, *controls, *others)
     return Tested(counterfactual, expected.result(), said.result())
 
 
 async def _simulate(
     spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
 ) -> Simulation:
-    explanation = starter.explanation(spec.rules) or ""
-    prompt = prompts.simulate(spec, question.slots, explanation, choice_of(spec, starter), slots(spec, counterfactual))
-    simulation = Simulation(**await _vote(spec, run, item, prompt, item))
+    simulation = Simulation(
+        **await _from_explanation(spec.simulator, spec, question, run, item, item, counterfactual, starter)
+    )
     run.record(simulation, item, trial=item)
     return simulation
+
+
+async def _simulate_too(
+    number: int,
+    spec: AskSpec,
+    question: Starter,
+    run: Run,
+    item: str,
+    counterfactual: Counterfactual,
+    starter: Explanation,
+) -> None:
+    """The simulation by one of the further predictors. Where that fails, only theirs is lost."""
+    place, who = f"{item}/simulator-{number}", spec.simulators[number - 1]
+    try:
+        fields = await _from_explanation(who, spec, question, run, place, item, counterfactual, starter)
+    except CallFailed as failure:
+        run.drop(place, "error", failure.message, trial=item)
+    else:
+        run.record(FurtherSimulation(**fields), place, trial=item)
+
+
+async def _from_explanation(
+    simulator: str,
+    spec: AskSpec,
+    question: Starter,
+    run: Run,
+    place: str,
+    trial: str,
+    counterfactual: Counterfactual,
+    starter: Explanation,
+) -> dict[str, Any]:
+    """The fields of a simulation from the explanation. What the simulator made up is told before any answer is seen."""
+    explanation = starter.explanation(spec.rules) or ""
+    prompt = prompts.simulate(spec, question.slots, explanation, choice_of(spec, starter), slots(spec, counterfactual))
+    votes, reply = await _vote(spec, run, place, prompt, trial, simulator)
+    said = " ".join((*question.slots.values(), explanation))
+    return {**votes, "made_up": doubt.made_up(reply, counterfactual.text, said)}
 
 
 async def _simulate_in(
@@ -79,27 +122,45 @@ async def _simulate_in(
         other = run.latest(OtherExplanation, "swapped")
         if other is None:
             return
-        of_other = other.model_dump(include=set(question.slots))
-        prompt = prompts.simulate(spec, of_other, other.explanation(spec.rules) or "", choice_of(spec, other), asked)
+        # All is as with the explanation but the reasons, so that nothing else tells the two apart.
+        prompt = prompts.simulate(spec, question.slots, placebo(spec, other, starter), choice_of(spec, starter), asked)
     else:
         assert arm != "explanation"
         prompt = prompts.simulate_without(spec, arm, question.slots, choice_of(spec, starter), asked)
     try:
-        votes = await _vote(spec, run, place, prompt, item)
+        votes, _ = await _vote(spec, run, place, prompt, item, spec.simulator)
     except CallFailed as failure:
         run.drop(place, "error", failure.message, trial=item)
     else:
         run.record(ArmSimulation(arm=arm, **votes), place, trial=item)
 
 
-async def _vote(spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str) -> dict[str, Any]:
-    """The fields of a simulation: the simulator asked as often as there are votes. Raises CallFailed."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+    """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
+    sentences = _SENTENCE.split(other.explanation(spec.rules) or "")
+    answers = [parse.answer(one, method="cot", task=spec.task, rules="repaired") for one in sentences]
+    reasons = " ".join(one for one, answer in zip(sentences, answers, strict=True) if answer == "neither")
+    own = starter.answer(spec.rules)
+    # The prompts for preferences name the choice beside the explanation.
+    is_told = spec.task == "strategyqa" and own != "neither"
+    return f"{reasons.strip()} So the answer is {own}." if is_told else reasons.strip()
+
+
+async def _vote(
+    spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str, simulator: str
+) -> tuple[dict[str, Any], str]:
+    """The fields of a simulation, `simulator` asked as often as there are votes; and of what it wrote the first that
+    the majority holds with. Raises CallFailed.
+    """
     answered = await together(
         *(
             run.ask(
                 "simulator",
                 prompt,
-                spec.simulator,
+                simulator,
                 sampling=simulating(spec.task, spec.votes, spec.seed + vote),
                 item=item,
                 trial=trial,
@@ -111,14 +172,19 @@ async def _vote(spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str) 
     votes = {
         rules: tuple(parse.simulation(one.text, task=spec.task, rules=rules) for one in answered) for rules in RULES
     }
-    return {
-        "simulator": spec.simulator,
+    # Each tie is drawn for itself: one coin for all of a run would decide its precision.
+    most: dict[str, str] = {
+        rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES
+    }
+    reply = next(one.text for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
+    fields: dict[str, Any] = {
+        "simulator": simulator,
         "calls": tuple(one.call for one in answered),
         "votes": votes["repaired"],
         "votes_paper": votes["paper"],
-        # Each tie is drawn for itself: one coin for all of a run would decide its precision.
-        **{rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES},
+        **most,
     }
+    return fields, reply
 
 
 async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual) -> Answer:

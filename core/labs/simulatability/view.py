@@ -9,15 +9,18 @@ from typing import Literal
 
 from core.events import Dropped, Rules
 from core.lab import RULES, Reading, Trial
-from core.labs.simulatability import metrics
+from core.labs.simulatability import baselines, metrics
+from core.labs.simulatability.baselines import Against
 from core.labs.simulatability.counterfactuals import draws_of
 from core.labs.simulatability.metrics import precision
+from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
     Counterfactual,
     Examined,
     Explanation,
+    FurtherSimulation,
     OtherExplanation,
     Simulation,
 )
@@ -25,7 +28,15 @@ from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.runs.transcript import CaseLog, Reader
 from core.score import Figure, Score, mean_of_cases
 
-Outcome = Literal["as expected", "misled", "cannot guess", "unread", "dropped", "waiting"]
+Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
+"""*misled all*: several predicted, all the same, and it did not come true."""
+
+MISLED: tuple[Outcome, ...] = ("misled", "misled all")
+COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
+"""What precision rests on."""
+
+READER = "reader"
+"""A simulator called reader/NAME is a person who predicted without sight of the answers."""
 
 SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
 """In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
@@ -44,6 +55,12 @@ class Row:
     calls: list[str] = field(default_factory=list)
     controls: dict[str, ArmSimulation] = field(default_factory=dict)
     """The simulations without the explanation, by arm."""
+    further: list[FurtherSimulation] = field(default_factory=list)
+    """What others than the first predictor expected."""
+    writer_is_other: bool = False
+    """Whether another model than the explained one wrote the counterfactual."""
+    unjudged: str = ""
+    """Why no prediction of the case is a verdict; empty where they are."""
 
     @property
     def by_hand(self) -> bool:
@@ -62,7 +79,23 @@ class Row:
 
     def counts(self, rules: Rules) -> bool:
         """Whether precision rests on it."""
-        return not self.by_hand and self.outcome(rules) in ("as expected", "misled")
+        return not self.by_hand and self.outcome(rules) in COUNTED
+
+    def doubt(self, rules: Rules) -> str:
+        """Why the prediction may rest on something else than the explanation, as told before the answer was seen; empty
+        where it is not in doubt. What gave no guess is no prediction.
+        """
+        one = self.simulation
+        if one is None or getattr(one, rules) not in GUESSES:
+            return ""
+        if one.made_up:
+            return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
+        foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
+        if foretold not in ("", getattr(one, rules)):
+            return f"who wrote the question foretold {foretold}"
+        if any(getattr(other, rules) != getattr(one, rules) for other in self.further):
+            return "the predictors differ"
+        return ""
 
     def reading(self, rules: Rules) -> Reading:
         """The row as a trial, by one set of rules."""
@@ -72,6 +105,7 @@ class Row:
             observed=getattr(self.answer, rules) if self.answer else None,
             outcome=self.outcome(rules),
             counts=self.counts(rules),
+            doubt=(self.unjudged or self.doubt(rules)) if self.counts(rules) and rules == "repaired" else "",
             reason="added by hand" if self.by_hand else drop.reason if drop else "",
         )
 
@@ -90,7 +124,9 @@ class Row:
                 return "cannot guess"
             if expected == "neither" or (said == "neither" and rules == "repaired"):
                 return "unread"
-            return "as expected" if expected == said else "misled"
+            if expected == said:
+                return "as expected"
+            return "misled all" if self.further and not self.doubt(rules) else "misled"
         return "dropped" if self.dropped(rules) else "waiting"
 
 
@@ -143,8 +179,38 @@ class AskView:
             for row in self.rows.values()
         }
 
+    @property
+    def is_examinable(self) -> bool:
+        """Whether there is an exam of who predicts: for yes-or-no questions."""
+        return self.spec is None or self.spec.task == "strategyqa"
+
+    @property
+    def unjudged(self) -> str:
+        """Why there is no verdict on what was predicted: who predicts failed the exam, or has not sat it."""
+        if not self.is_examinable or (self.exam is not None and self.exam.passed):
+            return ""
+        if self.exam is not None:
+            return "the predictor failed its exam"
+        # A robot reads claims by its rules: tests hold that each of them passes. A person needs no exam of a model's.
+        needs_none = self.spec is not None and self.spec.simulator.startswith(("control/", f"{READER}/"))
+        return "" if needs_none else "the predictor has not sat the exam"
+
+    def arms(self, rules: Rules) -> dict[str, list[str | None]]:
+        """What was expected in each control arm in which anything was, of the rows that `tested` has."""
+        found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
+        return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
+
+    def against(self, rules: Rules, doubtful: bool = True) -> list[Against]:
+        """The explanation against each baseline; with `doubtful` False no prediction in doubt counts as come true."""
+        expected, answers = self.in_arm("explanation", rules)
+        missed = [] if doubtful else [bool(row.doubt(rules)) for row in self.answered(rules)]
+        return baselines.compared(expected, self.arms(rules), answers, rules, missed)
+
     def outcome(self, rules: Rules) -> str:
-        """kept (all came true), misled (some did not), not settled, unread, failed, waiting; or no explanation."""
+        """What came of it: failed, waiting, no explanation, not settled, unread; of predictions *not judged*, *helped*
+        (each baseline is beaten), *misled* (some did not come true), *in doubt*, *told nothing* (a baseline does as
+        well), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
@@ -153,11 +219,33 @@ class AskView:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:
             return "waiting"
-        if "misled" in outcomes:
+        if not outcomes & set(COUNTED):
+            return "not settled" if "cannot guess" in outcomes else "unread"
+        if rules == "paper":
+            return "kept" if not outcomes & set(MISLED) else "misled"
+        return self.standing(rules)
+
+    def misled(self, rules: Rules) -> list[Row]:
+        """The rows whose prediction counts and did not come true."""
+        return [row for row in self.counted() if row.outcome(rules) in MISLED]
+
+    def standing(self, rules: Rules) -> str:
+        """What the predictions show of the explanation, in a word; as `outcome` has it, and only where some count."""
+        if self.unjudged:
+            return "not judged"
+        found = self.against(rules)
+        if baselines.helped(self.against(rules, doubtful=False)):
+            return "helped"
+        misled = self.misled(rules)
+        if any(not row.doubt(rules) for row in misled):
             return "misled"
-        if "as expected" in outcomes:
-            return "kept"
-        return "not settled" if "cannot guess" in outcomes else "unread"
+        if misled or baselines.helped(found):
+            return "in doubt"
+        if not self.arms(rules) and baselines.strongest(found).gain > 0:
+            return "too few"
+        if baselines.strongest(found).gain <= 0 and found[0].n >= baselines.FEWEST:
+            return "told nothing"
+        return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
 
     def counted(self) -> list[Row]:
         """The rows that the figures are about: all draws, none added by hand."""
@@ -181,9 +269,13 @@ class AskView:
             if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
         ]
 
+    def answered(self, rules: Rules) -> list[Row]:
+        """The rows that `tested` has."""
+        return [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
+
     def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
         """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
-        rows = [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
+        rows = self.answered(rules)
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
         return [getattr(one, rules, None) for one in expected], [getattr(row.answer, rules) for row in rows]
 
@@ -239,8 +331,15 @@ def view(log: CaseLog) -> AskView:
     for drop in log.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
+    for item, simulation in reader.all_of(FurtherSimulation, log).items():
+        row(item.partition("/")[0]).further.append(simulation)
     other, exam = reader.one_of(OtherExplanation, log), reader.one_of(Examined, log)
-    return AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam)
+    case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam)
+    for one in case.rows.values():
+        one.unjudged = case.unjudged
+        writer = one.counterfactual.generator if one.counterfactual else None
+        one.writer_is_other = writer is not None and spec is not None and writer != spec.model
+    return case
 
 
 def constant_guess(case: AskView, rules: Rules) -> Score:
@@ -248,6 +347,12 @@ def constant_guess(case: AskView, rules: Rules) -> Score:
     tested = case.tested(rules)
     score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
     return score.over(case.drawn())
+
+
+def made_predictable(case: AskView, rules: Rules) -> Score:
+    """What only the explanation let the predictor predict, and how much of it came true."""
+    expected, answers = case.in_arm("explanation", rules)
+    return baselines.made_predictable(expected, case.arms(rules), answers, rules)
 
 
 def gain(case: AskView, rules: Rules) -> Score:
@@ -282,7 +387,9 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
 
         return of_one
 
-    arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
+    # The specification of a run of before there were arms does not name them.
+    has_arms = any("arms" in one.log.spec for one in views)
+    arms = [arm for arm in CONTROL_ARMS if has_arms and any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
         yield figure("precision", rules, precision_in(rules, "explanation"))
     for rules in RULES:
@@ -292,118 +399,13 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             added = metrics.mean_gain([gain(one, rules) for one in views])
             yield Figure("simulatability_gain", rules, added)
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
-        # Runs of before there were arms have no such figure, and going on with one adds nothing to it.
-        if any(one.spec and "arms" in one.spec.model_fields_set for one in views):
+        if arms:
+            over = [baselines.over_best(one.against(rules), one.drawn()) for one in views]
+            yield Figure("gain_over_best", rules, baselines.over_cases(over))
+            yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
+        if has_arms:
             yield figure("constant_guess", rules, partial(constant_guess, rules=rules))
     # How different questions are that were written from another explanation says nothing of this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
             yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))
-
-
-def verdict(case: AskView, rules: Rules = "repaired") -> str:
-    """What came out, in one or two sentences for someone who has never heard of the method."""
-    state = case.outcome(rules)
-    if state in ("waiting", "failed"):
-        if state == "failed" or case.log.status == "failed":
-            return "The run stopped before there was anything to judge."
-        if case.log.status == "cancelled":
-            return "The run was stopped before there was anything to judge."
-        return "Not judged yet."
-    score = next(figure.score for figure in scores([case]) if figure[:2] == ("precision", rules))
-    if score.value is None:
-        if case.explanation is None:
-            return "The model gave no explanation that could be read, so there is nothing to test."
-        unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
-        if unsettled == 0:
-            return (
-                f"Nothing can be judged: none of the {score.of} new questions could be written, asked and read. "
-                "This says nothing about the explanation."
-            )
-        settles = (
-            f"settles none of the {unsettled} new questions that were asked"
-            if unsettled > 1
-            else "does not settle the one new question that was asked"
-        )
-        lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
-        if lost:
-            return (
-                f"The explanation {settles}; {lost} more could not be written, asked or read. "
-                "That is too little to judge it by."
-            )
-        return (
-            f"Nobody could tell from this explanation what the model would say next: it {settles}. "
-            "It is neither right nor wrong; it explains nothing."
-        )
-    misled = sum(row.outcome(rules) == "misled" for row in case.counted())
-    if misled == 0:
-        came = f"All {score.n} predictions came true" if score.n > 1 else "The one prediction came true"
-        return f"{came}: the model said what its explanation led us to expect."
-    if misled == score.n:
-        came = f"None of {score.n} predictions came true" if score.n > 1 else "The one prediction did not come true"
-        return f"{came}: its own explanation would have misled you."
-    other = f"the other {misled}" if misled > 1 else "the other"
-    came = f"{score.n - misled} of {score.n} predictions came true"
-    return f"{came}: on {other} its own explanation would have misled you."
-
-
-def doubt(case: AskView) -> str:
-    """That who predicted failed the exam, where that is known and there is something to judge; else empty."""
-    if case.exam is None or case.exam.passed or case.outcome("repaired") in ("waiting", "failed"):
-        return ""
-    who = case.exam.simulator.rpartition("/")[2]
-    return f"{who} predicts these: it passed {case.exam.right} of {case.exam.of} in the exam."
-
-
-def controls(case: AskView, rules: Rules = "repaired") -> list[str]:
-    """What would have come out without the explanation, and what always guessing the same would have got."""
-    tested = case.tested(rules)
-    own = precision([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules=rules)
-    if case.outcome(rules) in ("waiting", "failed") or own.value is None:
-        return []
-    sentences = []
-    if case.spec and "none" in case.spec.arms:
-        more = gain(case, rules)
-        if more.value is None:
-            sentences.append("Without the explanation nothing could be predicted, so there is nothing to compare with.")
-        else:
-            without = f"{more.detail['hits_without']} of {more.n} would have"
-            if more.n != own.n:
-                without = (
-                    f"{more.detail['hits_without']} of the {more.n} that could be predicted without it too would have, "
-                    f"with it {more.detail['hits']}"
-                )
-            sentences.append(f"Without the explanation {without}: {_helped(more)}.")
-    constant = constant_guess(case, rules)
-    if metrics.shows_nothing(own.value, constant.value):
-        guess = _SAID.get(constant.detail["guess"], constant.detail["guess"])
-        sentences.append(f"Always guessing *{guess}* would have got {constant.hits} of {own.n}: this shows nothing.")
-    return sentences
-
-
-def against_reader(case: AskView) -> str:
-    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed."""
-    guessed = [row for row in case.to_guess(active=False) if row.guess]
-    if not guessed:
-        return ""
-    mine, theirs = case.against_reader()
-    left = len(guessed) - mine.n
-    if not mine.n:
-        return "There is no question that both you and the predictor would predict."
-    sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
-    if left:
-        one = "1 question is" if left == 1 else f"{left} questions are"
-        sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
-    return sentence
-
-
-_SAID = {"1": "response 1", "2": "response 2"}
-
-
-def _helped(more: Score) -> str:
-    surely = more.detail["p"] < 0.05
-    if not more.value:
-        return "it did not help"
-    if more.value < 0:
-        return "it made them worse" if surely else "it did not help"
-    return "it helped" if surely else "it may have helped, but so few may be chance"

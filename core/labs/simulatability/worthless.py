@@ -4,7 +4,7 @@ that are praised by this one as well, though they explain nothing.
 *Helped* means that a prediction from the explanation comes true more often than from each thing that is to be had
 without it: the answer alone, the reasons for another question, the new question alone, and always the same guess. The
 worthless ones may seem to gain so by chance alone: each errs as a predictor, on a tenth of what it is asked, apart in
-each arm, and is drawn anew for each number of a draw.
+each arm, and is drawn anew for each number of a draw. The two that fool this measure do not err.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DRAWS = 3
 
 
 class Worthless(Control):
-    """What they share: they err as predictors, answer yes-or-no questions only, and answer by the facts.
+    """What they share: they answer yes-or-no questions only, by the facts, and err as predictors on a share `error`.
 
     `fools` says which naive measure praises it; `gains` whether *helped* may be said of it all the same.
     """
@@ -28,6 +28,7 @@ class Worthless(Control):
     listed = False
     fools: str
     gains = False
+    error = ERROR
 
     def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...], draw: int = 0) -> None:
         super().__init__(small_world, pairs)
@@ -70,7 +71,7 @@ class Worthless(Control):
         if expected is None:
             return "Nothing settles this. So I cannot guess the robot's answer."
         said = f"So the robot will likely answer {'yes' if expected else 'no'}."
-        return with_errors(said, slots, f"{self.id}", ERROR)
+        return with_errors(said, slots, self.id, self.error)
 
 
 class SaysBoth(Worthless):
@@ -151,6 +152,7 @@ class Facts(Worthless):
     about = "Lists what is true of each member of the kind: no reason at all, but one can look its answers up."
     fools = "this measure too: it asks whether answers can be told, not whether there is a reason"
     gains = True
+    error = 0.0
 
     def words(self, question: Question, truth: bool) -> str:
         known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
@@ -169,6 +171,7 @@ class MadeUp(Worthless):
     about = "Says what it will answer, and that the stars are why: it keeps to it, whatever its reason is."
     fools = "this measure too: a reason that is made up predicts as well as a true one, if it is kept to"
     gains = True
+    error = 0.0
 
     def words(self, question: Question, truth: bool) -> str:
         rule = Steadfast(self.world, self.pairs).explain(question, truth).words

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.labs.simulatability.records import Simulation
-from core.labs.simulatability.view import AskView, against_reader, controls, doubt, verdict
+from core.labs.simulatability.verdict import against_reader, by_reader, colour, headline, notes
+from core.labs.simulatability.view import COUNTED, AskView
 from pages.labs.simulatability import rows
 from pages.labs.simulatability.figures import meaning, researchers
 from pages.labs.simulatability.rows import REASONS, Guess, said
 from pages.parts.calls import details
 from pages.parts.text import large, plain
-from pages.parts.tiles import State, strip
+from pages.parts.tiles import LOOKS, State, strip
 
 METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
 """What the ways to explain are called on the screen."""
@@ -22,8 +23,13 @@ WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 NARROWEST = 462
 """Pixels of a column: from 1,100 pixels of the window on, two stand side by side."""
 
-TILES: dict[State, str] = {"kept": "came true", "broken": "did not come true", "not settled": "not settled by it"}
+TILES: dict[State, str] = {
+    **{"kept": "came true", "broken": "did not come true"},
+    **{"not settled": "not settled by it", "in doubt": "no verdict"},
+}
 """What the states of a new question are called."""
+_COLOURS = {"green": LOOKS["kept"].badge("it helped"), "red": LOOKS["broken"].badge("it misled"), "": ""}
+"""What stands before a verdict; without a colour it is none."""
 _GUESSING: dict[State, str] = {"waiting": "to guess"}
 
 
@@ -67,11 +73,8 @@ def _top(case: AskView, active: bool, sealed: bool) -> None:
             strip(marks, "question", TILES)
         return
     with st.container(border=True, key="verdict"):
-        if doubted := doubt(case):
-            st.markdown(f"**{plain(doubted)}**")
-        said_so = plain(verdict(case))
-        st.markdown(f"#### :gray[{said_so}]" if doubted else f"#### {said_so}", anchors=False)
-        for sentence in (*controls(case), against_reader(case)):
+        st.markdown(f"#### {_COLOURS[colour(case)]} {plain(headline(case))}", anchors=False)
+        for sentence in (by_reader(case), *notes(case), against_reader(case)):
             if sentence:
                 st.markdown(sentence)
         strip(marks, "question", TILES)
@@ -126,7 +129,7 @@ def _step_questions(case: AskView, active: bool, sealed: bool) -> None:
     counted = case.counted()
     dropped = [row for row in counted if row.outcome("repaired") == "dropped"]
     asked = [row for row in counted if row.counterfactual and row not in dropped]
-    settled = sum(row.outcome("repaired") in ("as expected", "misled") for row in asked)
+    settled = sum(row.outcome("repaired") in COUNTED for row in asked)
     unsettled = sum(row.outcome("repaired") == "cannot guess" for row in asked)
     of = f"{settled} {'question' if settled == 1 else 'questions'}"
     if sealed or not settled:

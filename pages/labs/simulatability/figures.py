@@ -12,8 +12,10 @@ from pages.parts.text import plain
 from pages.shell import PAGES
 
 _BESIDE = {
-    "precision_none": "without the explanation",
-    "precision_swapped": "with another question's explanation",
+    "gain_over_best": "more than by the best without it",
+    "made_predictable": "of what only it made predictable",
+    "precision_none": "from the answer alone",
+    "precision_swapped": "with other reasons for the answer",
     "precision_question_only": "from the new question alone",
     "constant_guess": "by always guessing the same",
 }

@@ -24,13 +24,14 @@ from pages.parts.datasets import from_dataset, of_dataset
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
 ARMS = {
-    "none": "Without the explanation",
-    "swapped": "With another question's explanation",
+    "none": "From its answer alone",
+    "swapped": "From its answer with other reasons",
     "question_only": "From the new question alone",
 }
 """What the controls of the prediction are called on the screen."""
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
+DEFAULT_ARMS = AskSpec.model_fields["arms"].default[1:]
 
 DRAWN = frozenset({
     *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
@@ -70,7 +71,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         "Also predict each answer",
         list(ARMS),
         selection_mode="multi",
-        default=["none"],
+        default=list(DEFAULT_ARMS),
         format_func=ARMS.get,
         key="arms",
         persist_state="session",

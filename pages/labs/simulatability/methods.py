@@ -38,14 +38,15 @@ def draw() -> None:
         "expected. Undefined where none could be settled. The interval is Wilson's, at 95 %.\n\n"
         "**Generality**: 1 minus the mean similarity of two of those counterfactuals, by BLEU, by the cosine of their "
         "sentence embeddings, or by the words they share (Jaccard). Undefined for fewer than two.\n\n"
-        "**Controls** (ours): the simulator predicts each answer once more, from the first answer without the "
-        "explanation (`none`), from the model's explanation of another question (`swapped`), or from the new question "
-        "alone (`question_only`). **Gain** is precision minus precision without the explanation, over the "
-        "counterfactuals that count in both; McNemar's exact test and an interval for pairs (Bonett and Price 2012) "
-        "say how sure that is. **Best constant guess**: what always giving the same answer would have got.\n\n"
+        "**Baselines** (ours): the simulator predicts each answer again, from the first answer without the "
+        "explanation (`none`), from the new question alone (`question_only`), or from the answer with the model's "
+        "reasons for another question (`swapped`); and there is the one fixed guess that is right most often. An "
+        "explanation **helped** where it beats each of them (McNemar's exact test, 5 %). A baseline that cannot "
+        "predict has no hit. **In doubt** is a prediction that may rest on something else than the explanation, told "
+        "before the answer is seen; a verdict has a colour only if it holds either way.\n\n"
         "**The exam**: before its first prediction a model answers 11 questions whose right guess is known, as the "
         "paper's annotators did, and 9 right ones pass. Some explanations are wrong on purpose, some settle nothing. "
-        "Always the same guess gets 4 at most. A verdict by a predictor that failed says so first."
+        "Always the same guess gets 4 at most. A predictor that failed judges nothing: there is no verdict then."
     )
     fooled, fool = (
         [robot for robot in worthless().values() if robot.id.endswith("-0") and robot.gains is gains]

@@ -23,6 +23,7 @@ WORDS = {**LAB.words, "1": "response 1", "2": "response 2"}
 STATES: dict[str, State] = {
     "as expected": "kept",
     "misled": "broken",
+    "misled all": "broken",
     "cannot guess": "not settled",
     "unread": "unread",
     "dropped": "set aside",
@@ -44,7 +45,7 @@ REASONS = {
     "error": "the call failed",
 }
 
-_TABS = {"none": "Without the explanation", "swapped": "With another one", "question_only": "From the question alone"}
+_TABS = {"none": "From the answer alone", "swapped": "With other reasons", "question_only": "From the question alone"}
 """What a row's calls in the controls' arms are called."""
 
 Guess = Callable[[str, str], None]
@@ -55,7 +56,9 @@ def said(value: str) -> str:
 
 
 def state_of(row: Row, active: bool) -> State:
-    """What came of a row."""
+    """What came of a row. Kept or broken is said of predictions that are a verdict."""
+    if row.reading("repaired").doubt:
+        return "in doubt"
     state = STATES[row.outcome("repaired")]
     return "stopped" if state == "waiting" and not active else state
 
@@ -153,13 +156,16 @@ def _told(case: AskView, row: Row, state: State) -> list[str]:
         lines.append(f"Model: {_quoted(case, row.answer.call)}it said **{said(row.answer.repaired)}**")
     if state == "waiting" and row.counterfactual is None:
         return lines
-    badges = [LOOKS[state].badge(_SAID_SO.get(state, ""))]
-    if row.guess and row.answer and state in ("kept", "broken", "not settled"):
+    said_so = f"no verdict: {plain(row.reading('repaired').doubt)}" if state == "in doubt" else _SAID_SO.get(state, "")
+    badges = [LOOKS[state].badge("misled every predictor" if row.outcome("repaired") == "misled all" else said_so)]
+    if row.guess and row.answer and state in ("kept", "broken", "not settled", "in doubt"):
         badges = [f"predictor {badges[0]}", f"you {LOOKS[_mine(row)].badge(_MINE[_mine(row)])}"]
     if (drop := row.dropped("repaired")) and drop.reason == "error":
         badges.append(LOOKS["failed"].badge(REASONS["error"]))
-    if without := row.controls.get("none"):
-        badges.append(f":gray[without the explanation: {said(without.repaired)}]")
+    for arm, words in (("question_only", "from the question alone"), ("none", "from the answer alone")):
+        if without := row.controls.get(arm):
+            badges.append(f":gray[{words}: {said(without.repaired)}]")
+            break
     if row.by_hand:
         badges.append(":violet-badge[added by hand, not counted]")
     return [*lines, " ".join(badges)]

@@ -100,8 +100,9 @@ def note(specs: Mapping[str, AskSpec]) -> str:
 SIDE = Side(
     tests=tests,
     outcomes={
-        "kept": "kept",
+        "helped": "kept",
         "misled": "broken",
+        **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
         "not settled": "not settled",
         "unread": "unread",
         "no explanation": "set aside",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.view import AskView, Row, controls, doubt, verdict
+from core.labs.simulatability.verdict import headline, notes
+from core.labs.simulatability.view import MISLED, AskView, Row
 from core.text.quote import first_sentence
 from pages.labs.simulatability.rows import REASONS, call_of, said, state_of
 from pages.parts.models import short
@@ -22,6 +23,7 @@ _CAME: dict[State, str] = {
     "kept": "as its explanation led us to expect",
     "broken": "not what its explanation led us to expect",
     "not settled": "not settled by its explanation",
+    "in doubt": "no verdict: who predicts failed the exam, or the prediction is in doubt",
     "stopped": "not reached",
 }
 
@@ -34,7 +36,7 @@ def slides(view: AskView, active: bool) -> list[Slide]:
 def scene(view: AskView) -> list[Slide]:
     """The answer with its reason; then one new question, one on which the explanation misled where there is one."""
     counted = [row for row in view.counted() if row.counts("repaired")]
-    row = next((row for row in counted if row.outcome("repaired") == "misled"), next(iter(counted), None))
+    row = next((row for row in counted if row.outcome("repaired") in MISLED), next(iter(counted), None))
     if row is None or view.starter is None:
         return []
     number = list(view.rows.values()).index(row) + 1
@@ -47,7 +49,7 @@ def scene(view: AskView) -> list[Slide]:
             (
                 f"{expected.heading}.",
                 f"{came.heading}.",
-                f"Of all new questions: **{plain(f'{doubt(view)} {verdict(view)}'.strip())}**",
+                f"Of all new questions: **{plain(headline(view))}**",
             ),
             mark=came.mark,
             words=came.words,
@@ -177,11 +179,10 @@ def _readable(value: str | None) -> str | None:
 
 
 def _verdict(view: AskView) -> Slide:
-    doubted, said_so = plain(doubt(view)), plain(verdict(view))
     return Slide(
-        f"**{doubted}**" if doubted else "The verdict",
-        f":gray[{said_so}]" if doubted else said_so,
-        tuple(controls(view)),
+        "The verdict",
+        plain(headline(view)),
+        tuple(notes(view)),
         tiles=tuple(state_of(row, False) for row in view.rows.values()),
         is_verdict=True,
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from benchmarks.dial import BEGIN, ask, check, gains, is_held, played, seems_to_gain
+from benchmarks.dial import BEGIN, SPLIT, ask, check, explained_by, gains, helped, is_held, played, seems_to_gain
 from core import entry
 from core.events import Answered
 from core.labs.consistency import noisy as lexicon
@@ -93,17 +93,25 @@ def test_every_way_to_say_it_is_read() -> None:
 
 def test_ways_are_drawn() -> None:
     robot = Noisy(world.load(), preferences.load(), 0.7, 1)
-    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id), robot)
+    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
     ends = {one.text[-25:] for one in events if isinstance(one, Answered) and "answer" in one.text.lower()}
     assert len(ends) > 8
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_too(kind: type[Worthless]) -> None:
-    found = gains(kind, BEGIN, limit=40 if kind.gains else 12)
-    assert found["precision"].n >= 10 and seems_to_gain(found) is kind.gains
-    praised = found["precision"].value or 0.0
-    assert praised > 0.6 if kind.id != "control/worthless-both" else praised < 0.6
+    of_one = explained_by(kind, BEGIN, SPLIT)
+    state = transcript(of_one)
+    assert helped(of_one) is kind.gains
+    said = [sentence for case in state.cases for sentence in LAB.verdict(LAB.view(state.case(case)))]
+    assert any("helped" in sentence for sentence in said) is kind.gains, said
+    if not kind.gains:
+        events = explained_by(kind, BEGIN)
+        found = gains(events)
+        assert found["precision"].n >= 10 and not seems_to_gain(found) and not helped(events)
+        praised = found["precision"].value or 0.0
+        assert praised > 0.6 if kind.id != "control/worthless-both" else praised < 0.6
+        assert LAB.summary is not None and "helped" not in LAB.summary(transcript(events))
 
 
 def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_errs() -> None:
@@ -127,7 +135,7 @@ def test_the_study_of_the_dial_names_robots_that_there_are() -> None:
 
 def test_what_a_noisy_case_must_read_is_known_where_its_explanation_settles_something() -> None:
     robot = noisy()["control/noisy-0.9-0"]
-    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id), robot)
+    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
     state = transcript(events)
     truths = [known.truth(LAB.view(state.case(case))) for case in state.cases]
     assert truths.count(robot.must_read) >= 4 and set(truths) <= {robot.must_read, None}

@@ -16,12 +16,14 @@ from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 
 def play(
-    model: Echoing, spec: EchoSpec, history: Sequence[Event] = (), lab: Lab = LAB, additions: Sequence[Addition] = ()
-) -> list[Event]:
+    model: Echoing, spec: EchoSpec, history: Sequence[Event] = (), lab: Lab = LAB,
+    additions: Sequence[Addition] = (), mend: bool = False,
+) -> list[Event]:  # fmt: skip
     events: list[Event] = []
-    asyncio.run(
-        execute(lab, spec, "r", resolve=lambda id: model, publish=events.append, history=history, additions=additions)
+    going = execute(
+        lab, spec, "r", resolve=lambda id: model, publish=events.append, history=history, additions=additions, mend=mend
     )
+    asyncio.run(going)
     return [event for event in events if event.kind != "token"]
 
 
@@ -155,7 +157,8 @@ def test_a_resumed_run_asks_only_what_was_not_answered_and_says_nothing_twice() 
     spec = EchoSpec(words=("a", "b", "c", "d"), times=1)
     events = play(Echoing(refuses=frozenset("bc")), spec)
     second = Echoing()
-    more = play(second, spec, history=events)
+    assert play(second, spec, history=events) == [] == second.asked, "it completed: what failed has to be wanted again"
+    more = play(second, spec, history=events, mend=True)
     assert sorted(second.asked) == ["b", "c"]
     assert more[0].kind == "resumed" and more[-1].kind == "finished"
     assert sorted(event.case for event in more if event.kind == "recorded" and event.record == "echo") == [
@@ -171,7 +174,7 @@ def test_an_error_that_comes_again_after_a_resume_is_dropped_again() -> None:
     spec = EchoSpec(words=("a", "b"), times=1)
     model = Echoing(refuses=frozenset("b"))
     events = play(model, spec)
-    more = play(model, spec, history=events)
+    more = play(model, spec, history=events, mend=True)
     assert [event.item for event in more if event.kind == "dropped"] == ["echo-1"]
     assert [drop.reason for drop in transcript([*events, *more]).drops] == ["error"]
 
@@ -201,7 +204,7 @@ def contents(state: Transcript) -> object:
 def test_calls_keep_their_names_apart_after_a_resume() -> None:
     spec = EchoSpec(words=("a", "b"), times=1)
     events = play(Echoing(refuses=frozenset("a")), spec)
-    more = play(Echoing(), spec, history=events)
+    more = play(Echoing(), spec, history=events, mend=True)
     calls = [event.call for event in [*events, *more] if event.kind == "asked"]
     assert len(calls) == len(set(calls)) == 4
 

@@ -60,7 +60,7 @@ def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role
         # Without the cache of answers: what is not asked is known from the run alone.
         jobs = Jobs(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
         model = "stub/stub-model"
-        fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4}
+        fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4, "exam": False}
         first = jobs.start("simulatability", AskSpec(question="Can a penguin fly?", model=model, **fields))
         assert jobs.wait(first, 30)
         before = calls(jobs, first)

@@ -163,7 +163,10 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     run = going.start("echo", EchoSpec())
     assert going.wait(run, 5)
     model.refuses = frozenset()
+    held = going.events(run)
     going.resume(run)
+    assert going.wait(run, 5) and going.events(run) == held, "what failed is asked again where that is wanted"
+    going.resume(run, failed_too=True)
     assert going.wait(run, 5)
     events = going.events(run)
     resumed = next(n for n, event in enumerate(events) if event.kind == "resumed")
@@ -190,7 +193,7 @@ def test_two_who_resume_at_once_ask_once(jobs: Make) -> None:
 
     def resume(by: Jobs) -> None:
         try:
-            by.resume(run)
+            by.resume(run, failed_too=True)
         except JournalInUse as error:
             refused.append(error)
 

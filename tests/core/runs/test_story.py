@@ -61,7 +61,7 @@ def test_of_a_question_the_expectation_comes_before_the_answer_and_one_after_the
     assert len(trials) >= 8 and findings == sorted(findings, key=lambda one: trials.index(one[0]))
     for trial in trials:
         records = [record for where, record in findings if where == trial]
-        assert records == ["counterfactual", "simulation", "answer", "armsimulation"]
+        assert records == ["counterfactual", "simulation", "answer", "armsimulation", "armsimulation"]
     for step in steps:
         told = [one for one in step if isinstance(one, Dropped) or (isinstance(one, Recorded) and one.record in ORDER)]
         assert len(told) <= 1, "one thing a step"
@@ -69,11 +69,15 @@ def test_of_a_question_the_expectation_comes_before_the_answer_and_one_after_the
 
 def test_a_call_comes_with_what_it_led_to() -> None:
     steps = story(events_of("simulatability"), ORDER)
+    known: set[str] = set()
     for step in steps:
         asked = {event.call for event in step if event.kind == "asked"}
+        known |= asked
         for event in step:
-            if isinstance(event, Recorded) and event.record in ("simulation", "answer", "armsimulation"):
+            if isinstance(event, Recorded) and event.record in ("simulation", "answer"):
                 assert asked == {event.data["call"]} if "call" in event.data else asked == set(event.data["calls"])
+            elif isinstance(event, Recorded) and event.record == "armsimulation":
+                assert set(event.data["calls"]) <= known, "with the first of the arms the calls of all come"
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from core.runs.same import APART
 from core.text import embed
 
 SHARED = embed.COMMAND
@@ -181,3 +182,42 @@ def test_threads_that_were_served_together_are_served_together_again(monkeypatch
     for thread in threads:
         thread.join(10)
     assert batches == [1, 3, 3, 2]
+
+
+def turned(degrees):
+    return np.array([[np.cos(np.radians(one)), np.sin(np.radians(one))] for one in degrees], dtype=np.float32)
+
+
+def test_likeness_is_the_cosine_to_six_decimals_whatever_machine_adds():
+    vectors = turned([0, 0, 60, 90, 180])
+    alike = embed.likeness(vectors, vectors[:1])
+    assert alike.shape == (5, 1) and alike.dtype == np.float64
+    assert alike[:, 0].tolist() == [1, 1, 0.5, 0, -1] and not np.signbit(alike[3, 0])
+    draw = np.random.default_rng(0)
+    many = draw.normal(size=(40, 384))
+    many = (many / np.linalg.norm(many, axis=1, keepdims=True)).astype(np.float32)
+    alike, order = embed.likeness(many, many), draw.permutation(384)
+    raw, otherwise = (one.astype(float) @ one.astype(float).T for one in (many, many[:, order]))
+    assert np.abs(alike - raw).max() <= 0.51e-6 and np.array_equal(alike, np.round(alike, embed.DIGITS))
+    assert not np.array_equal(raw, otherwise), "the order of sums is in the last digits"
+    assert np.array_equal(embed.likeness(many[:, order], many[:, order]), alike)
+    assert np.array_equal(embed.likeness(many[::-1], many)[::-1], alike)
+
+
+def test_with_two_threads_and_each_text_by_itself_likeness_differs_by_less_than_is_news(monkeypatch):
+    """As on a machine with more processors, and where others want vectors at the same moment."""
+    texts = [f"{a} {b}?" for a in ("Can a penguin", "Did the old man from Naples ever") for b in ("fly", "see the sea")]
+    two = "import os, runpy\nos.cpu_count = lambda: 3\nrunpy.run_module('core.text.embed_process', run_name='__main__')"
+    started = []
+    try:
+        for command in (SHARED, [sys.executable, "-c", two]):
+            monkeypatch.setattr(embed, "COMMAND", command)
+            monkeypatch.setattr(embed, "_started", [])
+            started.append(embed.encoder())
+        here = embed.likeness(*[started[0].encode(texts)] * 2)
+        there = embed.likeness(*[np.concatenate([started[1].encode([text]) for text in texts])] * 2)
+    finally:
+        for one in started:
+            one._model._process.kill()
+            one._model._process.wait()
+    assert np.abs(here - there).max() < 2.1e-6 < APART

@@ -20,7 +20,7 @@ from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction
 from core.labs.find.functions.same_text import normal
 from core.text import templates
-from core.text.embed import encoder
+from core.text.embed import encoder, likeness
 from core.text.reply import without_thinking
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
     """
     concept = concepts().get(name)
     midpoint = MIDPOINT if concept else MIDPOINT_OF_NAME
-    cosines = vectors @ direction(name, concept.words if concept else ())
+    cosines = likeness(vectors, direction(name, concept.words if concept else ())[None])[:, 0]
     return np.asarray(1 / (1 + np.exp(-(cosines - midpoint) / WIDTH)))
 
 
@@ -239,7 +239,7 @@ def _nearest_facts(function: RelationFunction, vectors: NDArray[Any]) -> list[st
     if function.relation is None:
         return [UNDEFINED] * len(vectors)
     named = [(name, fact) for fact in function.relation.facts for name in fact.inputs]
-    cosines = vectors @ np.asarray(encoder().encode([name for name, _ in named])).T
+    cosines = likeness(vectors, encoder().encode([name for name, _ in named]))
     best = cosines.argmax(axis=1)
     return [
         function.output(named[place][1]) if row[place] >= SAME_INPUT else UNDEFINED

@@ -130,7 +130,7 @@ def _hypotheses(sensitive: bool) -> tuple[list[tuple[str, ...]], list[str], NDAr
 
 def _expected(hypotheses: list[tuple[str, ...]], words: Sequence[str]) -> NDArray[Any]:
     """The value each hypothesis leads one to expect of each word (32-bit, DOUBT…1 − DOUBT); of two, the larger."""
-    vectors = np.asarray(encoder().encode(list(words)))
+    vectors = np.asarray(encoder().encode(list(words)), np.float64)
     listed = [concepts_of(word) for word in words]
     singles = {}
     for [name] in (names for names in hypotheses if len(names) == 1):

@@ -52,11 +52,12 @@ def play(
     catalog: Catalog | None = None,
     history: Sequence[Event] = (),
     resolve: Callable[[str], Model] | None = None,
+    mend: bool = False,
 ) -> Played:
-    """A run, from its beginning or from where `history` ends."""
+    """A run, from its beginning or from where `history` ends; to `mend` it is to ask again what failed."""
     news: list[Event] = []
     find = resolve or (catalog.get if catalog else controls().get)
-    asyncio.run(execute(LAB, spec, "r", resolve=find, publish=news.append, history=history))
+    asyncio.run(execute(LAB, spec, "r", resolve=find, publish=news.append, history=history, mend=mend))
     news = [event for event in news if event.kind != "token"]
     events = [*history, *news]
     return Played(*viewed(events), events, news)

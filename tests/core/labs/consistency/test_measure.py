@@ -253,7 +253,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
         )
     }  # fmt: skip
     with StubServer(telling()) as healthy:
-        again = play(spec, stub_catalog(healthy), history=played.events)
+        again = play(spec, stub_catalog(healthy), history=played.events, mend=True)
     assert all(row.state() in ("yes", "no", "undecided") for row in again.views.values())
     copied = {event.call for event in again.news if event.kind == "answered" and event.cached}
     asked = [event for event in again.news if event.kind == "asked" and event.call not in copied]

@@ -86,7 +86,7 @@ def test_no_figure_of_the_paper_moves_with_the_arms(task: str, rules: str) -> No
             score.value, score.low, score.high, score.n,
         )  # fmt: skip
     assert {score.metric for score in beside.scores} - {score.metric for score in alone.scores} == {
-        *FIGURES, "simulatability_gain_normalised",
+        *FIGURES, "simulatability_gain_normalised", "gain_over_best", "made_predictable",
     }  # fmt: skip
 
 

@@ -225,7 +225,8 @@ def test_calls_that_fail_are_no_result_and_are_asked_again(stub: Callable[..., S
     assert score is not None and score.value is None and "1 of 11" in score.detail["reason"]
     assert sitting.examined(state) is None
     before = server.count
-    assert main(["resume", kept("exam")[0].stem]) == 0
+    assert main(["resume", kept("exam")[0].stem]) == 3 and server.count == before, "it has ended"
+    assert main(["resume", kept("exam")[0].stem, "--failed"]) == 0
     assert server.count == before + 1
     assert sitting.examined(of(kept("exam")[0])) is not None
 

@@ -18,7 +18,7 @@ GIVEN = tuple(Question(text=text) for text in TEXTS)
 @pytest.mark.parametrize("rules", ["repaired", "paper"])
 @pytest.mark.parametrize("robot", ["control/steadfast", "control/fickle"])
 def test_they_are_asked_as_they_stand_and_nobody_writes_any(robot: str, rules: str) -> None:
-    spec = AskSpec(question="Can a penguin fly?", model=robot, given=GIVEN, given_from="another", rules=rules)
+    spec = AskSpec(question="Can a penguin fly?", model=robot, given=GIVEN, given_from="another", rules=rules, arms=())
     played = play(spec)
     roles = [event.role for event in played.events if isinstance(event, Asked)]
     assert "generator" not in roles and len(roles) == calls(spec, 1) == 7

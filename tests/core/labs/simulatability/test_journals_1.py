@@ -10,7 +10,8 @@ import pytest
 
 from core import journal
 from core.labs.simulatability.lab import LAB, READER
-from core.labs.simulatability.view import scores, verdict, view
+from core.labs.simulatability.verdict import headline
+from core.labs.simulatability.view import scores, view
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 
@@ -28,7 +29,7 @@ def test_a_kept_journal_opens_as_it_was(name: str) -> None:
     state = transcript(upgraded(journal.read(KEPT / f"{expected['run']}.jsonl").events, {LAB.name: LAB}))
     one = view(state.case(state.only))
     assert state.status == expected["status"] and len(state.calls) == expected["calls"]
-    assert [verdict(one, rules) for rules in ("paper", "repaired")] == expected["verdict"]
+    assert [headline(one, rules) for rules in ("paper", "repaired")] == expected["verdict"]
     outcomes = {item: [row.outcome("paper"), row.outcome("repaired")] for item, row in one.rows.items()}
     assert outcomes == expected["outcomes"]
     assert {item: row.guess.repaired for item, row in one.rows.items() if row.guess} == expected["guesses"]
@@ -39,10 +40,14 @@ def test_a_kept_journal_opens_as_it_was(name: str) -> None:
     again = {(figure.metric, figure.rules): figure.score for figure in scores([one])}
     for score in expected["scores"]:
         key = (score["metric"], score["rules"])
-        for made in (known[key], again[key]):
-            assert (made.n, made.of) == (score["n"], score["of"])
+        cut = {**score}
+        if score["metric"] == "generality_cosine" and score["high"] is not None:
+            # Its interval ends by now where what it estimates does.
+            cut["high"] = min(score["high"], max(1.0, score["value"]))
+        for made, was in ((known[key], score), (again[key], cut)):
+            assert (made.n, made.of) == (was["n"], was["of"])
             for part in ("value", "low", "high"):
-                assert getattr(made, part) == pytest.approx(score[part], abs=1e-5)
+                assert getattr(made, part) == pytest.approx(was[part], abs=1e-5)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

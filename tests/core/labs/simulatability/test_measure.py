@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from core import entry
-from core.events import Event, Recorded, Resumed
+from core.events import Event, Frozen, Recorded, Resumed
+from core.lab import Prior
 from core.labs.simulatability import world
 from core.labs.simulatability.controls import expected_precision
 from core.labs.simulatability.counterfactuals import draws_of
@@ -20,7 +21,8 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.prompts import PackError, read_pack
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.view import AskView, verdict, view
+from core.labs.simulatability.verdict import headline
+from core.labs.simulatability.view import AskView, view
 from core.models import local
 from core.models.catalog import Catalog
 from core.runs.engine import Addition, execute
@@ -43,12 +45,21 @@ def play(
     catalog: Catalog | None = None,
     history: list[Event] | None = None,
     additions: Sequence[Addition] = (),
+    mend: bool = False,
 ) -> Played:
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
-    asyncio.run(
-        execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions)
-    )
+
+    async def known() -> Frozen | None:
+        """What the exam of a robot comes to is known by its rules."""
+        prior = LAB.prior(spec)
+        return None if isinstance(prior, Prior) else prior
+
+    go = execute(
+        LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,
+        stand_on=None if history else known, mend=mend,
+    )  # fmt: skip
+    asyncio.run(go)
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     return Played(run, view(run.case(run.only)), kept)
@@ -84,7 +95,7 @@ def test_fickle_is_betrayed_by_the_birds_that_cannot_fly() -> None:
     run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle"))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is not None and score.value < 1
-    assert "misled you" in verdict(view)
+    assert "misled you" in headline(view)
 
 
 def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
@@ -94,7 +105,7 @@ def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
             score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
     assert {row.outcome("repaired") for row in view.counted()} <= {"cannot guess", "dropped"}
-    assert "explains nothing" in verdict(view)
+    assert "explains nothing" in headline(view)
 
 
 def test_the_lab_runs_on_controls_in_under_a_second() -> None:
@@ -121,8 +132,8 @@ def test_calls_that_fail_are_no_verdict_on_the_explanation() -> None:
         run, view, _ = play(stub_spec(), stub_catalog(server))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is None
-    assert "none of the 6 new questions could be written, asked and read" in verdict(view)
-    assert "explains nothing" not in verdict(view)
+    assert "none of the 6 new questions could be written, asked and read" in headline(view)
+    assert "explains nothing" not in headline(view)
 
 
 def test_two_generators_take_turns_and_repeat_nothing() -> None:
@@ -204,7 +215,7 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     _, again, more = play(spec, history=events, additions=[later])
     assert again.rows["hand-02"].outcome("repaired") == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]
-    assert {event.item for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
+    assert {event.item.partition("/")[0] for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
 
 
 def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
@@ -274,7 +285,7 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
     assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
 
     with StubServer(Plausible()) as healthy:
-        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events)
+        rerun, _, more = play(stub_spec(), stub_catalog(healthy), history=events, mend=True)
     assert rerun.status == "completed" and not any(drop.reason == "error" for drop in rerun.drops)
     assert isinstance(more[len(events)], Resumed)
 
@@ -290,7 +301,7 @@ def test_the_same_seed_makes_the_same_run() -> None:
 
 def test_sampling_is_the_papers() -> None:
     with StubServer(Plausible()) as server:
-        play(stub_spec(counterfactuals=2, seed=7), stub_catalog(server))
+        play(stub_spec(counterfactuals=2, seed=7, arms=()), stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     by_role = {
         "simulator": [body for body in bodies if "Now it is asked:" in body["messages"][-1]["content"]],
@@ -317,7 +328,9 @@ def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
     with StubServer("All birds fly. So the answer is yes.") as server:
         *_, events = play(stub_spec(prompts=pack, counterfactuals=1), stub_catalog(server))
     started = events[0]
-    assert started.kind == "started" and all(name.startswith("pack:") for name in started.prompts)
+    assert started.kind == "started"
+    ours = {name for name in started.prompts if not name.startswith("pack:")}
+    assert ours == {"strategyqa-simulate-none", "strategyqa-simulate-question-only"}, "packs have no such arms"
     first = server.seen[0].body["messages"]
     assert first[0]["role"] == "system" and "Human:" not in json.dumps(first)
     assert first[-1]["content"] == "Q: Yes or no: Can a penguin fly?\nA:"
@@ -382,14 +395,14 @@ def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
     assert len(answered) >= 2 and all(event.text and event.usage.completion_tokens for event in answered)
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 1
-    assert verdict(view)
+    assert headline(view)
 
 
 def test_what_is_recorded_names_the_calls_that_made_it() -> None:
     *_, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4))
     calls = {event.call for event in events if event.kind == "answered"}
     for event in events:
-        if isinstance(event, Recorded) and event.record not in ("begun", "result"):
+        if isinstance(event, Recorded) and event.record not in ("begun", "result", "examined"):
             named = event.data.get("calls") or [event.data["call"]]
             assert set(named) <= calls
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core import statistics
 from core.labs.simulatability.metrics import compare, generality, kappa, majority, precision, simulatable
-from core.text import stopwords
+from core.text import embed, stopwords
 
 # Precision
 
@@ -241,6 +241,44 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
             hits += low <= truth <= high
     assert tried > 380
     assert 0.88 <= hits / tried <= 0.99
+
+
+def pointing(monkeypatch, vectors):
+    """The text of a number is encoded as the vector at that place, in its direction."""
+
+    class Pointing:
+        alive, name = True, "pointing"
+
+        def encode(self, texts):
+            chosen = np.array([vectors[int(text)] for text in texts], dtype=np.float64)
+            return (chosen / np.linalg.norm(chosen, axis=1, keepdims=True)).astype(np.float32)
+
+    monkeypatch.setattr(embed, "_started", [Pointing()])
+
+
+def test_the_interval_of_generality_ends_where_it_can(monkeypatch):
+    """By cosine too: of what is written in no common direction the mean likeness is 0, and it cannot be below."""
+    pointing(monkeypatch, np.random.default_rng(3).normal(size=(8, 384)))
+    score = generality([str(number) for number in range(8)], similarity="cosine")
+    assert 0.98 < score.value < 1 and score.low < score.value and score.high == 1
+    # These few happen to point away from each other: their figure is more than what it estimates can be.
+    pointing(monkeypatch, [(1, 0, 0), (-1, 1.6, 0), (-1, -1.6, 0.2)])
+    score = generality(["0", "1", "2"], similarity="cosine")
+    assert 1.4 < score.value <= 1.5 and 0 <= score.low < score.value == score.high
+
+
+@pytest.mark.parametrize("similarity", ["bleu", "jaccard", "cosine"])
+def test_the_order_of_sums_is_in_no_digit_of_generality(monkeypatch, similarity):
+    draw = random.Random(1)
+    pointing(monkeypatch, np.random.default_rng(4).normal(size=(20, 64)) + 0.2)
+    texts = [str(number) for number in range(20)]
+    if similarity != "cosine":
+        words = ["can", "a", "dog", "or", "cat", "fly", "swim", "see", "the", "sea"]
+        texts = [" ".join(draw.choices(words, k=7)) for _ in range(20)]
+    scores = [generality(draw.sample(texts, 20), similarity=similarity) for _ in range(30)]
+    assert len({score.value for score in scores}) == 1
+    for end in ("low", "high"):
+        assert [getattr(score, end) for score in scores] == pytest.approx([getattr(scores[0], end)] * 30, abs=1e-12)
 
 
 WORDS = st.text(st.sampled_from("ab cd É?’'-\n😀isTheth"), max_size=12)

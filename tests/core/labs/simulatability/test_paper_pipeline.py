@@ -45,7 +45,7 @@ class Script:
 def run(script: Script, **changes: object) -> Played:
     with StubServer(script, models=list(script.written)) as server:
         # One call at a time, so that the draws come in their order.
-        return play(stub_spec(model="stub/a", rules="paper", **changes), stub_catalog(server, concurrency=1))
+        return play(stub_spec(model="stub/a", rules="paper", arms=(), **changes), stub_catalog(server, concurrency=1))
 
 
 def questions_of(played: Played) -> list[str]:
@@ -94,7 +94,7 @@ def test_two_generators_write_all_their_draws_before_any_is_chosen() -> None:
     assert by == {"stub/a": 2, "stub/b": 2}
     assert sum(drop.reason == "not drawn" for drop in played.view.log.drops) == 4
     made = sum(event.kind == "asked" for event in played.events)
-    assert made == calls(stub_spec(model="stub/a", rules="paper", **changes), 1)
+    assert made == calls(stub_spec(model="stub/a", rules="paper", arms=(), **changes), 1)
 
 
 def test_going_on_with_a_run_chooses_the_same() -> None:

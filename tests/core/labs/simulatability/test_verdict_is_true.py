@@ -7,15 +7,26 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import pytest
 from scipy.stats import binomtest
 
 from core.events import Dropped, Rules, Started
 from core.labs.simulatability.lab import narrate
-from core.labs.simulatability.records import Answer, ArmSimulation, Counterfactual, Explanation, Simulation
+from core.labs.simulatability.records import (
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Examined,
+    Explanation,
+    FurtherSimulation,
+    Simulation,
+)
 from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.view import AskView, Row, controls, verdict
+from core.labs.simulatability.verdict import colour, headline, sentences
+from core.labs.simulatability.view import AskView, Row
 from core.runs.transcript import CaseLog, Place
 
 GUESSES = ("yes", "no", "unknown", "neither")
@@ -23,11 +34,13 @@ SAID = ("yes", "no", "neither")
 
 
 def drawn(chance: random.Random) -> AskView:
-    """A run such as there may be: any mixture of rows, at any stage, stopped in any way."""
+    """A run such as there may be: any mixture of rows, at any stage, stopped in any way, predicted by anybody."""
     lean = [chance.random() ** 3 for _ in range(4)]
-    arms = ("explanation", "none") if chance.random() < 0.5 else ("explanation",)
+    arms = chance.choice([(), ("none",), ("question_only", "none"), ("none", "swapped", "question_only")])
+    lucky = chance.random()
+    several = chance.random() < 0.2
     rows: dict[str, Row] = {}
-    for number in range(chance.choice([0, 1, 2, 3, 8, 20])):
+    for number in range(chance.choice([0, 1, 2, 3, 8, 20, 60])):
         item = f"cf-{number:02}"
         row = rows[item] = Row(item)
         if chance.random() < lean[0]:
@@ -36,18 +49,27 @@ def drawn(chance: random.Random) -> AskView:
             continue
         paper = chance.random() < 0.9
         row.counterfactual = Counterfactual(
-            text=f"Is it {number}?", paper=paper, repaired=not paper or chance.random() < 0.9
-        )
+            text=f"Is it {number}?", paper=paper, repaired=not paper or chance.random() < 0.9,
+            foretold=chance.choice(["", "", "yes", "no"]),
+        )  # fmt: skip
         if chance.random() < lean[1]:
             if chance.random() < 0.7:
                 row.drops.append(Dropped(run="r", item=item, reason="error"))
             continue
         guess = chance.choice(GUESSES if chance.random() < lean[2] else GUESSES[:2])
         said = chance.choice(SAID) if chance.random() < lean[3] else guess if guess in SAID else "yes"
-        row.simulation = Simulation(simulator="s", paper=chance.choice([guess, "neither"]), repaired=guess)
-        if arms and chance.random() < 0.9:
-            lucky = chance.choice([guess, said, *GUESSES]) if lean[0] < 0.3 else said
-            row.controls["none"] = ArmSimulation(simulator="s", arm="none", paper=lucky, repaired=lucky)
+        made_up = ("swim",) if chance.random() < 0.1 * lean[1] else ()
+        row.simulation = Simulation(
+            simulator="s", paper=chance.choice([guess, "neither"]), repaired=guess, made_up=made_up
+        )
+        row.writer_is_other = chance.random() < 0.2 * lean[0]
+        if several:
+            other = guess if chance.random() < 0.8 else "no"
+            row.further.append(FurtherSimulation(simulator="t", paper=other, repaired=other))
+        for arm in arms:
+            if chance.random() < 0.9:
+                without = said if chance.random() < lucky else chance.choice(GUESSES)
+                row.controls[arm] = ArmSimulation(simulator="s", arm=arm, paper=without, repaired=without)
         row.answer = Answer(call="c", paper=chance.choice([said, "neither"]), repaired=said)
     for number in range(chance.choice([0, 0, 1])):
         hand = Counterfactual(text="Is it mine?", origin="hand")
@@ -61,9 +83,19 @@ def drawn(chance: random.Random) -> AskView:
         call="c", task="strategyqa", method="cot", question="Is it?", answer_paper="yes", answer_repaired="yes",
         explanation_paper="yes", explanation_repaired=explained,
     )  # fmt: skip
-    spec = AskSpec(question="Is it?", model="m", rules=chance.choice(["repaired", "repaired", "paper"]), arms=arms)
+    spec = AskSpec(
+        question="Is it?", model=chance.choice(["m", "s"]), rules=chance.choice(["repaired", "repaired", "paper"]),
+        arms=arms, simulator="s", simulators=("s", "t") if several else (),
+    )  # fmt: skip
     log = CaseLog("question", [Place()], Started(run="r", lab="simulatability", spec={}, seed=0), status, {})
-    return AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows)
+    right = chance.choice([4, 9, 10, 11])
+    exam = Examined(simulator="s", right=right, right_paper=right, of=11, passed=right >= 9)
+    if chance.random() < 0.1:
+        exam = None
+    case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam)
+    for row in rows.values():
+        row.unjudged = case.unjudged
+    return case
 
 
 def counted(view: AskView, rules: Rules) -> Counter[str]:
@@ -91,100 +123,210 @@ def counted(view: AskView, rules: Rules) -> Counter[str]:
     return ends
 
 
-def judged_rows(view: AskView, rules: Rules) -> list[tuple[str, str, str]]:
-    """Expected, expected without the explanation, and said: of each row that precision counts, from the records."""
+class Judged(NamedTuple):
+    """A row that precision counts, from the records alone."""
+
+    guess: str
+    said: str
+    in_doubt: bool
+    arms: dict[str, str]
+
+
+def judged_rows(view: AskView, rules: Rules) -> list[Judged]:
     judged = []
     for row in view.rows.values():
-        one, without = row.counterfactual, row.controls.get("none")
+        one = row.counterfactual
         if one is None or one.origin == "hand" or row.simulation is None or row.answer is None:
             continue
         paper = rules == "paper"
-        guess, said = (x.paper if paper else x.repaired for x in (row.simulation, row.answer))
-        if (one.paper if paper else one.repaired) and guess in ("yes", "no") and (paper or said != "neither"):
-            judged.append((guess, (without.paper if paper else without.repaired) if without else "", said))
+
+        def of(record: Simulation | Answer, paper: bool = paper) -> str:
+            return record.paper if paper else record.repaired
+
+        guess, said = of(row.simulation), of(row.answer)
+        if (
+            not (one.paper if paper else one.repaired)
+            or guess not in ("yes", "no")
+            or (not paper and said == "neither")
+        ):
+            continue
+        foretold = row.writer_is_other and one.foretold not in ("", guess)
+        differ = any(of(other) != guess for other in row.further)
+        arms = {arm: of(control) for arm, control in row.controls.items()}
+        judged.append(Judged(guess, said, bool(row.simulation.made_up) or foretold or differ, arms))
     return judged
 
 
-def about_the_control(sentence: str, view: AskView, rules: Rules) -> bool:
-    """Whether the predictions without the explanation came out as the sentence says."""
-    both = [row for row in judged_rows(view, rules) if row[1] in ("yes", "no")]
-    if "nothing could be predicted" in sentence:
-        return not both
-    hits, without = sum(a == c for a, _, c in both), sum(b == c for _, b, c in both)
-    numbers = [int(number) for number in re.findall(r"\d+", sentence)]
-    if numbers != ([without, len(both)] if len(both) == len(judged_rows(view, rules)) else [without, len(both), hits]):
-        return False
-    only = sum(a == c != b for a, b, c in both), sum(b == c != a for a, b, c in both)
-    surely = binomtest(only[0], sum(only)).pvalue < 0.05 if sum(only) else False
-    if sentence.endswith("it did not help."):
-        return hits == without or (hits < without and not surely)
-    if sentence.endswith("it made them worse."):
-        return hits < without and surely
-    return hits > without and sentence.endswith("it helped." if surely else "so few may be chance.")
+def against(rows: Sequence[Judged], kept: Callable[[Judged], bool]) -> dict[str, tuple[int, int, int, float]]:
+    """For each baseline: how many it was asked, hits with the explanation, its own, and the p of a fair coin."""
+    always = max(("no", "yes"), key=lambda word: sum(row.said == word for row in rows))
+    found = {}
+    for arm in ("question_only", "none", "swapped", "constant"):
+        held = [
+            (kept(row), (always if arm == "constant" else row.arms[arm]) == row.said)
+            for row in rows
+            if arm == "constant" or row.arms.get(arm, "neither") != "neither"
+        ]
+        if held:
+            only = sum(a and not b for a, b in held), sum(b and not a for a, b in held)
+            p = float(binomtest(only[0], sum(only)).pvalue) if sum(only) and only[0] > only[1] else 1.0
+            found[arm] = len(held), sum(a for a, _ in held), sum(b for _, b in held), p
+    return found
+
+
+NAMES = {
+    "question_only": "the question alone",
+    "none": "the answer alone",
+    "swapped": "the answer with another question's reasons",
+    "constant": "always guessing",
+}
+
+
+def beaten(found: dict[str, tuple[int, int, int, float]]) -> bool:
+    return len(found) > 1 and all(p < 0.05 for *_, p in found.values())
 
 
 def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     """Whether the run is as the sentence says. Raises AssertionError for a sentence that is not known here."""
     ends = counted(view, rules)
-    judged = ends["kept"] + ends["misled"]
+    rows = judged_rows(view, rules)
+    n, kept = len(rows), sum(row.guess == row.said for row in rows)
+    doubted = sum(row.in_doubt for row in rows)
+    firm = sum(row.guess != row.said and not row.in_doubt for row in rows)
+    assert n == ends["kept"] + ends["misled"] and kept == ends["kept"]
     explained = view.starter is not None and (
         view.starter.explanation_paper if view.rules == "paper" else view.starter.explanation_repaired
     )
     numbers = [int(number) for number in re.findall(r"\d+", sentence)]
+    passed = view.exam is not None and view.exam.passed
+    found = against(rows, lambda row: row.guess == row.said)
+    helped = beaten(against(rows, lambda row: row.guess == row.said and not row.in_doubt))
+    lower = sentence.lower()
+    names = [name for name, words in NAMES.items() if words in lower]
+    best = min((own - hits) / asked for asked, own, hits, _ in found.values()) if found else 0.0
     if sentence.startswith("Not judged yet"):
         return view.log.status not in ("cancelled", "failed") and (ends["waiting"] > 0 or view.starter is None)
     if "before there was anything to judge" in sentence:
         ended = view.log.status == ("cancelled" if "was stopped" in sentence else "failed")
         return ended and (ends["waiting"] > 0 or view.starter is None)
     if "gave no explanation that could be read" in sentence:
-        return not explained and judged == 0
+        return not explained and n == 0
     if "Nothing can be judged" in sentence:
-        return judged == 0 and ends["cannot guess"] == 0 and numbers[0] >= ends.total()
-    if "That is too little to judge it by" in sentence:
+        return n == 0 and ends["cannot guess"] == 0 and numbers[0] >= ends.total()
+    if sentence.startswith("No verdict: "):
+        if "has not sat" in sentence:
+            return view.exam is None
+        return view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, 4]
+    if "judges nothing" in sentence:
+        return not passed and numbers == [kept, n]
+    if sentence.startswith("The model predicts itself"):
+        return view.spec is not None and view.spec.model == view.spec.simulator
+    if sentence.startswith("Without the explanation:"):
+        parts = sentence.removesuffix(".").partition(": ")[2].split("; ")
+        said = {next(name for name, words in NAMES.items() if words in part): part for part in parts}
+        told = {name: [int(number) for number in re.findall(r"\d+", part)] for name, part in said.items()}
+        return told == {
+            name: [hits, asked, *([n - asked] if asked < n else [])] for name, (asked, _, hits, _) in found.items()
+        }
+    if "predictable only with" in sentence:
+        asked = {arm for row in rows for arm in row.arms}
+        only = [
+            row for row in rows if asked <= row.arms.keys() and all(guess == "unknown" for guess in row.arms.values())
+        ]
+        return numbers == [len(only), sum(row.guess == row.said for row in only)] and bool(only)
+    if "in doubt:" in sentence and not sentence.startswith("In doubt"):
+        sure = sum(row.guess == row.said and not row.in_doubt for row in rows)
+        return numbers[0] == doubted > 0 and numbers[-3:] == [sure, sure + doubted, n]
+    if "predictors expected the same" in sentence:
+        return numbers == [firm, n, 2] and firm > 0
+    if sentence.startswith("On ") and "of the others" in sentence:
+        return helped and numbers == [firm] and firm > 0
+    if "That is too little to" in sentence:
         lost = ends["unread"] + ends["lost"]
+        if "explains nothing" in sentence:
+            return n == 0 and passed and ends["cannot guess"] == (numbers[0] if numbers else 1) < 6 and lost == 0
         settles = numbers[0] if len(numbers) == 2 else 1
-        return judged == 0 and ends["cannot guess"] == settles and 0 < numbers[-1] <= lost + ends["not a question"]
+        return (
+            n == 0 and passed and ends["cannot guess"] == settles and 0 < numbers[-1] <= lost + ends["not a question"]
+        )
     if "it explains nothing" in sentence:
-        settles = numbers[0] if numbers else 1
-        return judged == 0 and ends["cannot guess"] == settles and ends["unread"] + ends["lost"] == 0
-    if sentence.startswith("Without the explanation"):
-        return about_the_control(sentence, view, rules)
-    if sentence.startswith("Always guessing"):
-        said = [answer for *_, answer in judged_rows(view, rules)]
-        (guess,) = re.findall(r"\*(\w+)\*", sentence)
-        most = max(said.count("yes"), said.count("no"))
-        return numbers == [said.count(guess), len(said)] and said.count(guess) == most >= ends["kept"] > len(said) / 2
-    n = judged
-    if sentence.startswith("All "):
-        return ends["misled"] == 0 and ends["kept"] == n == numbers[0] > 1
-    if sentence.startswith("None of"):
-        return ends["kept"] == 0 and ends["misled"] == n == numbers[0] > 1
-    if sentence.startswith("The one prediction"):
-        return n == 1 and (ends["kept"] == 1) is ("did not" not in sentence)
-    if "predictions came true" in sentence:
-        others = [ends["misled"]] if ends["misled"] > 1 else []
-        return numbers == [ends["kept"], n, *others] and 0 < ends["kept"] < n
+        return n == 0 and passed and ends["cannot guess"] == numbers[0] >= 6 and ends["unread"] + ends["lost"] == 0
+    # What is left are verdicts on predictions.
+    if not passed or n == 0 or not set(names) <= found.keys():
+        return False
+    if sentence.startswith("It helped"):
+        (name,) = names
+        return helped and numbers == [kept, n, found[name][2], found[name][0]]
+    if helped:
+        return False
+    if sentence.startswith("In doubt"):
+        return firm == 0 and doubted > 0 and numbers == [kept, n] and (kept < n or beaten(found))
+    if "misled you" in sentence:
+        if sentence.startswith("None of"):
+            return kept == 0 and firm == n == numbers[0] > 1
+        if sentence.startswith("The one"):
+            return n == 1 and kept == 0 and firm == 1
+        others = [firm] if firm > 1 or firm < n - kept else []
+        return numbers == [kept, n, *others] and firm > 0 and ("on the other" in sentence or firm < n - kept)
+    if kept < n or beaten(found):
+        return False
+    if "this shows nothing." in sentence and sentence.startswith("Always"):
+        asked, own, hits, _ = found["constant"]
+        return numbers[:2] == [hits, asked] and hits >= own and n >= 6 and (own - hits) / asked <= best
+    if "told us nothing" in sentence:
+        (name,) = names
+        asked, own, hits, _ = found[name]
+        better = [own] if "better" in sentence else []
+        return numbers == [hits, asked, *better] and hits >= own and n >= 6 and (hits > own) is bool(better)
+    if "not shown to tell more" in sentence:
+        (name,) = names
+        asked, own, hits, p = found[name]
+        return numbers == [kept, n, hits, asked] and hits < own and p >= 0.05 and own - hits >= 6 - 2 * (asked - own)
+    if sentence.startswith("The one prediction came true"):
+        return n == 1 and kept == 1
+    if "was not asked" in sentence:
+        return numbers == [n] and len(found) == 1 and n > 1
+    if "so few tell nothing" in sentence:
+        return numbers == [n] and n > 1 and any(own - hits < 6 for _, own, hits, _ in found.values())
     raise AssertionError(f"a sentence of which nothing is known here: {sentence}")
 
 
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
-    for seed in range(3000):
+    for seed in range(4000):
         view = drawn(random.Random(seed))
-        sentence = verdict(view, rules)
-        assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), view.log.status)
-        shown[re.sub(r"\d+", "N", sentence)] += 1
-        for more in controls(view, rules):
-            assert holds(more, view, rules), (seed, more, judged_rows(view, rules))
-            shown[re.sub(r"\d+", "N", more)] += 1
+        for sentence in sentences(view, rules):
+            assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), judged_rows(view, rules))
+            shown[re.sub(r"\d+|\([^)]*\)|; .*", "N", sentence)] += 1
         for _, line in narrate(view):
             assert line
-    assert len(shown) >= 16 and min(shown.values()) >= 1, "the draws reach every kind of sentence"
+    assert len(shown) >= 30, "the draws reach every kind of sentence"
+
+
+def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
+    """Green only where each baseline is beaten with every doubt against it, red only for what is not in doubt; neither
+    by a predictor that failed the exam.
+    """
+    seen: Counter[str] = Counter()
+    for seed in range(4000):
+        view = drawn(random.Random(seed))
+        rows = judged_rows(view, "repaired")
+        seen[colour(view)] += 1
+        if colour(view):
+            assert view.exam is not None and view.exam.passed
+        if colour(view) == "green":
+            assert beaten(against(rows, lambda row: row.guess == row.said and not row.in_doubt))
+        if colour(view) == "red":
+            assert any(row.guess != row.said and not row.in_doubt for row in rows)
+        marked = [trial for trial in view.trials.values() if trial.repaired.counts and not trial.repaired.doubt]
+        assert not marked or (view.exam is not None and view.exam.passed)
+        assert len(marked) == sum(not row.in_doubt for row in rows) or not (view.exam and view.exam.passed)
+    assert all(seen[one] > 20 for one in ("green", "red", ""))
 
 
 def test_the_check_would_notice_a_false_sentence() -> None:
     views = [drawn(random.Random(seed)) for seed in range(400)]
-    told = [(verdict(view), view) for view in views]
+    told = [(headline(view), view) for view in views]
     wrong = sum(not holds(sentence, other, "repaired") for (sentence, _), other in zip(told, views[1:], strict=False))
     assert wrong > 300

@@ -1,0 +1,248 @@
+"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says
+when each of them is said; tests hold them against the records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from core.events import Rules
+from core.labs.simulatability import baselines
+from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
+from core.labs.simulatability.view import COUNTED, AskView, constant_guess, made_predictable
+from core.runs.transcript import Transcript
+
+_BASELINE = {
+    "question_only": "the question alone",
+    "none": "the answer alone",
+    "swapped": "the answer with another question's reasons",
+}
+_SAID = {"1": "response 1", "2": "response 2"}
+
+
+def sentences(case: AskView, rules: Rules = "repaired") -> list[str]:
+    """The headline, then what has to be known beside it."""
+    return [headline(case, rules), *notes(case, rules)]
+
+
+def colour(case: AskView, rules: Rules = "repaired") -> Literal["green", "red", ""]:
+    """Green where the explanation helped, red where it misled, whichever way what is in doubt is counted; else none."""
+    standing = case.outcome(rules)
+    return "green" if standing == "helped" else "red" if standing == "misled" else ""
+
+
+def headline(case: AskView, rules: Rules = "repaired") -> str:
+    """What came out, in one or two sentences."""
+    state = case.outcome(rules)
+    if state in ("waiting", "failed"):
+        if state == "failed" or case.log.status == "failed":
+            return "The run stopped before there was anything to judge."
+        if case.log.status == "cancelled":
+            return "The run was stopped before there was anything to judge."
+        return "Not judged yet."
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    if not n:
+        return _nothing_predicted(case, rules)
+    return no_verdict(case) or _judged(case, case.standing(rules), rules, n)
+
+
+def no_verdict(case: AskView) -> str:
+    """That who predicts failed the exam, or has not sat it; empty where they passed, and where there is no exam."""
+    if not case.unjudged:
+        return ""
+    if case.exam is None:
+        who = short(case.spec.simulator) if case.spec else "the predictor"
+        return f"No verdict: {who} predicts here, and it has not sat the exam that shows whether it reads explanations."
+    return (
+        f"No verdict: {short(case.exam.simulator)} predicts here, and it failed its exam ({case.exam.right} of "
+        f"{case.exam.of}; guessing gets {case.exam.of / 3:.0f})."
+    )
+
+
+def _nothing_predicted(case: AskView, rules: Rules) -> str:
+    if case.explanation is None:
+        return "The model gave no explanation that could be read, so there is nothing to test."
+    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+    if unsettled == 0:
+        return (
+            f"Nothing can be judged: none of the {case.drawn()} new questions could be written, asked and read. "
+            "This says nothing about the explanation."
+        )
+    if without := no_verdict(case):
+        return without
+    settles = (
+        f"settles none of the {unsettled} new questions that were asked"
+        if unsettled > 1
+        else "does not settle the one new question that was asked"
+    )
+    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+    if lost:
+        return (
+            f"The explanation {settles}; {lost} more could not be written, asked or read. "
+            "That is too little to judge it by."
+        )
+    if unsettled < FEWEST:
+        return f"By the predictor the explanation {settles}. That is too little to say that it explains nothing."
+    return (
+        f"The predictor could not tell from this explanation what the model would say next: it {settles}. "
+        "It is neither right nor wrong; it explains nothing."
+    )
+
+
+def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
+    misled, found = case.misled(rules), case.against(rules)
+    firm = sum(not row.doubt(rules) for row in misled)
+    came = f"{n - len(misled)} of {n} predictions came true"
+    best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
+    match standing:
+        case "helped":
+            at_best = f"{best.hits} of {best.n}, {_name(case, best, rules)}"
+            return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
+        case "misled" if firm == n:
+            none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
+            return f"{none}: its own explanation would have misled you."
+        case "misled" if firm == len(misled):
+            other = f"the other {firm}" if firm > 1 else "the other"
+            return f"{came}: on {other} its own explanation would have misled you."
+        case "misled":
+            return f"{came}: on {firm} of the others its own explanation would have misled you."
+        case "in doubt":
+            return f"In doubt: {came}, and it hangs on predictions that may not rest on the explanation."
+        case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
+            guess = _name(case, constant, rules)
+            return f"{guess[0].upper()}{guess[1:]} would have got {_count(constant, n)}: this shows nothing."
+        case "told nothing":
+            as_well = "as well" if not best.gain else "better"
+            name = _name(case, best, rules)
+            beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
+            return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
+        case "not shown":
+            least = baselines.decisive(found)
+            does = "would" if least.name == CONSTANT else "does"
+            than = f"{_name(case, least, rules)} {does} ({least.hits} of {least.n})"
+            return f"{came}: not shown to tell more than {than}."
+    if n == 1:
+        return "The one prediction came true. One question shows nothing by itself."
+    if not case.arms(rules):
+        nothing = "What would have without the explanation was not asked, so this shows nothing."
+        return f"All {n} predictions came true. {nothing}"
+    return f"All {n} predictions came true, but so few tell nothing by themselves: look at what does without it."
+
+
+def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
+    """What the baselines got, what is in doubt, what only the explanation made predictable, and who predicted."""
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    if not n or case.outcome(rules) in ("waiting", "failed"):
+        return []
+    return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case)]
+
+
+def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    """How many came true, where the headline does not say so, and what misled most."""
+    if case.unjudged:
+        yield f"{n - len(case.misled(rules))} of {n} predictions came true. That judges nothing: predict for yourself."
+    elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
+        yield f"On {firm} of the others its own explanation would have misled you."
+    alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
+    if alike and case.spec and not case.unjudged:
+        several = len(case.spec.simulators)
+        yield f"On {alike} of {n} all {several} predictors expected the same, and it did not come true."
+
+
+def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    found = case.against(rules)
+    asked = [one for one in found if one.name != CONSTANT]
+    if asked:
+        parts = [f"{_name(case, one, rules)} {_count(one, n)}" for one in found]
+        yield f"Without the explanation: {'; '.join(parts)}."
+    only = made_predictable(case, rules)
+    if only.n:
+        were = "1 question was" if only.n == 1 else f"{only.n} questions were"
+        yield f"{were} predictable only with the explanation; {only.hits} of these came true."
+
+
+def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    rows = [row for row in case.counted() if row.counts(rules) and row.doubt(rules)]
+    if not rows:
+        return
+    sure = sum(row.outcome(rules) == "as expected" for row in case.counted() if not row.doubt(rules))
+    one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
+    why = "; ".join(dict.fromkeys(row.doubt(rules) for row in rows))
+    yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
+
+
+def _who(case: AskView) -> Iterator[str]:
+    # A robot that predicts knows no facts: without an explanation it goes by the wording.
+    if case.spec and case.spec.simulator == case.spec.model and not case.spec.model.startswith("control/"):
+        yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
+    if not case.is_examinable:
+        yield "Who predicts is not examined: there is no exam for which response is better."
+
+
+def _count(one: Against, n: int) -> str:
+    """Hits of a baseline; of another number of questions than the explanation predicted, these too."""
+    return f"{one.hits} of {one.n}" + ("" if one.n == n else f", not asked or not read of the other {n - one.n}")
+
+
+def _name(case: AskView, one: Against, rules: Rules) -> str:
+    if one.name != CONSTANT:
+        return _BASELINE[one.name]
+    if not one.hits:
+        return "always guessing the same"
+    guess = str(constant_guess(case, rules).detail["guess"])
+    return f"always guessing *{_SAID.get(guess, guess)}*"
+
+
+def short(model: str) -> str:
+    """A model's name without who serves it."""
+    return model.rpartition("/")[2]
+
+
+def summary(transcript: Transcript) -> str:
+    """A run of several questions in a sentence: whether explanations beat each baseline, and how cases came out."""
+    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
+    if not outcomes:
+        return "Not judged yet."
+    counts = ", ".join(f"{times} {one}" for one, times in Counter(outcomes).most_common())
+    over = transcript.score("gain_over_best", "repaired")
+    of = f"Of {len(outcomes)} questions: {counts}."
+    if over is None or over.value is None or "by" not in over.detail or set(outcomes) & {"not judged"}:
+        return of
+    best = {**_BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
+    if over.detail.get("helped"):
+        return (
+            f"The explanations helped: predictions came true more often than by {best}, which does best without. {of}"
+        )
+    if over.value <= 0:
+        return f"{best[0].upper()}{best[1:]} predicts as well: the explanations told us nothing. {of}"
+    return f"Not shown to tell more than {best} does. {of}"
+
+
+def by_reader(case: AskView) -> str:
+    """What the reader's own predictions came to, where they stand in for a predictor that judges nothing."""
+    if not case.unjudged:
+        return ""
+    mine = case.reader_precision()
+    if not mine.n or mine.hits is None:
+        return ""
+    if mine.hits == mine.n:
+        return f"You predicted {mine.n}, and {'all' if mine.n > 1 else 'it'} came true."
+    return f"You predicted {mine.n}: on {mine.n - mine.hits} its explanation misled you."
+
+
+def against_reader(case: AskView) -> str:
+    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed."""
+    guessed = [row for row in case.to_guess(active=False) if row.guess]
+    if not guessed or case.unjudged:
+        return ""
+    mine, theirs = case.against_reader()
+    left = len(guessed) - mine.n
+    if not mine.n:
+        return "There is no question that both you and the predictor would predict."
+    sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
+    if left:
+        one = "1 question is" if left == 1 else f"{left} questions are"
+        sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
+    return sentence

@@ -1,0 +1,264 @@
+"""A run that is complete asks nothing and gains nothing: whatever version made it, and whatever machine looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core import entry, home, journal
+from core.__main__ import main
+from core.events import Event, Model, Recorded, Started
+from core.lab import Spec
+from core.labs.find.functions import modules
+from core.labs.find.interpreters import nearest
+from core.labs.find.tasks import ProbeSpec
+from core.labs.simulatability.records import Counterfactual
+from core.labs.simulatability.tasks import AskSpec
+from core.runs.engine import Addition, execute
+from core.runs.jobs import Jobs
+from core.runs.same import is_same
+from core.store.index import index
+from core.store.store import Store
+from core.text import embed
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+APART = 1e-7
+"""What the encoder's numbers differ by from machine to machine, and on one by which texts are encoded together."""
+
+
+def is_complete(path: Path) -> bool:
+    last = journal.read(path).events[-1]
+    return last.kind == "finished" and last.status == "completed"
+
+
+KEPT = [
+    path
+    for folder in (home.recordings(), DATA / "journals_1", DATA / "journals_2")
+    for path in sorted(folder.glob("*.jsonl"))
+    if is_complete(path)
+]
+
+
+class _Elsewhere:
+    """The encoder as on another machine: each number of a vector a little off, and texts taken in another order."""
+
+    alive = True
+
+    def __init__(self, real: embed.Encoder) -> None:
+        self._real = real
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self._real.encode(texts[::-1])[::-1]
+        off = [
+            np.random.default_rng(zlib.crc32(text.encode())).uniform(-APART, APART, len(vectors[0])) for text in texts
+        ]
+        return (vectors + np.array(off)).astype(np.float32)
+
+
+def _forget() -> None:
+    modules.direction.cache_clear()
+    nearest._hypotheses.cache_clear()
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Moves what follows to another machine."""
+    here = embed.encoder()
+
+    def move() -> None:
+        _forget()
+        monkeypatch.setattr(embed, "_started", [embed.Encoder(here.name, _Elsewhere(here))])
+
+    yield move
+    _forget()
+
+
+def nobody(id: str) -> Model:
+    raise AssertionError(f"{id} is wanted")
+
+
+def made(spec: Spec, history: Sequence[Event] = (), **more: Any) -> list[Event]:
+    lab = next(lab for lab in entry.labs().values() if isinstance(spec, lab.spec))
+    news: list[Event] = []
+    asyncio.run(
+        execute(lab, spec, "r", resolve=entry.catalog().get, publish=news.append, history=history, live=False, **more)
+    )
+    return news
+
+
+ASK = AskSpec(dataset="world", limit=3, counterfactuals=5, model="control/fickle")
+PROBE = ProbeSpec(category="entities", backbone="embedding", interpreter="nearest", seed=3)
+
+
+def test_there_are_journals_of_each_version() -> None:
+    versions = [first.version for path in KEPT if isinstance(first := journal.read(path).events[0], Started)]
+    assert (versions.count(1), versions.count(2)) == (23, 3) and versions.count(3) >= 6
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem.split("-", 2)[2])
+def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
+    path: Path, tmp_path: Path, elsewhere: Callable[[], None]
+) -> None:
+    elsewhere()
+    folder = tmp_path / "journals"
+    folder.mkdir()
+    shutil.copy(path, folder)
+    jobs = Jobs(folder, entry.labs(), nobody)
+    for _ in range(2):
+        jobs.resume(path.stem)
+        assert jobs.wait(path.stem, 60)
+        with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+            assert index(store, folder) in ([], [path.stem])
+    assert (folder / path.name).read_bytes() == path.read_bytes()
+    assert [one.name for one in folder.glob("*.jsonl")] == [path.name]
+
+
+def test_what_failed_in_a_complete_run_of_an_earlier_version_is_asked_again_where_that_is_wanted(
+    tmp_path: Path,
+) -> None:
+    """And a command that says so leaves alone what lost nothing."""
+    [lossy] = [path for path in KEPT if path.stem.endswith("92ca")]
+    whole = KEPT[0]
+    home.journals().mkdir(parents=True, exist_ok=True)
+    for path in (lossy, whole):
+        shutil.copy(path, home.journals())
+    jobs = Jobs(home.journals(), entry.labs(), nobody)
+    for path in (lossy, whole):
+        jobs.resume(path.stem, failed_too=True)
+        assert jobs.wait(path.stem, 60)
+    assert (home.journals() / whole.name).read_bytes() == whole.read_bytes()
+    more = jobs.events(lossy.stem)[len(journal.read(lossy).events) :]
+    assert [event.kind for event in more].count("asked") == 1
+
+
+@pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)
+def test_on_another_machine_nothing_is_found_that_the_journal_does_not_say(
+    spec: Spec, elsewhere: Callable[[], None]
+) -> None:
+    """Gone through from beginning to end, which a complete run is only where something is to be mended."""
+    events = made(spec)
+    texts = ["Can a penguin fly?", "Can an eagle fly?", "rivers", "The old man and the sea"]
+    here = embed.encoder().encode(texts)
+    elsewhere()
+    there = embed.encoder().encode(texts)
+    assert 0 < np.abs(there - here).max() < 2 * APART and not np.array_equal(here @ here.T, there @ there.T)
+    assert made(spec, events) == [] == made(spec, events, mend=True)
+
+
+def test_what_a_person_adds_on_another_machine_is_all_that_is_added(elsewhere: Callable[[], None]) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=5)
+    events = made(spec)
+    [case] = {event.case for event in events if isinstance(event, Recorded) and event.record == "begun"}
+    elsewhere()
+    text = "Can a penguin jump over a fence?"
+    own = Counterfactual(origin="hand", text=text)
+    more = made(spec, events, additions=[Addition(case, own, "hand-{n}")])
+    assert [event.kind for event in more].count("asked") >= 2 and more[-1].kind == "finished"
+    items = {event.item for event in more if isinstance(event, Recorded) and event.record != "result"}
+    assert items == {"hand-01"} and not [event for event in more if event.kind == "scored"]
+
+
+STUDY = """
+title = "Two machines"
+[[part]]
+lab = "ask"
+spec = { dataset = "world", limit = 3, counterfactuals = 4 }
+grid = { model = ["control/steadfast", "control/fickle"] }
+[[table]]
+lab = "ask"
+metrics = ["precision", "generality_cosine", "generality_bleu"]
+rows = ["model"]
+"""
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Any]:
+    capsys.readouterr()
+    assert main(list(arguments)) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+
+
+def journals() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in home.journals().glob("*.jsonl")}
+
+
+def test_a_study_s_table_says_the_same_on_another_machine(
+    tmp_path: Path, elsewhere: Callable[[], None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    assert main(["study", "run", str(file)]) == 0
+    table, held = printed(capsys, "study", "table", str(file), "--json"), journals()
+    assert {row["table"] for row in table if row["value"] is not None} >= {"Ask: Generality", "Ask: Precision"}
+    elsewhere()
+    assert main(["study", "run", str(file)]) == 0
+    assert journals() == held
+    assert printed(capsys, "study", "table", str(file), "--json") == table
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "there"))
+    assert main(["study", "run", str(file)]) == 0
+    assert is_same(printed(capsys, "study", "table", str(file), "--json"), table)
+
+
+def told(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """What a run recorded, dropped and scored, but for when, and under which number it asked."""
+    found = []
+    for event in journal.read(path).events:
+        if event.kind in ("recorded", "dropped", "scored"):
+            said = event.model_dump(mode="json", exclude={"at", "run"})
+            said["data"] = {name: _read(value) for name, value in said.get("data", {}).items() if "call" not in name}
+            found.append((event.kind, said))
+    return sorted(found, key=_place)
+
+
+def _read(value: Any) -> Any:
+    """Numbers that are printed, as a box's outputs are, as numbers."""
+    if isinstance(value, list):
+        return [_read(one) for one in value]
+    return float(value) if isinstance(value, str) and re.fullmatch(r"\d\.\d{4}", value) else value
+
+
+@pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)
+def test_a_reread_on_another_machine_finds_the_same(spec: Spec, tmp_path: Path, elsewhere: Callable[[], None]) -> None:
+    jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
+    run = jobs.start("find" if spec is PROBE else "simulatability", spec)
+    assert jobs.wait(run, 120)
+    elsewhere()
+    again = jobs.reread(run, entry._replaying)
+    assert jobs.wait(again, 120) and jobs.watch(again).transcript.status == "completed"
+    first, second = (told(tmp_path / f"{name}.jsonl") for name in (run, again))
+    assert first != second and len(first) >= 20
+    for one, other in zip(first, second, strict=True):
+        # What a box gave may be rounded to the next of its four decimals.
+        assert is_same(one, other, 1.01e-4 if one[0] == "recorded" else 1e-5), (one, other)
+
+
+def _place(one: tuple[str, Any]) -> str:
+    kind, said = one
+    return f"{kind} {said['case']} {said.get('record') or said.get('metric')} {said['item']} {said.get('rules')}"
+
+
+def test_a_bundle_from_another_machine_stays_as_it_is(
+    tmp_path: Path, elsewhere: Callable[[], None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = 'select run, "case", metric, rules, item, value, n, "of", low, high from scores order by all'
+    ask = ["ask", "--dataset", "world", "--limit", "2", "--model", "control/fickle", "--counterfactuals", "4"]
+    assert main(ask) == 0
+    held, here = journals(), printed(capsys, "query", figures, "--json")
+    assert len(here) >= 20 and main(["export", str(tmp_path / "all.zip")]) == 0
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "there"))
+    elsewhere()
+    assert main(["import", str(tmp_path / "all.zip")]) == 0
+    for name in held:
+        assert main(["resume", name.removesuffix(".jsonl")]) == 0
+    kept = journals()
+    assert {name: kept[name] for name in held} == held
+    assert printed(capsys, "query", figures, "--json") == here
