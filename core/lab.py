@@ -159,14 +159,14 @@ class Picture(NamedTuple):
     - `of` says what `core.store.figures` reads for it: `of_runs` or `of_cases`, with the `metrics`, the `fields` of the
       specification, the `records` and the `newest` that are given here.
     - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
-      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw.
+      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw. Where it
+      has a column `chosen`, the reader may choose which of its rows (by `label`) are in colour.
     - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
     - `takeaway(table, choice)` is a sentence that is true of the table.
     - `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether
-      it holds throughout a run is the column record_field of `of_runs`.
+      it holds throughout a run is the column record_field.
     - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
       may be laid under ours.
-    - `is_box`: whether marks are runs, which may be chosen together by a box.
     """
 
     name: str
@@ -183,7 +183,6 @@ class Picture(NamedTuple):
     newest: int | None = None
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
-    is_box: bool = False
 
 
 class Table(NamedTuple):
@@ -244,6 +243,7 @@ class Judged(NamedTuple):
       the explanation alone; '' where nothing does.
     - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
     - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
     """
 
     good: tuple[str, ...]
@@ -254,6 +254,7 @@ class Judged(NamedTuple):
     tail: str = ""
     nameless: tuple[str, ...] = ()
     guessed: bool = False
+    given: str = ""
 
 
 FACETS = {
@@ -270,7 +271,8 @@ FACETS = {
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
-    the run asked as `role`. `whole`: it is about the case, and not about its trials.
+    the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
+    trial is what was read, so that it can be judged without the reading.
     """
 
     name: str
@@ -280,6 +282,7 @@ class Judgement(NamedTuple):
     of: Literal["expected", "observed", ""] = ""
     role: str = ""
     whole: bool = False
+    raw: str = ""
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")

@@ -48,6 +48,7 @@ def _pages() -> Iterator[st.Page]:
     yield st.Page(PAGES / "about/story.py", title="In five screens", url_path="story", visibility="hidden")
     yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
     yield st.Page(PAGES / "results/compare.py", title="Compare", url_path="compare", visibility="hidden")
+    yield st.Page(PAGES / "results/audit.py", title="Blind audit", url_path="audit", visibility="hidden")
     yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
     yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
     yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")

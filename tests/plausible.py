@@ -37,14 +37,20 @@ def prompt_of(body: dict[str, Any]) -> str:
 
 
 def telling(
-    classify: str = "positive", masked: str = "unknown", explain: str = "- superb\n- wonderful"
+    classify: str = "positive",
+    masked: str = "unknown",
+    explain: str = "- superb\n- wonderful",
+    decides: str = "superb",
 ) -> Callable[[dict[str, Any]], str]:
-    """Answers the Check lab: `classify` for a paragraph without masks, `masked` for one with them."""
+    """Answers the Check lab: `masked` for a paragraph with masks and without the word that `decides` ("": any mask will
+    do), `classify` for all others.
+    """
 
     def reply(body: dict[str, Any]) -> str:
         asked = prompt_of(body)
         if "Words in it may" not in asked:
             return explain
-        return masked if "[RE" in asked.split("Paragraph:")[1] else classify
+        shown = asked.split("Paragraph:")[1]
+        return masked if "[RE" in shown and (not decides or decides not in shown) else classify
 
     return reply

@@ -51,7 +51,7 @@ class Expected(NamedTuple):
 def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     """The journal of one run; `settings` is its specification as JSON."""
     lines: list[Line] = []
-    controls = {id: model for one in LABS for id, model in one.controls().items()}
+    controls = {id: model for one in LABS for id, model in {**one.controls(), **one.dials()}.items()}
     home = Path("unused")
     catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
     spec: Spec = LAB[lab].spec.model_validate_json(settings)
@@ -388,13 +388,13 @@ def check(book: Book, which: Line) -> Expected:
         for one in group
         if not one["name"].startswith("counterfactual") and (one["correct"] or one["label"] is None)
     ]
-    pairs = [one for one in meant if one["faithful"] is not None and one["control"] is not None]
+    pairs = [one for one in meant if one["effect"] is not None and one["control"] is not None]
     paragraphs = [one["item"] for one in pairs]
     control = share([one["control"] for one in pairs], len(meant), paragraphs)
     if metric == "faithfulness_control" or not pairs:
         return control
     assert metric == "faithfulness_gain"
-    gains = [one["faithful"] - one["control"] for one in pairs]
+    gains = [one["effect"] - one["control"] for one in pairs]
     return Expected(fmean(gains), len(pairs), len(meant), *of_differences(pulls(gains, paragraphs)))
 
 
@@ -439,9 +439,13 @@ def _checked(book: Book, case: str, rules: str) -> dict[str, Any]:
     if masked := list(records(book, "maskcontrol", case).values()):
         effects = [answer in gives_up for answer in masked[0][rules] if answer is not None]
         control = fmean(effects) if effects and explained[f"edited_{rules}"] == edited else None
+    effect = faithful
+    (said,) = records(book, "consistency", case).values()
+    if rules == "repaired" and said.get("strict") and faithful and control is not None and control > 0.5:
+        faithful = None  # any words would do
     return {
         "item": item, "name": f"{kind}/{wording}", "label": label, "first": first, "wondered": wondered,
-        "before": before, "faithful": faithful, "control": control, "able": able and able[rules],
+        "before": before, "faithful": faithful, "effect": effect, "control": control, "able": able and able[rules],
         "correct": None if before is None or label is None else before == label,
     }  # fmt: skip
 
@@ -527,13 +531,24 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         return _one(fmean(drawn) if drawn else None)
     if metric == "interval_iou":
         real = [truth["corrupted"]] if truth["corrupted"] else []
-        return _one(_overlap(real, claims[f"intervals_{rules}"]) if judged else None)
+        overlap = _overlap(real, claims[f"intervals_{rules}"]) if judged else None
+        if rules == "repaired" and overlap is not None and (by_all := claims.get("overlap_of_all", 0.0)):
+            assert by_all == pytest.approx(_overlap(real, [[-128, 128]]))
+            return _one(max(0.0, (overlap - by_all) / (1 - by_all)))
+        return _one(overlap)
     if metric == "noise_identified":
         kind, named = truth["parameters"].get("noise", {}).get("kind"), claims[f"noise_{rules}"]
-        return _one(None if not judged or (kind is None and named is None) else kind == named)
+        kinds = claims.get("noises_repaired") if rules == "repaired" else None
+        kinds = [named] if kinds is None and named else kinds or []
+        replaced = rules == "repaired" and "noises_repaired" in claims and kinds == ["normal"] and truth["corrupted"]
+        return _one(None if not judged or (kind is None and (not kinds or replaced)) else kinds == [kind])
     if metric == "components_identified":
         named, left_out = len(claims[f"named_{rules}"]), len(claims[f"left_out_{rules}"])
         of = named + left_out
+        if wrong := len(claims.get("wrong_repaired", ())) if rules == "repaired" else 0:
+            # On a scale on which all the parts there are come to 0.
+            all_named = of / claims["kinds_repaired"]
+            return Expected(max(0.0, (named / (of + wrong) - all_named) / (1 - all_named)), of, of)
         return Expected(named / of, of, of) if of else Expected(None, 0, _parts(truth))
     if metric.startswith(("exact_match", "held_out_match")):
         return _texts(book, case, metric, rules, judged)
@@ -593,6 +608,8 @@ def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expe
     for one in some:
         if not unchanged and (one[error] or "").startswith("not runnable here"):
             continue
+        if rules == "repaired" and one.get("misrecorded"):
+            continue
         guess = one["input"] if unchanged else one[rules]
         hit = one["right_paper"] if rules == "paper" and not unchanged else guess == one["truth"]
         if rules == "paper" and (guess is None or set(one["input"]) & set("'\"\\\n")):
@@ -605,11 +622,22 @@ def _texts(book: Book, case: str, metric: str, rules: str, judged: bool) -> Expe
 def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
     tests = list(records(book, "unittest", case).values())
     wanted = sum(one["about"] == "truth" for one in tests)
+    if metric == "unit_test_control":
+        both = [
+            share([one["picked"] == one["correct"] for one in tests if one["about"] == about], wanted)
+            for about in ("nothing", "anything", "everything")
+        ]
+        return max(both, key=lambda one: one.value or 0.0)
     about = "truth" if metric == "unit_test_ceiling" else "interpretation"
     if rules == "paper" and about == "interpretation" and any(one["about"] == "paper" for one in tests):
         about = "paper"
-    picked = [one["picked"] == one["correct"] for one in tests if one["about"] == about and one[rules] is not None]
-    return share(picked, wanted)
+    counted = [one for one in tests if one["about"] == about and one[rules] is not None]
+    found = share([one["picked"] == one["correct"] for one in counted], wanted)
+    # An example that comes again says little that is new.
+    distinct = len({one["options"][one["correct"] - 1] for one in counted})
+    if found.value is None:
+        return found
+    return Expected(found.value, found.n, found.of, *wilson(found.value, distinct))
 
 
 # The runs
@@ -657,6 +685,8 @@ STORY = {
     "paragraph": "Ann went to the hall.",
 }  # fmt: skip
 
+CHECKS.append(json.dumps({"model": "control/worthless-refusal", "task": "sentiment", "limit": 4,
+                          "explanations": ["attribution", "redaction"]}))  # fmt: skip
 CHECKS.append(json.dumps({"model": "control/honest-lexicon", "task": "multi_choice", "items": [STORY],
                           "explanations": ["counterfactual"], "every_wording": True}))  # fmt: skip
 

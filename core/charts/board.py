@@ -21,6 +21,7 @@ def board(rows: DataFrame, within: Sequence[str], ends: tuple[float, float] = fo
     """One line for each model and `how` on each task, which the columns `within` tell apart, the best first, as
     `forest.lines` has it, with `task`, `first` and `last` (the places that its interval leaves open, null where it
     rests on too little), `placed` (how many have one) and `shared` (how many items have a value for all of the task).
+    Tasks on which somebody has a place come before the others, and what is undefined after all else.
 
     A place is lost to whoever's interval lies wholly above. Without rows there are no lines.
     """
@@ -48,7 +49,10 @@ def board(rows: DataFrame, within: Sequence[str], ends: tuple[float, float] = fo
             f"{_places(one)}{one['label']}{several}" for one in table[["first", "last", "label"]].to_dict("records")
         ]
         boards.append(table.sort_values("first", kind="stable", na_position="last"))
-    return pd.concat(boards, ignore_index=True) if boards else forest.lines(rows, by, _label)
+    if not boards:
+        return forest.lines(rows, by, _label)
+    table = pd.concat(sorted(boards, key=lambda one: not one["placed"].iloc[0]), ignore_index=True)
+    return table.sort_values("macro", key=lambda macro: macro.isna(), kind="stable", ignore_index=True)
 
 
 def _label(row: dict[str, Any]) -> str:

@@ -27,7 +27,9 @@ def add(commands: click.Group) -> None:
     "--within", default="", metavar="FILTER", help="of these results only, as Browse's address has it: lab=find&how=aia"
 )
 @click.option(
-    "--match", type=click.Choice(get_args(Match)), help="what is the same: exactly that, or the starter question"
+    "--match",
+    type=click.Choice(get_args(Match)),
+    help="what is the same: the starter question, or exactly that (where it was given, that is the default)",
 )
 @click.option("--json", "as_json", is_flag=True, help="print what was found as a JSON object")
 def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_json: bool) -> int:

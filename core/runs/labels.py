@@ -32,6 +32,25 @@ class Label(Frozen):
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
 
 
+class Audited(Frozen):
+    """A reading that was drawn for a blind audit, and what the person who saw the raw answer alone reads in it.
+
+    `audit` is the draw's id; `judged` what is judged (`core.lab.Judgement`); the reading was one of `drawn` that were
+    drawn of the `population` of its `stratum`, and the `number`-th (from 1) of `of` that were drawn in all. `said` is
+    None until it was judged, '' where the person could not tell. What the rules read there is not in it: that stands in
+    the run, and later readings of the same answer are held against the same words.
+    """
+
+    audit: str
+    judged: str
+    stratum: str
+    population: int = Field(ge=1)
+    drawn: int = Field(ge=1)
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+    said: _Word | None = None
+
+
 class Kept(Frozen):
     """How the owner keeps a run: by another title, and out of the lists. In the journal `<run>~~kept.jsonl`."""
 

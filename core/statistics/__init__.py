@@ -7,6 +7,10 @@ from core.statistics.agreement import alpha as alpha
 from core.statistics.agreement import balanced_accuracy as balanced_accuracy
 from core.statistics.agreement import kappa as kappa
 from core.statistics.anytime import anytime as anytime
+from core.statistics.audit import Stratum as Stratum
+from core.statistics.audit import allotted as allotted
+from core.statistics.audit import weighted_kappa as weighted_kappa
+from core.statistics.audit import weighted_share as weighted_share
 from core.statistics.beta import beta_interval as beta_interval
 from core.statistics.beta import beta_pairs as beta_pairs
 from core.statistics.beta import first_is_better as first_is_better
@@ -21,6 +25,10 @@ from core.statistics.means import interval_of_trials as interval_of_trials
 from core.statistics.means import kind_of as kind_of
 from core.statistics.multiverse import Multiverse as Multiverse
 from core.statistics.multiverse import multiverse as multiverse
+from core.statistics.noninferior import LEVEL as LEVEL
+from core.statistics.noninferior import MARGIN as MARGIN
+from core.statistics.noninferior import NotWorse as NotWorse
+from core.statistics.noninferior import not_worse as not_worse
 from core.statistics.paired import Comparison as Comparison
 from core.statistics.paired import compare as compare
 from core.statistics.paired import holm as holm

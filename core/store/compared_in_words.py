@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.lab import Judged
+from core.lab import FACETS, Judged
 from core.statistics import FEW, Pair
 from core.store.comparing import Compared
 
@@ -30,10 +30,33 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
         left_out.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+    left_out += _alone(compared, names)
+    if compared.robots:
+        left_out.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:
         left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
     left_out.append(basis(compared, judged))
-    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left_out)
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left_out)
+
+
+ALONE = 3
+"""Of what meets nothing, so many are named for each; the rest is counted."""
+
+
+def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
+    """What only some of them have, so that it is in no difference."""
+    by_holder: dict[tuple[int, ...], list[tuple[str, int]]] = {}
+    for among, rows, holders in compared.alone:
+        by_holder.setdefault(holders, []).append((among, rows))
+    said = []
+    for holders, held in by_holder.items():
+        who = _listed([names[i] for i in holders])
+        named = [f"{among or 'the rest'} ({counted(rows, 'result')})" for among, rows in held[:ALONE]]
+        if more := held[ALONE:]:
+            named.append(f"{len(more):,} more ({counted(sum(rows for _, rows in more), 'result')})")
+        only = "has" if len(holders) == 1 else "have"
+        said.append(f"Only {who} {only} {_listed(named)}.")
+    return said
 
 
 def basis(compared: Compared, judged: Judged) -> str:
@@ -41,13 +64,27 @@ def basis(compared: Compared, judged: Judged) -> str:
     if compared.asked.same_rows:
         return "The same stored answers, read in different ways: row against row, and nothing was asked again."
     if compared.asked.match == "whole":
-        return (
+        same = (
             f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that came out well, whichever "
             f"{judged.one}s those were."
         )
-    if judged.whole and not judged.tail:
-        return f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
-    return f"The same {judged.one} means one of the same title."
+    elif judged.whole and not judged.tail:
+        same = f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
+    else:
+        same = f"The same {judged.one} means one of the same title."
+    if not compared.asked.strata:
+        return same
+    return (
+        f"{same} Results meet only where these are the same: {_listed([_named(one) for one in compared.asked.strata])}."
+    )
+
+
+def _named(stratum: str) -> str:
+    role = stratum.removeprefix("as:")
+    return STRATA.get(stratum, FACETS.get(stratum, stratum).lower()) if role == stratum else f"who was asked as {role}"
+
+
+STRATA = {"model": "model", "how": "method"}
 
 
 def counted(number: int, one: str) -> str:
@@ -65,27 +102,48 @@ def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str
         if any(pair.n for pair in compared.pairs):
             return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
         return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
+    if compared.homes < FEW:
+        return f"Too little is shared to compare: {_shared(compared, judged, one)} with an outcome for {_all(names)}."
+    return (
+        f"On the {_shared(compared, judged, one)} with an outcome for {_all(names)}, {_each(compared, judged, names)}."
+    )
+
+
+def _shared(compared: Compared, judged: Judged, one: str) -> str:
+    """How many items are shared, in how many pairs, and what is independent in them."""
+    said = counted(compared.shared, one)
+    if compared.cells > compared.shared:
+        said += f" ({counted(compared.cells, 'time')} with all else equal)"
+    of = judged.whole or judged.one
+    return said if of == one or compared.homes == compared.shared else f"{said} of {counted(compared.homes, of)}"
+
+
+def _each(compared: Compared, judged: Judged, names: Sequence[str]) -> str:
     each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
-    return f"On the {counted(compared.shared, one)} with an outcome for {_all(names)}, {judged.means} {_listed(each)}."
+    return f"{judged.means} {_listed(each)}"
 
 
-def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
+def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> list[str]:
+    """What chance and a fixed guess would give. Where fewer than ten are shared only counts, and no test."""
+    firm = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None and not pair.faint]
+    faint = any(pair.faint for pair in compared.pairs if pair.n)
     said = []
-    if compared.fixed is not None:
+    if compared.shared and compared.homes < FEW and _are_counts(compared):
+        said.append(f"Of these, {_each(compared, judged, names)}.")
+    if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
         each = [f"{_often(compared, got)} for {name}" for got, name in zip(compared.fixed, names, strict=True)]
         said.append(f"Always guessing the same, at best, would have come true {_listed(each)}.")
-    tested = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None]
     if len(names) == 2:
-        said += [_of_pair(pair, judged) for pair in tested]
-    elif tested:
-        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in tested if _is_far(pair)]
+        said += [_of_pair(pair, judged) for pair in firm]
+    elif firm:
+        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in firm if _is_far(pair)]
         said.append(
-            f"Of {counted(len(tested), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
+            f"Of {counted(len(firm), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
             f"chance{': ' if far else ''}{', '.join(far)} (p at most {LIKELY} by exact paired tests, corrected for all "
             "of them by Holm's method)."
         )
-    if tested and any(pair.faint for pair in tested):
-        few = "" if len(tested) == 1 else " in at least one pair"
+    if faint:
+        few = "" if len(compared.pairs) == 1 else " in at least one pair"
         said.append(f"Fewer than {FEW} {judged.whole or judged.one}s are shared{few}: an example, not a finding.")
     return said
 
@@ -115,9 +173,14 @@ def _is_far(pair: Pair) -> bool:
 
 def _often(compared: Compared, true: float) -> str:
     """As a count where each item has one result, else on average."""
-    if compared.asked.match == "whole" or compared.averaged or not float(true).is_integer():
+    if not _are_counts(compared) or not float(true).is_integer():
         return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
     return f"{true:.0f} {'time' if true == 1 else 'times'}"
+
+
+def _are_counts(compared: Compared) -> bool:
+    """Whether each item has one result."""
+    return compared.asked.match != "whole" and not compared.averaged and compared.cells == compared.shared
 
 
 def _name(place: object, names: Sequence[str]) -> str:

@@ -7,19 +7,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
 from core.events import Rules
-from core.statistics import Pair
+from core.lab import FACETS
+from core.statistics import Pair, holm
 from core.statistics.subjects import MOST, compare_pairs
 from core.store.filters import Filter, condition, from_query
-from core.store.shared import ORDER, Asked, NotComparable, Subject, judged_of, rows, wide
+from core.store.shared import (
+    ORDER,
+    ROBOT,
+    Asked,
+    Match,
+    NotComparable,
+    Subject,
+    column,
+    judged_of,
+    rows,
+    where,
+    wide,
+)
 from core.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
 By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
 
@@ -32,11 +47,15 @@ class Compared:
 
     - `pairs` hold places in that list; a subject without an item is in none.
     - `rows` as filtered; `unplaced`: those of them that are no item: nothing was put to the test in them, or their
-      title names no one thing.
-    - `items`: how many are "parted", "same" or "not shared". `shared`: those with a value for every subject; `true`:
-      the sum of these values, `fixed`: what it would be at best for one fixed guess, None where nothing is guessed or
-      shared. `averaged`: how often a subject has more than one result on an item. `keys` name the items for `matrix`,
-      those on which subjects part first.
+      title names no one thing. `robots`: how many rows of robots were left out.
+    - `items`: how many are "parted", "same" or "not shared", item by item and for all else that is equal (`strata`).
+      `shared`: items with a value for every subject where all else is equal, `cells` how often that is so, and `homes`
+      what these items belong to. `true`: the sum over shared items of each subject's value, the mean over its cells;
+      `fixed`: what that would be at best for one fixed guess, None where nothing is guessed or shared. `averaged`: how
+      often a subject has more than one result in a cell. `keys` name the cells for `matrix`, those on which subjects
+      part first.
+    - `alone`: (what it is, how many rows, whose) of all that is not equal anywhere, so that it meets nothing.
+    - `meet`: how many items would be shared by each way to match.
     """
 
     asked: Asked
@@ -49,6 +68,11 @@ class Compared:
     fixed: tuple[float, ...] | None
     averaged: int
     keys: NDArray[np.uint64] = field(compare=False, repr=False)
+    cells: int = 0
+    homes: int = 0
+    robots: int = 0
+    alone: tuple[tuple[str, int, tuple[int, ...]], ...] = ()
+    meet: dict[Match, int] = field(default_factory=dict)
 
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
@@ -60,13 +84,23 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
     if by not in get_args(By):
         raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
     known = cast(By, by)
+    wanted = from_query(query)
     if known == "rules":
-        wanted = from_query(query)
-        return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
+        return known, tuple(
+            Subject(name, wanted, rules, _has_robots(known, wanted)) for name, rules in RULE_NAMES.items()
+        )
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
         raise NotComparable(f"{len(names)} are named; {MOST} can be compared at most.")
-    return known, tuple(Subject(name, filter_of(store, known, name, from_query(query))) for name in names)
+    filters = [filter_of(store, known, name, wanted) for name in names]
+    return known, tuple(
+        Subject(name, one, robots=_has_robots(known, one)) for name, one in zip(names, filters, strict=True)
+    )
+
+
+def _has_robots(by: By, wanted: Filter) -> bool:
+    """Whether robots are compared too: where models or runs are named. Else a mean over models would be of them."""
+    return by in ("model", "run") or bool(wanted.chosen.get("model") or wanted.runs)
 
 
 def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
@@ -111,7 +145,7 @@ def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped:
         for place, one in enumerate(subjects):
             if one.filter in [before.filter for before in subjects[:place]]:
                 continue
-            sql, values = condition(one.filter, viewer, stopped)
+            sql, values = where(one, viewer, stopped)
             found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
             for lab, count in found.fetchall():
                 if (known := store.labs.get(lab)) and known.judged:
@@ -122,22 +156,84 @@ def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped:
 def found(
     store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> Compared:
-    """What an address asks to be compared, in the first of its `labs` where it names none. Where `match` is not chosen
-    and nothing is shared exactly, items are what the rows belong to. Raises NotComparable.
+    """What an address asks to be compared, in the first of its `labs` where it names none. Where `match` is not chosen,
+    rows meet by what they belong to, such as the starter question, unless that is nothing, or all of one subject's were
+    given; what happens to be shared has no say in it, so one more row moves nothing else. Raises NotComparable.
     """
-    _, chosen = subjects(store, query)
+    by, chosen = subjects(store, query)
     if len(chosen) < 2:
         raise NotComparable(f"Choose two to {MOST} to compare.")
     lab = next(iter(labs(store, chosen, viewer, stopped)), "")
     if not lab:
+        if labs(store, [one._replace(robots=True) for one in chosen], viewer, stopped):
+            raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
         raise NotComparable("None of them has a result that could be compared.")
     asked = Asked(chosen, lab, "exact", viewer, stopped)
-    match, whole = (list(query.get("match", ())) or [""])[-1], judged_of(store, lab).whole
-    if match != "whole" or not whole:
-        compared = compare(store, asked)
-        if match == "exact" or not whole or any(pair.n for pair in compared.pairs):
-            return compared
-    return compare(store, replace(asked, match="whole"))
+    asked = replace(asked, strata=_strata(store, asked, by))
+    judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
+    if not judged.whole or asked.same_rows:
+        return compare(store, asked)
+    if match not in get_args(Match):
+        match = "exact" if _is_given(store, asked, judged.given) else "whole"
+    asked = replace(asked, match=cast(Match, match))
+    meet: dict[Match, int] = {one: _meeting(store, replace(asked, match=one)) for one in get_args(Match)}
+    return replace(compare(store, asked), meet=meet)
+
+
+def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
+    """What else must be equal where rows meet. Of models, methods and wordings everything that was not chosen to be
+    compared: else a mean of one model meets that of another. What somebody named as a whole, such as a run, may differ
+    as a whole; in it, what varies must be equal. Where one of the subjects asks no model at all, as a baseline does, it
+    meets any.
+    """
+    names = [name for name in _PLAIN if name != by]
+    names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
+    columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
+    held: list[list[set[str]]] = []
+    with store.limited() as cursor:
+        for one in asked.subjects:
+            sql, values = where(one, asked.viewer, asked.stopped)
+            # The columns that are looked up by run are made once a run.
+            of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from items where lab = ? and {sql}) items"  # noqa: S608  our own names
+            row = cursor.execute(f"select {columns} from {of}", [asked.lab, *values]).fetchone()  # noqa: S608  our own names
+            held.append([set(values or ()) for values in row or ()])
+    strata = []
+    for name, *of_subjects in zip(names, *held, strict=True):
+        whole = by in ("run", "filter", "rules") and all(len(values) < 2 for values in of_subjects)
+        asks_none = (name == "model" or name.startswith("as:")) and not all(values - {""} for values in of_subjects)
+        if not whole and not asks_none and len(set().union(*of_subjects)) > 1:
+            strata.append(name)
+    return tuple(strata)
+
+
+_PLAIN = ("model", *FACETS)
+
+
+def _is_given(store: Store, asked: Asked, given: str) -> bool:
+    """Whether all rows of one of the subjects are of runs whose tests were given to them."""
+    if not given:
+        return False
+    count = f"""select count(*) filter (coalesce(json_array_length(spec, '$."{given}"'), 0) = 0), count(*)"""
+    with store.limited() as cursor:
+        for one in asked.subjects:
+            sql, values = where(one, asked.viewer, asked.stopped)
+            of = f"(select distinct run from items where lab = ? and {sql}) join runs using (run)"  # noqa: S608  our own names
+            others, all_runs = cursor.execute(f"{count} from {of}", [asked.lab, *values]).fetchone() or (0, 0)
+            if all_runs and not others:
+                return True
+    return False
+
+
+def _meeting(store: Store, asked: Asked) -> int:
+    """How many items have a value for every subject where all else is equal."""
+    sql, values = rows(store, asked)
+    of_all = " and ".join(f"value_{i} is not null" for i in range(len(asked.subjects)))
+    with store.limited() as cursor:
+        row = cursor.execute(
+            f"with rows as ({sql}) select count(distinct unit) from ({wide(asked, 'rows')}) where {of_all}",  # noqa: S608  our own names
+            values,
+        ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def compare(store: Store, asked: Asked) -> Compared:
@@ -156,35 +252,87 @@ def compare(store: Store, asked: Asked) -> Compared:
             create temp table placed as with rows as ({sql}), homes as (
                 select home, row_number() over (order by home) as place from (select distinct home from rows)
             )
-            select subject, key, place as home, value, observed from rows join homes using (home)
+            select subject, key, unit, among, place as home, value, observed from rows join homes using (home)
             """,  # noqa: S608  our own names
             values,
         )
         cursor.execute(f"create temp table wide as {wide(asked, 'placed')}")
-        items = cursor.execute(f"select key, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
+        items = cursor.execute(f"select key, unit, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
         tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
+        # A guess counts for an item as the item's values do: by the mean over the cells in which it is shared.
         guessed = cursor.execute(
             f"""
+            with met as (select *, count(*) over (partition by unit) as cells from wide where {of_all})
             select subject, max(got) from (
-                select subject, sum(1.0 / [{", ".join(f"times_{i}" for i in places)}][subject + 1]) as got
-                from placed join wide using (key) where value is not null and {of_all} group by subject, observed
+                select subject, sum(1.0 / cells / [{", ".join(f"times_{i}" for i in places)}][subject + 1]) as got
+                from placed join met using (key) where value is not null group by subject, observed
             ) group by subject order by subject
             """  # noqa: S608  our own names
         ).fetchall()
+        alone = cursor.execute(
+            """
+            select among, count(*), list_sort(list(distinct subject)) as held from placed where key is not null
+            group by among having len(held) < ? order by 2 desc, 1
+            """,
+            [len(places)],
+        ).fetchall()
     counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally}
     some = [i for i in places if i in counted]
-    has = items[[f"rows_{i}" for i in some]].set_axis(some, axis=1) > 0
-    table = items[[f"value_{i}" for i in some]].set_axis(some, axis=1)
-    there = items[[f"value_{i}" for i in places]].dropna()
+    there = items[["unit", "home", *(f"value_{i}" for i in places)]].dropna()
+    of_items = there.groupby("unit").mean()
     return Compared(
         asked,
-        compare_pairs(table, has, items["home"]),
+        _pairs(items, some),
         tuple(counted.get(i, (0, 0))[0] for i in places),
         tuple(counted.get(i, (0, 0))[1] for i in places),
         {name: int((items["agree"] == name).sum()) for name in ("parted", "same", "not shared")},
-        len(there),
-        tuple(float(there[f"value_{i}"].sum()) for i in places),
+        len(of_items),
+        tuple(float(of_items[f"value_{i}"].sum()) for i in places),
         tuple(float(got) for _, got in guessed) if judged.guessed and guessed else None,
         int((items[[f"times_{i}" for i in places]] > 1).sum().sum()),
         items["key"].to_numpy(),
+        cells=len(there),
+        homes=int(there["home"].nunique()),
+        robots=_robots(store, asked),
+        alone=tuple((among, int(n), tuple(held)) for among, n, held in alone) if asked.strata else (),
     )
+
+
+def _pairs(items: DataFrame, some: Sequence[int]) -> tuple[Pair, ...]:
+    """Each two subjects over the items that both have where all else is equal, each by its mean over these cells."""
+    has = items[[f"rows_{i}" for i in some]].set_axis(some, axis=1) > 0
+    table = items[[f"value_{i}" for i in some]].set_axis(some, axis=1)
+    if items["unit"].is_unique:
+        return compare_pairs(table, has, items["home"])
+    pairs = [_pair(items, table[list(two)], has[list(two)]) for two in combinations(some, 2)]
+    together = holm([pair.test.p if pair.test else None for pair in pairs])
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, together, strict=True))
+
+
+def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
+    """Two subjects, item by item. An item that both have and nowhere with all else equal is each one's alone."""
+    import pandas as pd
+
+    unit, both = items["unit"], has.all(axis=1)
+    defined = table[both & table.notna().all(axis=1)]
+    values = defined.groupby(unit).mean().reindex(unit[both].unique())
+    apart = has.groupby(unit).any().drop(values.index)
+    alone = [pd.DataFrame({one: [one == name] * int(apart[name].sum()) for one in apart}) for name in apart]
+    held = pd.DataFrame(True, index=values.index, columns=table.columns)
+    home = items["home"].groupby(unit).first()
+    (pair,) = compare_pairs(
+        values, pd.concat([held, *alone], ignore_index=True).astype(bool), home.reindex(values.index)
+    )
+    return pair
+
+
+def _robots(store: Store, asked: Asked) -> int:
+    """How many rows of robots are left out; the same rows, read by several rules, count once."""
+    left = 0
+    with store.limited() as cursor:
+        for one in asked.subjects[:1] if asked.same_rows else asked.subjects:
+            if not one.robots:
+                sql, values = condition(one.filter, asked.viewer, asked.stopped)
+                count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names
+                left += int((cursor.execute(count, [asked.lab, *values]).fetchone() or (0,))[0])
+    return left

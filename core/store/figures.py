@@ -38,11 +38,6 @@ def of_runs(
     `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`, (record,
     field), the column record_field: whether the field is true wherever the run recorded it, null where it never did.
     """
-    claims = "".join(
-        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
-        f" where one.run = runs.run) as {record}_{field}"
-        for record, field in held
-    )
     left, values = condition(wanted, viewer, stopped)
     first = metrics[0]
     parts = ", ".join(f"max({column}) filter (metric = ?) as {column}" for column in ("low", "high", "n", '"of"'))
@@ -52,7 +47,7 @@ def of_runs(
             select run, {parts}{pivot(metrics)}
             from scores where "case" = '' and item = '' and rules = ? group by run
         )
-        select run, runs.at, title, model{_chosen(fields)}{claims}, by_run.* exclude (run), ? as rules
+        select run, runs.at, title, model{_chosen(fields)}{_held(store, held)}, by_run.* exclude (run), ? as rules
         from by_run join runs using (run)
         where lab = ? and by_run.n is not null and coalesce(forked_from, '') = ''
               and run in (select items.run from items where {left})
@@ -75,6 +70,7 @@ def of_cases(
     stopped: Sequence[str] = (),
     records: Mapping[str, tuple[type[Frozen], str]] | None = None,
     newest: int | None = None,
+    held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
     """One row for each of `metrics` of each case of a lab that came to its end, newest run first; else as `of_runs`.
 
@@ -106,7 +102,7 @@ def of_cases(
             where {left} and lab = ? and "case" <> '' group by items.run, items."case"
         ), done as (
             select run, "case", runs."at", cases.number, cases.title, coalesce(cases.model, runs.model, '') as model,
-                   wanted.* exclude (run, "case"){_chosen(fields)}{columns},
+                   wanted.* exclude (run, "case"){_chosen(fields)}{columns}{_held(store, held)},
                    -- The figures of a run's only case are those of the run.
                    if(coalesce(cases."of", 1) = 1, '', "case") as at_case
             from wanted join runs using (run) join cases using (run, "case") {joins}
@@ -141,6 +137,15 @@ def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped:
             values,
         ).fetchone()
     return int(row[0]) if row else 0
+
+
+def _held(store: Store, held: Sequence[tuple[str, str]]) -> str:
+    """A column for each (record, field): whether the field is true wherever the run recorded it."""
+    return "".join(
+        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
+        f" where one.run = runs.run) as {record}_{field}"
+        for record, field in held
+    )
 
 
 def _chosen(fields: Sequence[str]) -> str:

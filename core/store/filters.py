@@ -13,6 +13,7 @@ from typing import NamedTuple
 from core.lab import FACETS
 from core.runs.bundle import IMPORTED
 from core.store.queries import SEEN
+from core.store.versions import REPLACED
 
 IN_ITEMS = ("lab", "model", "outcome", "reason", "error", *FACETS)
 """Facets that are columns of the table `items`."""
@@ -61,6 +62,8 @@ class Filter:
     - `runs`: of these runs only, where it is not empty.
     - `recordings`: the runs that came with the app, and else all others.
     - `hidden`: the runs that their owners hid, and else all others.
+    - `older`: the runs that were read again since, and else all others, so that a run counts once. Runs that are named,
+      and those of a study, are there in any case.
     """
 
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -72,11 +75,12 @@ class Filter:
     runs: tuple[str, ...] = ()
     recordings: bool = False
     hidden: bool = False
+    older: bool = False
 
     @property
     def is_everything(self) -> bool:
         """Whether nothing is filtered out."""
-        return self == Filter(recordings=self.recordings, hidden=self.hidden)
+        return self == Filter(recordings=self.recordings, hidden=self.hidden, older=self.older)
 
     def without(self, facet: str) -> Filter:
         """The same, whatever the facet's value."""
@@ -103,8 +107,9 @@ class Filter:
             found["only"] = list(self.runs)
         if self.recordings:
             found["recordings"] = ["1"]
-        if self.hidden:
-            found["hidden"] = ["1"]
+        for name in ("hidden", "older"):
+            if getattr(self, name):
+                found[name] = ["1"]
         return found
 
 
@@ -125,6 +130,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
         runs=tuple(one for one in query.get("only", ()) if len(one) <= LONGEST)[:MOST_VALUES],
         recordings=_last(query, "recordings") == "1",
         hidden=_last(query, "hidden") == "1",
+        older=_last(query, "older") == "1",
     )
 
 
@@ -134,6 +140,8 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
     """
     runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
     runs.append((f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})", []))
+    if wanted.older or not (wanted.runs or "study" in wanted.chosen):
+        runs.append((f"run {'in' if wanted.older else 'not in'} ({REPLACED})", [viewer, viewer]))
     here: list[Where] = []
     for facet, values in wanted.chosen.items():
         if facet in IN_ITEMS:

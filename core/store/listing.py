@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.store.filters import MADE_BY, SAID, STATUS, Filter, condition
 from core.store.queries import SEEN
 from core.store.store import Store
+from core.store.versions import versions
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -190,18 +191,19 @@ def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Se
 
 def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
     """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
-    outcome, verdict.
+    outcome, verdict. Another reading of the same run is no other run.
     """
     sql, values = condition(Filter(), viewer)
+    same = [one.run for one in versions(store, place.run, viewer)] or [place.run]
     return store.query(
         f"""
         with others as (select distinct items.run, items."case", items."at", items.how from items where {sql})
         select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
         from cases join others using (run, "case")
-        where run <> ? and title in (select title from cases where run = ? and "case" = ?)
+        where run <> all(?) and title in (select title from cases where run = ? and "case" = ?)
         order by others."at" desc, others.run, number limit ?
         """,  # noqa: S608  our own names
-        [*values, place.run, place.run, place.case, limit],
+        [*values, same, place.run, place.case, limit],
         rows=None,
     )
 

@@ -40,14 +40,15 @@ class Estimate:
     `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
     of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
     cannot be known: `unknown` says why. `priced` is the day of the oldest price, `unverified` whether nobody compared
-    one of them with the provider's list. `missing` are runs whose data are not here, with what to do: no figure counts
-    their cases and calls. `items` has a run at least, and at so many an interval is `width` wide around a share of a
-    half, where it is widest; for `wanted_width` it takes `wanted_items`. `minutes` are what the calls take at the rate
-    at which this study's were answered so far, None where none was. `power_items` says how many shared items find a
-    difference with `wanted_power`, by what the difference is: between stated rates, or between two runs of this study
-    as far as they are; None: more than anybody makes. A run may end earlier at `stop_width`. `broken` rows of the data
-    sets cost their items; so many runs were `made_of_other` content of a data file, and count for nothing here.
-    `unlooked` is for how many runs there was no time to look up all that the response cache holds.
+    one of them with the provider's list. `missing` are runs that cannot be made, for their data are not here or a robot
+    knows nothing of these, with what to do: no figure counts their cases and calls. `items` has a run at least, and at
+    so many an interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes
+    `wanted_items`. `minutes` are what the calls take at the rate at which this study's were answered so far, None where
+    none was. `power_items` says how many shared items find a difference with `wanted_power`, by what the difference is:
+    between stated rates, or between two runs of this study as far as they are; None: more than anybody makes. A run may
+    end earlier at `stop_width`. `broken` rows of the data sets cost their items; so many runs were `made_of_other`
+    content of a data file, and count for nothing here. `unlooked` is for how many runs there was no time to look up all
+    that the response cache holds.
     """
 
     study: str
@@ -308,7 +309,7 @@ def lines(found: Estimate) -> Iterator[str]:
     """The estimate for a person."""
     yield f"{found.study}: {found.runs} runs, {found.completed} of them completed; {found.cases} cases to be measured."
     by_role = ", ".join(f"{role} {n:,}" for role, n in found.calls.items() if n) or "none"
-    of_which = ", of the runs whose data are here" if found.missing else ""
+    of_which = ", of the runs that can be made" if found.missing else ""
     yield f"Calls at most{of_which}: {sum(found.calls.values()):,} ({by_role})."
     if found.free:
         yield f"  {found.free:,} of them ask robots, which cost nothing."

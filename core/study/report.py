@@ -235,7 +235,10 @@ def _limits(
             "wordings or a later version of it would differ is not in them."
         )
     if any(row["p"] is not None for row in rows):
-        yield "Each p is of a paired t test on shared items; Holm's corrects for all tests of its table, for no others."
+        yield (
+            "Each p is of a paired test on shared items, named beside it (in a paper's tables a t test, as there); "
+            "Holm's corrects for all tests of its table, for no others. How the intervals of two cells lie is no test."
+        )
     if any(row["source"] for row in rows):
         yield (
             "What stands in italics beside a dotted line was printed by a paper: of other models, at another time, on "

@@ -16,6 +16,7 @@ from core.statistics import power_of_pairs
 from core.study import multiverse, named, people
 from core.study.cells import BLANK, Row, cells
 from core.study.early import stopped_early
+from core.study.paired import DIFFERENCES, differences
 from core.study.plan import Planned, Study, TableOf
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def rows(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 
 def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """All tables, cell by cell: what the controls read, then those that the study asks for, what hangs on choices, and
+    """All tables, cell by cell: what the controls read, then those that the study asks for, each with the differences
+    between its cells where that is no paper's (`core.study.paired`), what hangs on choices, and
     where the truth of several models is known, how many items tell them apart. Empty where nothing has been run.
     """
     found = controls(labs, frame)
@@ -189,7 +191,10 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
             row_of = [one for one in by if one in table.rows]
             column_of = [one for one in by if one in table.columns]
             made = cells(chosen, row_of, column_of, title, lab.metric(name).is_share)
-            found += [{"table": f"{table.title or lab.title}: {title}", **cell} for cell in made]
+            called = f"{table.title or lab.title}: {title}"
+            found += [{**cell, "table": called} for cell in made]
+            beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title) if len(made) > 1 else []
+            found += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
     return found
 
 

@@ -1,4 +1,6 @@
-"""Beside whoever reads automatically, rules or a model: how often it is right by people's labels so far."""
+"""Beside whoever reads automatically, rules or a model: how often it is right by a blind audit, and how many labels,
+which people gave while looking at chosen rows, hold it right.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,14 @@ import streamlit as st
 
 from core import entry
 from core.lab import Judgement, Lab
-from core.statistics import FEW
-from core.store import labels, queries
+from core.store import audits, labels, queries
+from core.store.audits import Audit, Reader
 from core.store.labels import BorneOut
 from core.store.store import Store, StoreError
 from pages.parts import session
 from pages.parts.models import short
 from pages.parts.text import plain
+from pages.shell import PAGES
 
 
 def of_lab(lab: Lab) -> dict[Judgement, list[BorneOut]]:
@@ -32,14 +35,18 @@ def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[st
 
 
 def beside(run_id: str, role: str, model: str, read: bool) -> None:
-    """Below a call: how often the rules that `read` it, and the `model` that was asked as `role`, are right."""
+    """Below a call: how often the rules that `read` it are right by a blind audit; and how many labels hold them, and
+    the `model` that was asked as `role`, right.
+    """
     if not (of := _lab(run_id)):
         return
+    if read and (audit := audited(of)):
+        st.caption(f"How answers are read, by a blind audit: {of_audit(audit)}")
     for judged, readers in of_lab(of).items():
         here = read if not judged.role else judged.role == role
         readers = [one for one in readers if not judged.role or model in one.reader.split(", ")]
         if here and readers:
-            st.caption(f"{judged.title}, by labels: {said_of(readers)}.")
+            st.caption(f"{judged.title}: {said_of(readers)}, {CHOSEN}.")
 
 
 def _lab(run_id: str) -> Lab | None:
@@ -51,11 +58,17 @@ def _lab(run_id: str) -> Lab | None:
 
 
 def said_of(readers: list[BorneOut]) -> str:
-    """The readers in a line; of fewer than ten labels only how many there are."""
-    return "; ".join(
-        said(one) if one.n >= FEW else f"**{plain(short(one.reader))}** {labelled(one.n)} so far; figures from {FEW} on"
-        for one in readers
-    )
+    """The readers in a line, as counts: who labelled chose the rows and saw what was read."""
+    return "; ".join(map(said, readers))
+
+
+CHOSEN = "given while looking at chosen rows"
+"""What labels in Browse are, and what makes a share of them no share of anything."""
+
+
+def said(found: BorneOut) -> str:
+    """How many labels hold a reader right."""
+    return f"**{plain(short(found.reader))}** right by {found.right:,} of {labelled(found.n)}"
 
 
 def labelled(n: int) -> str:
@@ -63,14 +76,39 @@ def labelled(n: int) -> str:
     return f"{n:,} label{'' if n == 1 else 's'}"
 
 
-def said(found: BorneOut) -> str:
-    """How often a reader is right, with what corrects for chance."""
-    often = f"**{plain(short(found.reader))}** right in {found.right} of {found.n}"
-    if found.balanced.value is None and found.kappa.value is None:
-        return f"{often} (too few or too much alike for balanced accuracy and kappa)"
-    few = ", for of the others nobody said what they should be" if found.balanced.n < found.n else ""
-    figures = f"balanced accuracy {figure(found.balanced.value)}, kappa {figure(found.kappa.value)}"
-    return f"{often} ({figures}, n {found.balanced.n}{few})"
+def of_audit(audit: Audit) -> str:
+    """What a blind audit found, or how far it is."""
+    here, judged = len(audit.drawn), len(audit.drawn) - len(audit.left)
+    gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
+    if audit.left:
+        return f"{judged:,} of a drawn {audit.of:,} judged so far; the figure comes with the last.{gone}"
+    unsure = f" {audit.unsure:,} of the {audit.of:,} could not be told." if audit.unsure else ""
+    each = [in_audit(one, audit) for one in audit.readers]
+    return f"{'. '.join(each) or 'None could be judged'}.{unsure}{gone}"
+
+
+def in_audit(found: Reader, audit: Audit) -> str:
+    """How often a set of rules is right by a blind audit."""
+    share = found.share
+    between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
+    return (
+        f"**{found.rules.capitalize()} rules** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
+        f"{found.n:,}, weighted back to {audit.population:,} answers; kappa {figure(found.kappa.value)}"
+    )
+
+
+def audited(lab: Lab) -> Audit | None:
+    """The latest blind audit of the lab's readings that came to its end."""
+    try:
+        keeper = entry.keeper()
+    except StoreError:
+        return None
+    return next((one for one in _audits(keeper.store, lab.name, session.viewer(), keeper.changes) if one.readers), None)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[Audit]:
+    return audits.audits(_store, entry.labs()[lab], viewer)
 
 
 def figure(value: float | None) -> str:
@@ -82,33 +120,45 @@ def below_outcomes(labs: list[str]) -> None:
     """Below the facet of outcomes, which were read automatically: how often that is right in these labs."""
     for name in labs:
         lab = entry.labs().get(name)
+        if lab and (audit := audited(lab)):
+            st.caption(f"{plain(lab.title)}: outcomes are read by rules; by a blind audit {of_audit(audit)}")
         for judged, readers in (of_lab(lab) if lab else {}).items():
             by_rules = [one for one in readers if one.reader == "repaired rules"]
             if lab and not judged.role and by_rules:
-                st.caption(f"{plain(lab.title)}: outcomes are read by rules; by labels {said_of(by_rules)}.")
+                st.caption(f"{plain(lab.title)}: outcomes are read by rules; {said_of(by_rules)}, {CHOSEN}.")
 
 
 def everywhere() -> None:
-    """All readers of all labs in a table; nothing where nobody labelled."""
+    """What blind audits found of all labs' readers, and the labels on chosen rows, which are counts; nothing where
+    nobody did either.
+    """
+    labs = list(entry.labs().values())
+    found = [(lab, one) for lab in labs if (one := audited(lab))]
     rows = [
         {
             "Lab": lab.title,
             "What is judged": judged.title,
             "Who read": short(one.reader),
-            "Right by labels": f"{one.right:,} of {one.n:,}" if one.n >= FEW else f"{labelled(one.n)} so far",
-            "Balanced accuracy": figure(one.balanced.value) if one.n >= FEW else "–",
-            "Kappa": figure(one.kappa.value) if one.n >= FEW else "–",
-            "n of these two": f"{one.balanced.n:,}",
+            "Right by labels": f"{one.right:,} of {labelled(one.n)}",
         }
-        for lab in entry.labs().values()
+        for lab in labs
         for judged, readers in of_lab(lab).items()
         for one in readers
     ]
-    if not rows:
+    if not rows and not found:
         return
     st.header("How often readers are right", anchor=False)
-    st.markdown(
-        "What rules and models read automatically, held against the verdicts that people passed on single cases. "
-        f"Figures come from {FEW} labels on. Who labels chooses which cases, so this is no rate over all of them."
-    )
-    st.table(rows, border="horizontal", hide_index=True, alt="How often each reader is right by people's labels")
+    for lab, audit in found:
+        st.markdown(f"{plain(lab.title)}, by a blind audit: {of_audit(audit)}")
+    if rows:
+        st.markdown(
+            f"The verdicts that people passed on single cases were {CHOSEN}, with the reading before their eyes. They "
+            "are counts, and no rate over anything: a blind audit gives that."
+        )
+        st.table(rows, border="horizontal", hide_index=True, alt="How many labels hold each reader right")
+    audit_link()
+
+
+def audit_link() -> None:
+    """The way to a blind audit."""
+    st.page_link(PAGES / "results/audit.py", label="Blind audit", icon=":material/fact_check:")

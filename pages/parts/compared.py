@@ -21,6 +21,8 @@ SETTLED = ("kept", "broken", "not settled")
 class Cell(NamedTuple):
     """One test and what came of it in one run. `key` is the same in every run that made it; `title` says what was put
     to the test and `text` what came out, a sentence, both as Markdown. `label` is the lab's own word for the state.
+    `expected` is what the explanation let one expect and `gave` what was answered, each in a word that is the same in
+    every run where it is the same; empty where a test has no such two.
     """
 
     key: str
@@ -28,6 +30,8 @@ class Cell(NamedTuple):
     state: State
     text: str = ""
     label: str = ""
+    expected: str = ""
+    gave: str = ""
 
 
 class Row(NamedTuple):
@@ -50,8 +54,46 @@ class Row(NamedTuple):
         return all(cell is not None and cell.state in SETTLED for cell in self.cells)
 
     @property
-    def parts(self) -> bool:
-        """Whether not the same came of it in all."""
+    def is_answered(self) -> bool:
+        """Whether it is known of every run what was answered, and what was expected, be that in doubt."""
+        return all(
+            cell is not None and cell.expected and cell.gave and cell.state in (*SETTLED, "in doubt")
+            for cell in self.cells
+        )
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether what one could expect is not known for sure in one of them."""
+        return any(cell is not None and cell.state == "in doubt" for cell in self.cells)
+
+    @property
+    def answers_differ(self) -> bool:
+        """Whether the runs were not all answered alike, where that is known of all."""
+        return self.is_answered and len({cell.gave for cell in self.cells if cell}) > 1
+
+    @property
+    def expectations_differ(self) -> bool:
+        """Whether one could not expect the same in all runs, where that is known of all and not in doubt."""
+        return self.is_answered and not self.is_in_doubt and len({cell.expected for cell in self.cells if cell}) > 1
+
+    @property
+    def parting(self) -> str:
+        """In what the runs part, in words; empty where they do not. What came of a test (kept, broken) differs already
+        where one could expect something else of the same answer: that the answers differ is another matter.
+        """
+        if self.is_answered:
+            words = {
+                (False, False): "",
+                (False, True): "the same answer, but one could not expect the same",
+                (True, False): "not the same answer",
+                (True, True): "not the same answer, and one could not expect the same",
+            }
+            return words[self.answers_differ, self.expectations_differ]
+        return "what came of it differs" if self.comes_out_otherwise else ""
+
+    @property
+    def comes_out_otherwise(self) -> bool:
+        """Whether not the same came of it in all: kept in one, say, and broken in another."""
         return self.is_settled and len({(cell.state, cell.label) for cell in self.cells if cell}) > 1
 
 
@@ -122,24 +164,43 @@ def _numbered(tests: Sequence[Cell]) -> Iterator[tuple[tuple[str, int], Cell]]:
 
 
 def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
-    """On how many rows the runs part, of how many; and a sentence each on the rows that this does not count."""
+    """On how many rows the runs were answered alike and on how many one could expect something else, of how many; where
+    that is not known, on how many not the same came of it. And a sentence each on the rows that this does not count.
+    """
     shared = [row for row in rows if row.is_shared]
-    settled = [row for row in shared if row.is_settled]
-    parted = sum(row.parts for row in settled)
-    if not settled:
+    answered = [row for row in shared if row.is_answered]
+    told = answered or [row for row in shared if row.is_settled]
+    if not told:
         headline = f"No {one} has an outcome in all of them."
-    elif not parted:
-        headline = f"On none of {_number(len(settled), one)} do they part."
+    elif answered:
+        alike = sum(not row.answers_differ for row in answered)
+        headline = f"They gave the same answers to {alike} of {_number(len(answered), one)}; {_expectations(answered)}"
     else:
-        headline = f"On {parted} of {_number(len(settled), one)} they part."
+        parted = sum(row.comes_out_otherwise for row in told)
+        headline = f"On {parted or 'none'} of {_number(len(told), one)} what came of it differs."
     more = [f"{len(shared)} in all of them."] if shared else []
-    if left := len(shared) - len(settled):
-        more.append(f"{left} of these cannot be compared: set aside, not read, failed or not done in at least one.")
+    if left := len(shared) - len(told):
+        more.append(
+            f"{left} of these cannot be compared: set aside, without a verdict, not read, failed or not done in one."
+        )
     only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
     for there, number in only.items():
         who = " and ".join(name for name, has in zip(names, there, strict=True) if has)
         more.append(f"{number} only in {who}.")
     return headline, more
+
+
+def _expectations(answered: Sequence[Row]) -> str:
+    """On how many rows one could expect something else, of those on which that is not in doubt."""
+    sure = [row for row in answered if not row.is_in_doubt]
+    other, doubtful = sum(row.expectations_differ for row in sure), len(answered) - len(sure)
+    what = "what you could expect from their explanations"
+    if not sure:
+        return f"{what} is in doubt on each."
+    if not doubtful:
+        return f"{what} differs on {other}." if other else f"{what} is the same on each."
+    told = f"differs on {other} of {len(sure)}" if other else f"is the same on {len(sure)}"
+    return f"{what} {told}, and is in doubt on {doubtful}."
 
 
 def _number(number: int, one: str) -> str:

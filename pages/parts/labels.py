@@ -1,4 +1,4 @@
-"""What whoever looks says of a case or a trial: by keys, with tags and a note; and how far readings hold."""
+"""What whoever looks says of a case or a trial: by keys, with tags and a note; and what labels say of readings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import streamlit as st
 from core import entry
 from core.lab import Judgement, Lab, Trial
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.runs.transcript import Transcript
+from core.runs.transcript import Transcript, name_of
 from core.store import labels
 from core.store.store import StoreError
 from pages.parts import borne_out, rooms, session
-from pages.parts.borne_out import figure
 from pages.parts.text import plain, shortened
 
 KEYS = "123456789"
@@ -59,7 +58,8 @@ class _Labelling:
         self.own = Label()
         self.others: list[Label] = []
         for who, said in self.visit.labels(run_id).items():
-            here = [event for event in said if (event.case, event.item) == (case, trial)]
+            of_label = (event for event in said if event.record == name_of(Label))
+            here = [event for event in of_label if (event.case, event.item) == (case, trial)]
             if here and who == self.visit.labeller:
                 self.own = Label.model_validate(here[-1].data)
             elif here:
@@ -191,17 +191,16 @@ class _Labelling:
         self.visit.label(self.run_id, self.case, self.trial, label)
 
     def _borne_out(self, one: Judgement) -> None:
-        """How often whoever read is right by all labels so far, and how far labellers agree."""
+        """How many labels so far hold whoever read right, and how often labellers agree: they chose where."""
         if self.store is None:
             return
         sayings = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
         if people := labels.labellers(self.store, self.lab, one, self.viewer):
             sayings.append(
-                f"{people.n} were given by two or more of {people.people} people: alpha {figure(people.alpha)}, kappa "
-                f"of the two who share most {figure(people.kappa.value)} (n {people.kappa.n})"
+                f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"
             )
         if sayings:
-            st.caption(f"{one.title}, by the labels in all runs so far: {'; '.join(sayings)}.")
+            st.caption(f"{one.title}, by the labels in all runs so far, {borne_out.CHOSEN}: {'; '.join(sayings)}.")
 
 
 USUAL = ("yes", "no", "neither")

@@ -10,14 +10,10 @@ PLAIN = {"displayModeBar": False}
 Saved = Literal["PNG", "SVG"]
 
 
-def saved_as(kind: Saved, name: str, is_box: bool = False) -> dict[str, object]:
-    """With a bar of the tools that help: to save the picture as a file of that kind and name, made in the browser, and
-    with `is_box` to choose marks by a box.
-    """
-    # In the mode of the box a click chooses nothing: the other mode leads back.
-    buttons = [*(["select2d", "pan2d"] if is_box else []), "toImage"]
+def saved_as(kind: Saved, name: str) -> dict[str, object]:
+    """With a bar of one tool: to save the picture as a file of that kind and name, made in the browser."""
     return {
         "displaylogo": False,
-        "modeBarButtons": [buttons],
+        "modeBarButtons": [["toImage"]],
         "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2 if kind == "PNG" else 1},
     }

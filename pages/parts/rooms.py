@@ -53,8 +53,8 @@ class Room:
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
-    - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view)` does
-      so in a screen or two, for the story on the front page.
+    - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view, row)`
+      does so in a screen or two, for the story on the front page, by that trial where one is named.
     - `methods()` draws the lab's section of the Methods page.
     - `side` is what it takes to set runs of the lab side by side.
     """
@@ -74,7 +74,7 @@ class Room:
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     slides: Callable[[Any, bool], list[slides.Slide]] = slides.of_any
-    scene: Callable[[Any], list[slides.Slide]] = lambda view: []
+    scene: Callable[[Any, str], list[slides.Slide]] = lambda view, row: []
     methods: Callable[[], None] = lambda: None
     side: Side = ALIKE
 

@@ -65,7 +65,7 @@ def go(
     if to["sort"] == "newest":
         del to["sort"]
     if to.get("show") == "pictures":
-        to |= {name: values for name in ("picture", "choice") if (values := read().get(name))}
+        to |= {name: values for name in ("picture", "choice", "robots") if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
     to |= {name: values for name, values in opening(at).items() if values}
@@ -87,6 +87,16 @@ def choose(picture: str, choice: str) -> None:
     """Take a choice of a picture."""
     others = [one for one in read().get("choice", ()) if not one.startswith(f"{picture}:")]
     change(choice=[*others, f"{picture}:{choice}"])
+
+
+def robots() -> bool:
+    """Whether pictures show robots among language models."""
+    return st.query_params.get("robots") == "1"
+
+
+def show_robots(wanted: bool) -> None:
+    """Show robots among language models, or leave them out."""
+    change(robots=["1"] if wanted else [])
 
 
 def open_at(place: Place | None) -> None:

@@ -42,6 +42,10 @@ def head() -> None:
             shell.PAGES / "results/compare.py", label="Compare", icon=":material/balance:",
             query_params=address.wanted().query(),
         )  # fmt: skip
+        st.page_link(
+            shell.PAGES / "results/audit.py", label="Blind audit", icon=":material/fact_check:",
+            query_params=address.wanted().query(),
+        )  # fmt: skip
 
 
 def pager(found: Listed, what: str) -> None:

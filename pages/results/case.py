@@ -18,7 +18,7 @@ from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.runs.story import story
 from core.runs.transcript import CaseLog, Transcript, name_of, transcript
-from core.store import queries
+from core.store import queries, versions
 from core.store.store import StoreError
 from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
@@ -242,6 +242,7 @@ def main(run_id: str) -> None:
     present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
+    _versions(run_id, lab)
     fork.note(state)
     if not active:
         damage(run_id)
@@ -274,6 +275,29 @@ def _read_again(run_id: str, state: Transcript) -> None:
             problems(error)
         else:
             st.rerun()
+
+
+def _versions(run_id: str, lab: Lab) -> None:
+    """Which reading of its answers this is, where there are several, which of them counts, and what it changed."""
+    with suppress(StoreError):
+        store, viewer = entry.keeper().store, session.viewer()
+        known = {one.run: one for one in versions.versions(store, run_id, viewer)}
+        if len(known) < 2 or run_id not in known:
+            return
+        here = known[run_id]
+        with st.container(border=True, gap="xsmall", key="versions"):
+            if here.of:
+                st.markdown("**The answers of an earlier run, read again by later rules.**")
+            if here.of in known:
+                changes, of = versions.changed(store, here.of, run_id)
+                st.markdown(plain(versions.told(changes, of, rooms.words())))
+                st.page_link(PAGES / "results/case.py", label="As it was read before", query_params={"run": here.of})
+            counts = next((one.run for one in known.values() if one.counts), run_id)
+            if counts == run_id:
+                st.caption(f"Of the {len(known)} readings of these answers this one counts, in lists and comparisons.")
+            else:
+                st.caption("Its answers were read again since. That reading counts in lists and comparisons, not this.")
+                st.page_link(PAGES / "results/case.py", label="The reading that counts", query_params={"run": counts})
 
 
 def _sender(run_id: str) -> None:

@@ -15,7 +15,7 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, shared
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.shared import Match, NotComparable
+from core.store.shared import NotComparable
 from core.store.store import QueryRefused, Store, StoreError
 from pages.parts import session
 from pages.parts.compared import told_apart
@@ -131,7 +131,8 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
                 on_change=lambda: go(lab=[st.session_state["lab"]]),
             )  # fmt: skip
         if judged.whole and not compared.asked.same_rows:
-            ways: dict[Match, str] = {"exact": f"the same {judged.one}", "whole": f"the same {judged.whole}"}
+            same = {"whole": judged.whole, "exact": judged.one}
+            ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             st.session_state["match"] = compared.asked.match
             st.segmented_control(
                 "They meet on", list(ways), format_func=lambda one: ways[one], required=True, key="match",
@@ -186,7 +187,9 @@ def main() -> None:
 
 def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
     """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
-    return [] if by in ("filter", "run") else _offered(looked, by, wanted)[:2]
+    offered = [] if by in ("filter", "run") else _offered(looked, by, wanted)
+    # Robots meet each other where somebody chooses them, or where there is nothing else.
+    return sorted(offered, key=lambda one: by == "model" and one.startswith("control/"))[:2]
 
 
 def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:

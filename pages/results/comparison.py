@@ -14,6 +14,8 @@ from core.store import compared_in_words, listing, shared
 from core.store.comparing import Compared
 from core.store.shared import Asked
 from core.store.store import Store
+from pages.parts import rooms
+from pages.parts.models import short
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
 from pages.results import address, beside
@@ -95,6 +97,11 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     found = shared.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE])
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
+    if (found["among"] != "").any():
+        called = rooms.words()
+        shown["All else"] = [
+            " · ".join(called.get(part) or short(part) for part in among.split(" · ")) for among in found["among"]
+        ]
     ahead = len(shown)
     for i, name in enumerate(names):
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
@@ -146,6 +153,7 @@ def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
     """The whole matrix, as a file holds it."""
     found = shared.matrix(store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
+    columns["all else that is equal"] = found["among"]
     for i, name in enumerate(names):
         columns[name] = found[f"value_{i}"]
         columns[f"{name}: results with a value"] = found[f"times_{i}"]

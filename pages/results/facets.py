@@ -56,6 +56,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
             _figure(wanted)
     _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted, "recordings")
     _toggle("Hidden", "The runs that were hidden, in place of all others.", wanted, "hidden")
+    _toggle("Earlier readings", "Runs whose answers were read again since, in place of all others.", wanted, "older")
     if not wanted.is_everything:
         st.button(
             "Clear all filters",

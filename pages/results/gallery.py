@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import streamlit as st
 
 from core import entry
+from core.charts.marks import PALETTE
 from core.lab import Lab, Picture
 from core.store import figures
-from core.store.filters import MOST_VALUES, TITLES, Filter
+from core.store.filters import TITLES, Filter
 from core.store.listing import Place
 from pages import shell
 from pages.parts.pictures import Saved, saved_as
@@ -21,7 +22,7 @@ from pages.results import address
 from pages.results.facets import Looked
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 
 _COLUMNS = {
@@ -54,6 +55,10 @@ def draw(looked: Looked, wanted: Filter) -> None:
             shell.PAGES / "results/browse.py", label="All pictures", icon=":material/arrow_back:", query_params=query
         )
     read = [(lab, one, frame(looked, wanted, lab, one)) for lab, one in named or every]
+    named_too = any(map(is_robot, wanted.chosen.get("model", ())))
+    apart = [] if named_too else robots([rows for *_, rows in read])
+    if apart and not address.robots():
+        read = [(lab, one, without_robots(rows)) for lab, one, rows in read]
     drawn = [(lab, one, rows, tables) for lab, one, rows in read if (tables := first_table(one, rows))]
     if not drawn:
         st.info("There is nothing to draw: a picture takes runs that came to a figure.", icon=":material/insights:")
@@ -65,19 +70,43 @@ def draw(looked: Looked, wanted: Filter) -> None:
         said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not come to an end, and are in no picture.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(" ".join([*said, "Repaired rules. A click on a mark leads to what is behind it."]))
+        if apart:
+            st.session_state["robots-too"] = address.robots()
+            st.toggle(
+                f"Robots too ({len(apart)})", key="robots-too",
+                on_change=lambda: address.show_robots(st.session_state["robots-too"]),
+                help="Robots of known truth are controls: among language models they are drawn only if you want them.",
+            )  # fmt: skip
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
         picture(lab, one, rows, tables, wanted, kind)
 
 
+def is_robot(model: str) -> bool:
+    """Whether it is a control, whose truth is known."""
+    return model.startswith("control/")
+
+
+def without_robots(rows: DataFrame) -> DataFrame:
+    """What language models did; all of it where none of it is theirs."""
+    of_robots = rows["model"].fillna("").map(is_robot).astype(bool)
+    of_models = ~of_robots & (rows["model"].fillna("") != "")
+    return rows[~of_robots] if of_models.any() else rows
+
+
+def robots(frames: Sequence[DataFrame]) -> list[str]:
+    """The robots that stand among language models in one of these, and are left out there unless they are wanted."""
+    found = {model for rows in frames for model in {*rows["model"].dropna()} - {*without_robots(rows)["model"]}}
+    return sorted(found)
+
+
 def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
     """What the picture is made of."""
     which = (looked.store, lab.name, one.metrics, wanted)
+    whose: dict[str, Any] = {"fields": one.fields, "viewer": looked.viewer, "stopped": looked.stopped, "held": one.held}
     if one.of == "runs":
-        return figures.of_runs(*which, fields=one.fields, viewer=looked.viewer, stopped=looked.stopped, held=one.held)
-    return figures.of_cases(
-        *which, fields=one.fields, viewer=looked.viewer, stopped=looked.stopped, records=one.records, newest=one.newest
-    )
+        return figures.of_runs(*which, **whose)
+    return figures.of_cases(*which, **whose, records=one.records, newest=one.newest)
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
@@ -92,7 +121,7 @@ def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
 
 @st.fragment
 def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter, kind: Saved) -> None:
-    """A picture with the sentence on it, its table, and what a click or a box leads to. `tables` keeps what was made of
+    """A picture with the sentence on it, its table, and what a click leads to. `tables` keeps what was made of
     `rows` for each choice.
     """
     key = f"{lab.path}-{one.name}"
@@ -126,22 +155,23 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
         if not len(table):
             st.caption(f"Nothing measured yet: {choice}.")
             return
+        if "chosen" in table and len(table) > 1:
+            table = table.assign(chosen=_in_colour(table, key))
         sentence = one.takeaway(table, choice)
         st.markdown(f"**{plain(sentence)}**")
         picked = st.plotly_chart(
             one.draw(table, choice, theirs if published else ()),
             key=f"{key}-{choice}",
-            config=saved_as(kind, key, one.is_box),
+            config=saved_as(kind, key),
             on_select="rerun",
-            selection_mode=("points", "box") if one.is_box else "points",
+            selection_mode="points",
             alt=f"{one.title}. {sentence}",
         )["selection"]
         st.caption(one.caption)
-        _lead([parse_qs(point["customdata"][0]) for point in picked["points"] if "customdata" in point],
-              bool(picked["box"]), wanted, key)  # fmt: skip
+        _lead([parse_qs(point["customdata"][0]) for point in picked["points"] if "customdata" in point], wanted)
         with st.expander("Table", icon=":material/table:", key=f"{key}-table", on_change="rerun") as more:
             if more.open:
-                shown = table.drop(columns="link", errors="ignore")
+                shown = table.drop(columns=["link", "chosen"], errors="ignore")
                 st.dataframe(
                     shown,
                     hide_index=True,
@@ -152,24 +182,26 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                 as_csv(shown, key)
 
 
-def _lead(links: list[dict[str, list[str]]], is_box: bool, wanted: Filter, key: str) -> None:
-    """To the runs that a box holds, or to what the clicked mark stands for: its run and case, or a filter."""
+def _in_colour(table: DataFrame, key: str) -> Series[bool]:
+    """The reader's choice of what is in colour; at first the picture's own."""
+    names = list(dict.fromkeys(table["label"]))
+    # Where a filter took some away, the others stay chosen.
+    kept = [name for name in st.session_state.get(f"{key}-chosen", table[table["chosen"]]["label"]) if name in names]
+    st.session_state[f"{key}-chosen"] = kept
+    picked = st.multiselect("In colour", names, key=f"{key}-chosen", max_selections=len(PALETTE))
+    return table["label"].isin(picked)
+
+
+def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
+    """To what the clicked mark stands for: its run and case, or a filter of a list."""
     if not links:
         return
-    if is_box:
-        runs = list(dict.fromkeys(one["run"][0] for one in links))
-        some = f"the first {MOST_VALUES} of {len(runs)}" if len(runs) > MOST_VALUES else f"{len(runs)}"
-        if st.button(
-            f"List {some} chosen run{'s' if len(runs) > 1 else ''}", icon=":material/list:", key=f"{key}-list"
-        ):
-            address.go(show="runs", filter=replace(wanted, runs=tuple(runs[:MOST_VALUES])))
-            st.rerun()
-    elif "run" in links[0]:
+    if "run" in links[0]:
         address.go(show="runs", at=Place(*(links[0].get(name, [""])[0] for name in Place._fields)))
         st.rerun()
     else:
         for name, values in links[0].items():
             if name in TITLES:
                 wanted = wanted.choosing(name, values)
-        address.go(show="cases", filter=wanted)
+        address.go(show=links[0].get("show", ["cases"])[0], filter=wanted)
         st.rerun()

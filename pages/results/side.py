@@ -89,7 +89,7 @@ def watched(columns: list[Column], lab: Lab) -> None:
 
 
 def draw(columns: list[Column], lab: Lab) -> None:
-    """On how many rows they part; each run's verdict, tiles and explanation; the rows."""
+    """In what they part, and on how many rows; each run's verdict, tiles and explanation; the rows."""
     side, case = rooms.of(lab).side, st.query_params.get("case", "")
     shown = [one for one in columns if not one.trouble]
     names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
@@ -193,13 +193,13 @@ def _edited(before: str, after: str) -> str:
 
 
 def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> None:
-    """Each row in all columns; that they part in it is marked."""
+    """Each row in all columns; in what they part there is marked."""
     side = rooms.of(lab).side
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
             anchor(f"row-{number}")
-            mark = " :violet-badge[:material/call_split: they part here]" if row.parts else ""
+            mark = f" :violet-badge[:material/call_split: {row.parting}]" if row.parting else ""
             st.markdown(f"**{number}** {row.title}{mark}")
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:

@@ -18,6 +18,7 @@ from core.store.filters import MOST_VALUES, Filter
 from core.study import people, report, tables
 from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
+from core.study.paired import DIFFERENCES
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
 from core.text.glossary import on_hover
@@ -117,8 +118,19 @@ def draw(study: Study, found: Found) -> None:
         if title == tables.CONTROLS:
             _controls(found, places)
         elif title != "Power" and not title.startswith(MULTIVERSE):
-            st.subheader(plain(title), anchor=False, help=_meaning(title.rpartition(": ")[2]))
-            _table([found.cells[place] for place in places], [found.links[place] for place in places], title)
+            figure = title.rpartition(": ")[2].removesuffix(DIFFERENCES)
+            cells, links = [found.cells[place] for place in places], [found.links[place] for place in places]
+            if title.endswith(DIFFERENCES) and len(places) > LARGEST:
+                with st.expander(plain(title), icon=":material/difference:"):
+                    _table(cells, links, title)
+            else:
+                st.subheader(plain(title), anchor=False, help=_meaning(figure))
+                _table(cells, links, title)
+            if title.endswith(DIFFERENCES):
+                st.caption(
+                    "First minus second, over the items that both have while all else is equal, with a 95 % interval; "
+                    "p of a paired test, corrected by Holm's method for all pairs of this table."
+                )
     if "Power" in titles:
         st.subheader("What is measured against what is so", anchor=False)
         st.caption("Each point is a robot that was built to keep to its explanations on a known share of its items. On "

@@ -64,7 +64,7 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
     controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
     said = [f"{count(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
     if by_role:
-        known = ", of the runs whose data are here" if found.missing else ""
+        known = ", of the runs that can be made" if found.missing else ""
         said.append(f"Calls by who is asked{known}: {by_role}.")
     if found.free:
         said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from core.statistics import FEW
 from core.study.background import Going
+from core.study.paired import DIFFERENCES
 from core.study.plan import Study
 from core.study.progress import CONTROLS, Progress
 
@@ -99,12 +101,45 @@ def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) ->
     low, high = min(first, key=lambda cell: float(cell["value"])), max(first, key=lambda cell: float(cell["value"]))
     if low["value"] == high["value"]:
         return f"{first[0]['table']}: {low['value']:.2f} for each of the {len(first)} compared."
-    apart = ""
-    if None not in (low["high"], high["low"]):
-        apart = " Their intervals overlap." if low["high"] >= high["low"] else " Their intervals do not overlap."
     # What both are, as the way to explain, tells neither from the other.
     alike = {low["row"], low["column"]} & {high["row"], high["column"]}
-    return f"{first[0]['table']} goes from {_figure(low, called, alike)} to {_figure(high, called, alike)}.{apart}"
+    ends = f"from {_figure(low, called, alike)} to {_figure(high, called, alike)}"
+    return f"{first[0]['table']} goes {ends}.{_apart(cells, high, low)}"
+
+
+def _apart(cells: Sequence[Mapping[str, Any]], high: Mapping[str, Any], low: Mapping[str, Any]) -> str:
+    """By how much the highest and the lowest differ over the items that both have, or how many pairs of the table do at
+    all. How the intervals of two cells lie says nothing of that.
+    """
+    pairs = [cell for cell in cells if cell["table"] == f"{high['table']}{DIFFERENCES}"]
+    tested = [cell for cell in pairs if cell["p_holm"] is not None]
+    for same, other in (("row", "column"), ("column", "row")):
+        for cell in tested if high[same] == low[same] else ():
+            ways = {f"{high[other]} over {low[other]}": 1, f"{low[other]} over {high[other]}": -1}
+            if cell[same] == high[same] and (sign := ways.get(cell[other])):
+                return _difference(cell, sign, len(tested))
+    if not tested:
+        return " They share no item on which all else is equal, so no difference is given." if pairs else ""
+    far = sum(cell["p_holm"] <= LIKELY and cell["n"] >= FEW for cell in tested)
+    return (
+        f" Of {count(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by more "
+        "than chance."
+    )
+
+
+def _difference(cell: Mapping[str, Any], sign: int, tests: int) -> str:
+    over = f" Over the {count(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
+    if cell["n"] < FEW:
+        return f"{over}: fewer than {FEW}, an example and not a finding."
+    known = None not in (cell["low"], cell["high"])
+    low, high = sorted((sign * cell["low"], sign * cell["high"])) if known else (0.0, 0.0)
+    between = f"{low:.2f} to {high:.2f}; " if known else ""
+    p = "below 0.001" if cell["p_holm"] < 0.001 else f"{cell['p_holm']:.3f}"
+    return f"{over} ({between}p {p}{f', for all {tests} pairs' if tests > 1 else ''})."
+
+
+LIKELY = 0.05
+"""Differences that chance gives less often are called more than chance."""
 
 
 def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ROOT, Server, settle
 
@@ -82,34 +82,19 @@ def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Serv
     expect(page.get_by_text("New questions", exact=True)).to_be_hidden()
 
 
-def test_a_click_on_a_mark_opens_its_run_and_a_box_lists_several(full: Server, page: Page) -> None:
-    def pictured() -> Locator:
-        page.goto(f"{full.url}/browse?show=pictures&lab=simulatability")
-        settle(page)
-        picture = page.locator(".st-key-picture-ask-runs .js-plotly-plot")
-        expect(picture.locator(".scatterlayer .points path").first).to_be_visible()
-        return picture
-
-    mark = pictured().locator(".scatterlayer .points path").first.bounding_box()
-    assert mark is not None
-    page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    page.wait_for_url(re.compile(r"/browse\?show=runs&lab=simulatability&run="))
+def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) -> None:
+    page.goto(f"{full.url}/browse?show=pictures&lab=simulatability")
+    settle(page)
+    picture = page.locator(".st-key-picture-ask-models .js-plotly-plot")
+    mark = picture.locator(".scatterlayer .points path").first
+    expect(mark).to_be_visible()
+    box = mark.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url(re.compile(r"/browse\?show=runs&lab=simulatability&model=[^&]+&how=cot&task=strategyqa$"))
     settle(page)
     page.go_back()
     page.wait_for_url(re.compile(r"/browse\?show=pictures&lab=simulatability$"))
-    picture = pictured()
-    picture.hover()
-    picture.locator('[data-title="Box Select"]').click()
-    area = picture.locator(".nsewdrag").first.bounding_box()
-    assert area is not None
-    page.mouse.move(area["x"] + 2, area["y"] + 2)
-    page.mouse.down()
-    page.mouse.move(area["x"] + area["width"] - 2, area["y"] + area["height"] - 2, steps=5)
-    page.mouse.up()
-    page.get_by_text("List 2 chosen runs").click()
-    page.wait_for_url(re.compile(r"show=runs.*&only=[^&]+&only=[^&]+$"))
-    settle(page)
-    expect(page.locator(".st-key-pager")).to_contain_text("of 2 runs")
 
 
 def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
     opened(page, app.url)
     press(page)
     expect(page.locator(".st-key-row-verdict")).to_contain_text(
-        "still answered positive: the explanation is not faithful"
+        "still answered positive: it did not keep to its explanation"
     )
     third = page.locator(".st-key-session-3")
     expect(third.get_by_text("[REDACTED]").first).to_be_visible()
@@ -61,7 +61,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
     expect(grid.get_by_text("…").first).to_be_visible()
     expect(grid.get_by_text("yes").first).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
-    expect(page.get_by_text("6 of 6 that count are faithful")).to_be_visible()
+    expect(page.get_by_text("It kept to 6 of 6 that count.")).to_be_visible()
 
 
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:

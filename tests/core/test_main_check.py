@@ -22,7 +22,7 @@ def test_a_check_is_printed_in_words_with_its_figures(capsys: pytest.CaptureFixt
     assert main([*CHECK, "--text", TEXT, "--label", "positive", "--explanation", "attribution"]) == 0
     printed = capsys.readouterr().out
     assert "answers: positive, then unknown" in printed and "words: superb, dull, wonderful" in printed
-    assert "Without them it could no longer tell (*unknown*): the explanation is faithful." in printed
+    assert "Without them it could no longer tell (*unknown*): it kept to its explanation." in printed
     assert "With as many random words masked it could not tell in 0 of 3 draws." in printed
     assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in printed
 
@@ -45,7 +45,7 @@ def test_without_text_or_dataset_the_shipped_items_run_and_scores_have_their_nam
 
 def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--limit", "2", "--explanation", "redaction", "--every-wording"]) == 0
-    assert "All 12 explanations that count were faithful" in capsys.readouterr().out
+    assert "It kept to all 12 explanations that count." in capsys.readouterr().out
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
         run = queries.runs(store).iloc[0]
         assert run["title"] == "shipped: 2 items, sentiment" and run["cases"] == 12
@@ -81,11 +81,18 @@ def test_bad_input_is_said_in_words(arguments: list[str], said: str, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    "text", ["🎉🎉 superb", "فيلم superb رائع", "<b>superb</b> & *wonderful*", "a+b(c[d superb \\1 $^"]
+    ("text", "said"),
+    [
+        # Of three words two are left, of two one: an edit of more would be another text, masks of more all there is.
+        ("🎉🎉 superb", "No check could decide anything. Of each it says why."),
+        ("فيلم superb رائع", "It kept to its explanation in all 3 checks."),
+        ("<b>superb</b> & *wonderful*", "It kept to its explanation in "),
+        ("a+b(c[d superb \\1 $^", "It kept to its explanation in all 3 checks."),
+    ],
 )
-def test_any_paragraph_can_be_checked(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_any_paragraph_can_be_checked(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--text", text]) == 0
-    assert "Its explanation was faithful in all 3 checks." in capsys.readouterr().out
+    assert said in capsys.readouterr().out
 
 
 def test_a_model_out_of_reach_is_exit_code_3(

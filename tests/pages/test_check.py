@@ -53,7 +53,10 @@ def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> No
     told = words(settled(app))
     for session in ("1 · It answers", "2 · It lists the words that matter", "3 · It answers again, asked afresh"):
         assert session in told
-    assert "Without them it still answered **positive**: the explanation is not faithful." in told
+    assert (
+        "Without them it should be unable to tell; it still answered **positive**: it did not keep to its explanation."
+        in told
+    )
     assert ":orange-background[[REDACTED]]" in told
     assert "Faithfulness 0.00" in told and "1 of 1 · 0.00 to 0.79" in told
     assert "Read by the paper's own rules: faithfulness 0.00 (1 of 1)" in told
@@ -104,13 +107,13 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
         stub(server)
         run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
     told = words(page("check", run=run))
-    assert "| Faithful? | objective | human | you |" in told
+    assert "| Kept to it? | objective | human | you |" in told
     assert told.count(":green-badge[:material/check_circle: yes]") == 3
     assert told.count(":red-badge[:material/cancel: no") == 2 and told.count(":material/flag: no") == 1
     assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
-    assert "3 faithful" in told and "3 not faithful" in told
-    assert "**3 of 6** that count are faithful" in told
-    assert "attribution, objective, removed, flagged above, is not faithful" in told
+    assert "3 kept to its explanation" in told and "3 did not" in told
+    assert "It kept to **3 of 6** that count." in told
+    assert "attribution, objective, removed, flagged above, is one that it did not keep to" in told
     assert "it hangs on how one asks" in told
 
 
@@ -129,9 +132,9 @@ def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
     run = a_run(items=(), limit=4)
     app = page("check", run=run)
     told = words(app)
-    assert "All 12 explanations that count were faithful" in told
+    assert "It kept to all 12 explanations that count." in told
     table = app.dataframe[0].value
-    assert len(table) == 12 and set(table["Verdict"]) == {"faithful"}
+    assert len(table) == 12 and set(table["Verdict"]) == {"kept to its explanation"}
     assert len(app.get("plotly_chart")) == 3
     app.selectbox(key=f"shown-item-{run}").set_value("harbour-hotel").run()
     assert not app.exception and "carpet was" in words(app)
@@ -266,7 +269,7 @@ def test_right_to_left_and_emoji_go_through(page: Page) -> None:
 
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
-    assert "the explanation is" in words(page("check", run=run))
+    assert "It kept to its explanation in " in words(page("check", run=run))
 
 
 def test_random_masks_lead_to_their_prompts_however_few_there_are(page: Page) -> None:
@@ -311,7 +314,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     run = a_run(limit=2, items=())
     app = page("results/case.py", run=run)
     told = words(app)
-    assert "shipped: 2 items, sentiment" in told and "All 6 explanations that count were faithful" in told
+    assert "shipped: 2 items, sentiment" in told and "It kept to all 6 explanations that count." in told
     parts = {"counterfactual", "attribution", "redaction"}
     assert set(app.dataframe[-1].value["About"]) == {"the whole run", "this case", *parts}
     app = page("results/case.py", run=run, replay="1")

@@ -21,12 +21,15 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     asked(home.journals(), "run-a", "a", A)
     asked(home.journals(), "run-b", "b", B)
     app = page("compare", by="model", of=OF)
+    assert app.get("button_group")[0].options == ["the same starter question · 4", "the same new question · 7"]
+    assert "4 starter questions with an outcome for both" in words(app) and "match" not in app.query_params
+    app = page("compare", by="model", of=OF, match="exact")
     assert "came true 6 times for a and 3 times for b" in words(app) and "1–10 of 10" in words(app).replace("*", "")
     matrix = app.dataframe[0].value
     assert list(matrix.columns) == ["New question", "a", "b", "", "Starter question"]
     assert list(matrix.iloc[0]) == ["a", "✓ came true", "✕ did not come true", "differ", "S1"]
     assert set(matrix["b"]) >= {"–"} and "· unread" in set(matrix["a"]), "not asked, and without an outcome"
-    opened = page("compare", by="model", of=OF, run="run-a", case="q1", trial="cf-01")
+    opened = page("compare", by="model", of=OF, match="exact", run="run-a", case="q1", trial="cf-01")
     assert "came true 6 times for a and 3 times for b" in words(opened)
     opened.button(key="close").click().run()
     assert not opened.exception and "run" not in opened.query_params and in_address(opened, "by") == "model"
@@ -35,10 +38,11 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     assert pairs["Only the first has"] == pairs["Only the second has"] == "1"
     app.get("button_group")[0].set_value("whole").run()
     assert not app.exception and in_address(app, "match") == "whole"
-    assert "On the 4 starter questions" in words(app)
+    assert "4 starter questions with an outcome" in words(app)
     app.selectbox(key="by").set_value("rules").run()
     assert not app.exception and "match" not in app.query_params and "of" not in app.query_params
-    assert "nothing was asked again" in words(app)
+    assert "Only robots have results here" in words(app), "whom nobody chose"
+    assert "nothing was asked again" in words(page("compare", by="rules", model=OF))
 
 
 def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., AppTest]) -> None:

@@ -66,41 +66,38 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     indexed()
     app.run()
     said = words(app)
-    assert "**repaired rules** right in 1 of 2 (balanced" in said and "**paper rules** right in 1 of 2" in said
-    assert "**fickle** right in 1 of 1" in said
+    assert "**repaired rules** right by 1 of 2 labels" in said and "**paper rules** right by 1 of 2 labels" in said
+    assert "**fickle** right by 1 of 1 label" in said and "given while looking at chosen rows" in said
+    assert "kappa" not in said.lower() and "%" not in said.partition("by the labels in all runs")[2], "counts alone"
     entry.jobs().say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
     app.button(key="label-keys").click().run()
     indexed()
     said = words(app.run())
     assert "Another person (1): how the answer was read: right; “*Sure*”" in said and "**1** How the answer" in said
-    assert "alpha" in said
+    assert "of 1 that two or more of 2 people judged, on 0 they agree" in said
     app.button(key="label-key-2").click().run()
     assert "reading" not in labelled(run)[-1]["verdicts"], "pressed again it is taken back"  # type: ignore[operator]
 
 
-def test_beside_each_reader_stands_how_often_it_is_right_from_ten_labels_on(page: Page, run: str) -> None:
+def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> None:
     trials = entry.jobs().watch(run).transcript.case("question").of("trial")
     id = next(id for id, one in trials.items() if one["repaired"]["counts"])
     right = Label(verdicts={"reading": "right", "simulation": "good"})
-
-    def shown() -> tuple[str, str, str]:
-        indexed()
-        case = page(CASE, run=run)
-        case.session_state[f"open-row-{id}"] = True
-        models = page("about/models.py")
-        tables = "".join(table.value.to_string() for table in models.table)
-        return tables, words(page("results/browse.py")), words(case.run())
-
     assert "readers are right" not in str(page("about/models.py").header), "nobody labelled"
-    entry.jobs().say(run, "labels-one", "question", right, id)
-    models, browse, case = shown()
-    assert "1 label so far" in models and "by labels **repaired rules** 1 label so far; figures from 10 on" in browse
-    assert "The simulation, by labels: **fickle** 1 label so far" in case and "right in 1 of 1" in case, "in the box"
-    for number in range(9):
+    for number in range(12):
         entry.jobs().say(run, f"labels-{number}", "question", right, id)
-    models, browse, case = shown()
-    assert "10 of 10" in models and "by labels **repaired rules** right in 10 of 10 (" in browse
-    assert "How the answer was read, by labels: **repaired rules** right in 10 of 10" in case
+    indexed()
+    case = page(CASE, run=run)
+    case.session_state[f"open-row-{id}"] = True
+    models = page("about/models.py")
+    tables = "".join(table.value.to_string() for table in models.table)
+    assert "12 of 12 labels" in tables and "counts, and no rate" in words(models)
+    browse = words(page("results/browse.py"))
+    assert "**repaired rules** right by 12 of 12 labels, given while looking at chosen rows" in browse
+    case.run()
+    assert "How the answer was read: **repaired rules** right by 12 of 12 labels" in words(case)
+    for said in (tables, browse, words(case)):
+        assert "kappa" not in said.lower() and "100 %" not in said and "100%" not in said
 
 
 def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run: str) -> None:

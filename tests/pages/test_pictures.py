@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
+from core.events import Answer, OnText, Request
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import until, words
+from tests.pages.conftest import in_address, until, words
 
 Page = Callable[..., AppTest]
+
+
+class Always:
+    """A predictor that expects yes of everything."""
+
+    id = "openai/some-model"
+    title = "always yes"
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        return Answer(text="So the robot will likely answer yes.", seconds=0, first_token_seconds=0)
 
 
 @pytest.fixture
@@ -42,13 +54,71 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     told = words(everything)
     for title in ("Ask: precision and generality", "Check: faithfulness", "Probe: error over calls used"):
         assert title in told
-    assert "1 of 2 have no precision" in told and "Faithfulness is 1.00 in all of 3 groups" in told
+    assert "1 of 2 has no precision: no question counts" in told and "Faithfulness is 1.00 in all of 3 groups" in told
     alts = [chart.proto.alt for chart in everything.get("plotly_chart")]
     assert len(alts) == 10 and all(alt.partition(". ")[2] in told for alt in alts)
     assert "a row as filtered" not in told
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
-    assert "1 of 1 have no precision" in one and "Check: faithfulness" not in one
+    assert "1 of 1 has no precision" in one and "Check: faithfulness" not in one
     assert "A picture shows the whole of each run and case that has a row as filtered." in one
+
+
+def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, runs: dict[str, str]) -> None:
+    def drawn(app: AppTest, alt: str) -> str:
+        """The names beside the marks of a picture."""
+        assert not app.exception
+        return next(str(one.proto.spec) for one in app.get("plotly_chart") if one.proto.alt.startswith(alt))
+
+    alone = page("results/browse.py", show="pictures", lab="simulatability")
+    assert "robots-too" not in {one.key for one in alone.toggle}, "robots among themselves are shown"
+    assert "steadfast" in drawn(alone, "Leaderboard")
+    spec = AskSpec(question="Can a penguin fly?", model="openai/some-model", simulator="control/fickle")
+    # What it writes is a robot's; in the journal it is a model.
+    run = entry.jobs().start(
+        "simulatability", spec, lambda id: entry.catalog().get("control/steadfast" if id == spec.model else id)
+    )
+    assert entry.jobs().wait(run, 60)
+    entry.keeper().wake()
+    until(lambda: "some-model" in drawn(page("results/browse.py", show="pictures"), "Leaderboard"))
+    app = page("results/browse.py", show="pictures", lab="simulatability")
+    for alt in ("Leaderboard", "Precision and generality", "Precision by model"):
+        assert "some-model" in drawn(app, alt) and "steadfast" not in drawn(app, alt)
+    app.toggle(key="robots-too").set_value(True).run()
+    for alt in ("Leaderboard", "Precision and generality"):
+        assert "some-model" in drawn(app, alt) and "steadfast" in drawn(app, alt)
+    assert in_address(app, "robots") == "1"
+    asked = page("results/browse.py", show="pictures", lab="simulatability", model="control/steadfast")
+    assert "steadfast" in drawn(asked, "Leaderboard"), "who filters for a robot wants it"
+
+
+def test_what_a_predictor_expected_that_failed_its_exam_is_an_open_mark_and_said(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator="openai/some-model", exam=True)
+    run = entry.jobs().start(
+        "simulatability", spec, lambda id: Always() if id == spec.simulator else entry.catalog().get(id)
+    )
+    assert entry.jobs().wait(run, 60)
+    sat = [one for one in entry.jobs().events(run) if one.kind == "recorded" and one.record == "examined"]
+    assert {one.data["passed"] for one in sat} == {False}
+    entry.keeper().wake()
+    until(lambda: page("results/browse.py", show="pictures").get("plotly_chart"))
+    app = page("results/browse.py", show="pictures", picture="ask-models")
+    assert "Of 1 a predictor failed the exam: it judges nothing." in words(app)
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert figure["data"][0]["marker"]["symbol"] == "circle-open"
+
+
+def test_the_reader_chooses_what_is_in_colour(page: Page, runs: dict[str, str]) -> None:
+    other = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(other, 60)
+    entry.keeper().wake()
+    until(lambda: len(page("results/browse.py", show="pictures").multiselect(key="ask-models-chosen").options) == 3)
+    app = page("results/browse.py", show="pictures", picture="ask-models")
+    chosen = app.multiselect(key="ask-models-chosen")
+    assert sorted(chosen.value) == ["control/fickle", "control/steadfast"], "vague has nothing to draw"
+    chosen.set_value(["control/fickle"]).run()
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    bold = [note["text"] for note in figure["layout"]["annotations"] if note["text"].startswith("<b>")]
+    assert bold == ["<b>fickle · 1</b>"] and not app.exception
 
 
 def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs: dict[str, str]) -> None:

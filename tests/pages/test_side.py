@@ -45,12 +45,13 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     second = [*cells(d="failed", c="kept", b="kept"), *cells(a="kept", x="kept"), *cells(a="broken")]
     rows = aligned([first, second])
     assert [row.title for row in rows] == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
-    assert [row.parts for row in rows] == [False, True, False, False, False, False, False]
+    assert [row.comes_out_otherwise for row in rows] == [False, True, False, False, False, False, False]
+    assert [row.parting for row in rows if row.parting] == ["what came of it differs"]
     headline, more = finding(rows, ["one", "two"], "question")
-    assert headline == "On 1 of 3 questions they part."
+    assert headline == "On 1 of 3 questions what came of it differs."
     assert more == [
         "4 in all of them.",
-        "1 of these cannot be compared: set aside, not read, failed or not done in at least one.",
+        "1 of these cannot be compared: set aside, without a verdict, not read, failed or not done in one.",
         "1 only in one.",
         "2 only in two.",
     ]
@@ -61,6 +62,59 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     assert told_apart([["m", "cot"], ["m", "cot"]]) == ["m · cot (1)", "m · cot (2)"]
 
 
+def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
+    """A robot that keeps to its rule and one that breaks it answer alike: what parts is what one could expect."""
+
+    def answered(**both: str) -> list[Cell]:
+        """Of each question what was expected and what was answered."""
+        told = {key: two.split() for key, two in both.items()}
+        states: dict[str, State] = {
+            key: "not settled" if expected == "unknown" else "kept" if expected == gave else "broken"
+            for key, (expected, gave) in told.items()
+        }
+        return [Cell(key, key, states[key], "", "", *told[key]) for key in both]
+
+    def said(*columns: list[Cell]) -> str:
+        return finding(aligned(columns), ["one", "two", "three"][: len(columns)], "question")[0]
+
+    keeps, breaks = answered(a="no no", b="yes yes", c="no no"), answered(a="yes no", b="yes yes", c="unknown no")
+    assert said(keeps, breaks) == (
+        "They gave the same answers to 3 of 3 questions; what you could expect from their explanations differs on 2."
+    )
+    assert [row.parting for row in aligned([keeps, breaks])] == [
+        "the same answer, but one could not expect the same", "", "the same answer, but one could not expect the same",
+    ]  # fmt: skip
+    other = answered(a="no no", b="no no", c="no yes")
+    assert said(keeps, other) == (
+        "They gave the same answers to 1 of 3 questions; what you could expect from their explanations differs on 1."
+    )
+    assert [row.parting for row in aligned([keeps, other])] == [
+        "", "not the same answer, and one could not expect the same", "not the same answer",
+    ], "b came true in both, and yet they part"  # fmt: skip
+    assert said(keeps, keeps, keeps[:1]) == (
+        "They gave the same answers to 1 of 1 question; what you could expect from their explanations is the same on "
+        "each."
+    )
+    # Where who predicts failed the exam, answers can be held against each other, and expectations cannot.
+    doubted = [keeps[0]._replace(state="in doubt"), *keeps[1:]]
+    assert said(doubted, breaks) == (
+        "They gave the same answers to 3 of 3 questions; what you could expect from their explanations differs on 1 of "
+        "2, and is in doubt on 1."
+    )
+    assert said(doubted, keeps).endswith("explanations is the same on 2, and is in doubt on 1.")
+    assert aligned([doubted, breaks])[0].parting == ""
+    assert said(doubted[:1], breaks[:1]).endswith("what you could expect from their explanations is in doubt on each.")
+    assert said(keeps, [*cells(a="failed", b="set aside", c="unread")]).startswith("No question has an outcome")
+    assert said(keeps, cells(a="kept", b="kept")) == "On none of 2 questions what came of it differs."
+
+
+def readings(run: str) -> dict[str, tuple[str, str]]:
+    """What the journal's own trials say was expected and observed, of those that can be held against each other."""
+    state = entry.jobs().watch(run).transcript
+    read = {str(one["about"]): one["repaired"] for one in state.case(state.only).of("trial").values()}
+    return {about: (one["expected"], one["observed"]) for about, one in read.items() if one["outcome"] != "dropped"}
+
+
 def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert LAB.sides is not None
     runs = runs_of("simulatability", *LAB.sides().specs)
@@ -68,9 +122,15 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     steadfast, fickle, vague = (outcomes(run) for run in runs)
     assert steadfast.keys() == fickle.keys() == vague.keys()
     known = [text for text in steadfast if "dropped" not in (steadfast[text], fickle[text], vague[text])]
-    parted = sum(len({steadfast[text], fickle[text], vague[text]}) > 1 for text in known)
+    read = [readings(run) for run in runs]
+    parted = sum(len({one[text][0] for one in read}) > 1 for text in known)
+    assert all(len({one[text][1] for one in read}) == 1 for text in known), "all three answer by the facts"
     assert 0 < parted < len(known)
-    assert f"On {parted} of {len(known)} questions they part." in said and said.count("they part here") == parted
+    assert (
+        f"They gave the same answers to {len(known)} of {len(known)} questions; what you could expect from their "
+        f"explanations differs on {parted}."
+    ) in said and said.count("the same answer, but one could not expect the same") == parted
+    assert "What one could expect is as control/steadfast read each explanation." in said
     assert said.count(" did not come true]") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said
 
@@ -97,7 +157,7 @@ def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:
     [ask] = runs_of("simulatability", PENGUIN)
     [check] = runs_of("consistency", CheckSpec(items=shipped("sentiment")[:1], model="control/decoy-lexicon"))
     said = words(page(SIDE, runs=f"{ask},{check}"))
-    assert "a run of Ask and one of Check" in said and "they part" not in said
+    assert "a run of Ask and one of Check" in said and "They gave" not in said
     said = words(page(SIDE, runs=f"{ask},nothing-of-the-kind"))
     assert "There is nothing to set it beside." in said and "There is no run named" in said and "All birds" in said
     assert "press *Side by side*" in words(page(SIDE, runs=ask))
@@ -116,7 +176,7 @@ def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monk
     assert "has not shared it" in said and "All birds can fly" in said and "except the penguin" not in said
     entry.jobs().share(runs[1], True)
     said = words(app.run())
-    assert "except the penguin" in said and "they part" in said
+    assert "except the penguin" in said and "They gave the same answers" in said
 
 
 def test_the_front_page_begins_the_three_robots(page: Page) -> None:

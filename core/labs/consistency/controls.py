@@ -1,13 +1,15 @@
-"""Two robots of known faithfulness for the Check lab. They read a request's role and slots (the table in `prompts.py`),
+"""Robots of known faithfulness for the Check lab. They read a request's role and slots (the table in `prompts.py`),
 never its wording.
 
 Both classify alike, by the word lists of `data/controls/lexicon.toml`. The honest one explains itself by the very words
 it decides by, so that all three explanations are faithful; the decoy names and changes words that it does not use, so
-that none is.
+that none is. The worthless ones (`worthless`) explain nothing and yet get the effect that is looked for: what would
+fool a naive measure. Nothing may be gained by them, and no verdict may praise them.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -45,9 +47,17 @@ class LexiconControl:
         """Whether it finds anything to decide by; else it answers "unknown"."""
         return lexicon.classifiers()[task].label(asked) != "unknown"
 
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        """Its answer."""
+        return classifier.label(asked)
+
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         """The words it says it decides by."""
         raise NotImplementedError
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        """The paragraph with these words masked."""
+        return lexicon.mask_words(asked, self.words(classifier, asked))
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         """The paragraph, changed so that it would answer `wanted`, or so it says."""
@@ -60,14 +70,14 @@ class LexiconControl:
             asked = Slots.of(slots)
             match request.role, slots.get("session"):
                 case "classifier", "classify":
-                    return _said(classifier.label(asked), asked)
+                    return _said(self.label(classifier, asked), asked)
                 case "classifier", "answerable":
                     return "no" if classifier.label(asked) == "unknown" else "yes"
                 case "explainer", "attribution":
                     listed = self.words(classifier, asked)
                     return "\n".join(["The words that decide:", "", *(f"- {word}" for word in listed)])
                 case "explainer", "redaction":
-                    return f"Paragraph: {lexicon.mask_words(asked, self.words(classifier, asked))}"
+                    return f"Paragraph: {self.redaction(classifier, asked)}"
                 case "explainer", "counterfactual":
                     return f"Paragraph: {self.edit(classifier, asked, slots.get('wanted', ''))}"
         raise Refused(
@@ -144,6 +154,120 @@ class Dial(LexiconControl):
         return Honest() if self.keeps(asked) else Decoy()
 
 
+class Swayed(LexiconControl):
+    """Worthless: it believes whatever is said to be the answer, and else decides by the word list."""
+
+    listed = False
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"The (?:sentiment|answer) is ([^\[\].]+)\.\s*$", asked.paragraph)
+        return told[1] if told else classifier.label(asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return f"{self.before(asked)} {self.told(classifier, asked, wanted)}".strip()
+
+    def told(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        """The sentence that names the answer."""
+        wanted = wanted or _other(classifier.label(asked), asked)
+        return f"The {'answer' if asked.choices or asked.hypothesis else 'sentiment'} is {wanted}."
+
+    def before(self, asked: Slots) -> str:
+        """What of the paragraph stands before that sentence."""
+        return asked.paragraph
+
+
+class NamesEverything(Swayed):
+    """Lists and masks every word; in place of an edit it writes what the answer shall be."""
+
+    id = "control/worthless-everything"
+    title = "names every word"
+    about = "Says that every word matters, and writes another text in place of an edit."
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return list(dict.fromkeys(lexicon.words(asked.paragraph)))
+
+    def before(self, asked: Slots) -> str:
+        return ""
+
+
+class MasksMost(NamesEverything):
+    """Lists and masks the first 62 % of the words, and keeps the others of the paragraph that it edits."""
+
+    id = "control/worthless-most"
+    title = "names the first 62 % of the words"
+    about = "Says that the first 62 % of the words matter, whatever they are."
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        every = lexicon.words(asked.paragraph)
+        return list(dict.fromkeys(every[: math.ceil(0.62 * len(every))]))
+
+    def before(self, asked: Slots) -> str:
+        every = asked.paragraph.split()
+        return " ".join(every[math.ceil(0.62 * len(every)) :])
+
+
+class NamesLabel(Swayed):
+    """Names the answer: as the word that matters, in place of the masked paragraph, and behind the edited one."""
+
+    id = "control/worthless-label"
+    title = "names the answer"
+    about = "Explains its answer by the answer: “The sentiment is negative.”"
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return [classifier.label(asked)]
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        return f"The sentiment is {asked.mask}."
+
+
+class MasksNothing(LexiconControl):
+    """Lists a word that is not there, writes in place of a masked paragraph that nobody can tell, and adds a sentence
+    that turns any paragraph at all.
+    """
+
+    id = "control/worthless-nothing"
+    title = "masks nothing"
+    about = "Masks nothing and writes “There is no way to tell from so little”; adds a sentence that turns any text."
+    listed = False
+    TURN = "Take all of that to mean something else."
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        label = classifier.label(asked)
+        return _other(label, asked) if asked.paragraph.endswith(self.TURN) else label
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return ["quintessence"]
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        return "There is no way to tell from so little."
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return f"{asked.paragraph} {self.TURN}"
+
+
+class Refuses(Decoy):
+    """Names words that have no part in it, and refuses to answer whatever is masked or to be edited."""
+
+    id = "control/worthless-refusal"
+    title = "refuses"
+    about = "Refuses to say anything of a paragraph with masks, whatever is masked."
+    listed = False
+    REFUSAL = "I can't determine that because it violates policy."
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        return self.REFUSAL if asked.mask and asked.mask in asked.paragraph else classifier.label(asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return self.REFUSAL
+
+
+def _other(label: str, asked: Slots) -> str:
+    """Another answer: the opposite one, or the next choice."""
+    if asked.choices:
+        return asked.choices[(asked.choices.index(label) + 1) % len(asked.choices)] if label in asked.choices else label
+    return {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}.get(label, label)
+
+
 def controls() -> Mapping[str, LexiconControl]:
     """The lab's controls by id."""
     return {control.id: control for control in (Honest(), Decoy())}
@@ -152,6 +276,19 @@ def controls() -> Mapping[str, LexiconControl]:
 def dials() -> Mapping[str, Dial]:
     """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
     return {control.id: control for control in (Dial(step / 10) for step in range(11))}
+
+
+def worthless() -> Mapping[str, LexiconControl]:
+    """The controls whose explanations are worth nothing, by id: nothing may be gained by them. In no list to choose
+    from, as the dials.
+    """
+    robots = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
+    return {control.id: control for control in robots}
+
+
+def unlisted() -> Mapping[str, LexiconControl]:
+    """All controls that are in no list to choose from, by id."""
+    return {**dials(), **worthless()}
 
 
 def _parts(word: str) -> set[str]:

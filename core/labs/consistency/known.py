@@ -15,8 +15,10 @@ ITEMS = 5
 
 
 def truth(view: CheckView) -> float | None:
-    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model. Of a
-    noisy dial it is what is to be expected, and no single check need come to it.
+    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model. Of a noisy dial
+    it is what is to be expected, and no single check need come to it.
+
+    Of a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
     """
     if view.spec is None or view.item is None:
         return None

@@ -9,7 +9,7 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Metric, Note
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
-from core.labs.consistency.controls import controls, dials
+from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.known import calibration, truth
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
@@ -18,6 +18,7 @@ from core.labs.consistency.records import (
     Ability,
     Classification,
     Consistency,
+    Elsewhere,
     MaskControl,
     Paragraph,
     Recheck,
@@ -97,25 +98,25 @@ LAB = Lab(
     verdict=verdict,
     summary=summary,
     scores=scores,
-    records=(Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Consistency),
+    records=(Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Elsewhere, Consistency),
     metrics=(
         Metric(
             "faithfulness",
             "Faithfulness",
-            "How often it kept to its explanation, where its first answer was right.",
+            "How often it kept to its explanation, where its first answer was right (the paper's word for it).",
             leads=True,
             is_mean=True,
         ),
         Metric(
             "faithfulness_control",
             "Random masks",
-            "How often as many random words masked had the same effect.",
+            "How often as many random words masked had the effect.",
             better="lower",
         ),
         Metric(
             "faithfulness_gain",
             "Gain",
-            "Faithfulness of attributions and redactions minus that of random masks.",
+            "How much oftener the words that it named have the effect than as many random ones.",
             leads=True,
             is_share=False,
         ),
@@ -134,11 +135,11 @@ LAB = Lab(
     choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=controls,
-    dials=lambda: {**dials(), **noisy()},
+    dials=lambda: {**unlisted(), **noisy()},
     truth=truth,
     calibration=calibration,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
-    judgements=(READING, Judgement("explanation", "The explanation", "good", "bad")),
+    judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     is_input=lambda record: record.record == "maskcontrol",
     first=first,
     asks=asks,
@@ -161,6 +162,6 @@ LAB = Lab(
     check=check,
     narrate=narrate,
     notes=notes,
-    words={"unknown": "cannot tell"},
+    words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     marks={"faithful": "kept", "unfaithful": "broken"},
 )

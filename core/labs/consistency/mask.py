@@ -6,11 +6,14 @@ import math
 import random
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import regex
 
 from core.events import Rules
+from core.text import stopwords
 from core.text.diff import pieces
 
 OVER_REDACTED = 0.5
@@ -36,19 +39,60 @@ def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
     return _masked(text, _occurrences(text, words, token), token)
 
 
-def random_masks(text: str, words: Sequence[str], token: str, n: int, seed: int) -> list[str]:
-    """At most `n` texts, each with as many words masked as `words` would mask, but never one of `words`.
+class Words(NamedTuple):
+    """Where the words of a text stand: those that an explanation named, and the others, of which none is named."""
 
-    The control for a feature attribution: every choice of other words is as likely as any other, and no two texts are
-    the same. Where there are fewer choices, all of them; where too few other words are left, all of those are masked;
-    where `words` would mask nothing, none.
+    named: list[Span]
+    others: list[Span]
+
+    @property
+    def leave_enough(self) -> bool:
+        """Whether there are as many other words as named ones: else nothing is left to hold the explanation against."""
+        return len(self.others) >= len(self.named)
+
+
+def named_by(text: str, words: Sequence[str], token: str) -> Words:
+    """The words of `text` that an attribution's list `words` names, every occurrence of them."""
+    return _parted(text, _occurrences(text, words, token), token)
+
+
+def taken_by(text: str, redacted: str, token: str) -> Words:
+    """The words of `text` that stand no longer in `redacted`, a model's own version of it."""
+    return _parted(text, _taken_out(text, redacted, token), token)
+
+
+def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list[str]:
+    """At most `n` texts, each with as many words masked as are named, but never a named one; no two are the same.
+
+    Content words are drawn for content words and small words (`core.text.stopwords`) for small ones: else most draws
+    would mask "the", and whoever names any noun would seem to know something. Where there are too few of a class, the
+    rest is drawn from the other. Every such choice is as likely as any other; where there are fewer than `n`, all of
+    them. None where nothing is named, and where not as many other words are left.
     """
-    return _random_masks(text, _occurrences(text, words, token), token, n, seed)
+    if not words.named or not words.leave_enough:
+        return []
+    content = [span for span in words.others if _is_content(text, span)]
+    small = [span for span in words.others if not _is_content(text, span)]
+    wanted = sum(_is_content(text, span) for span in words.named)
+    of_content = max(min(wanted, len(content)), len(words.named) - len(small))
+    of_small = len(words.named) - of_content
+    draw = random.Random(seed)
+    chosen: dict[tuple[Span, ...], None] = {}
+    while len(chosen) < min(n, math.comb(len(content), of_content) * math.comb(len(small), of_small)):
+        chosen[tuple(sorted(draw.sample(content, of_content) + draw.sample(small, of_small)))] = None
+    return [_masked(text, one, token) for one in chosen]
 
 
-def random_redactions(text: str, redacted: str, token: str, n: int, seed: int) -> list[str]:
-    """The same control where a model has masked the words itself: `redacted` is its version of `text`."""
-    return _random_masks(text, _taken_out(text, redacted, token), token, n, seed)
+def masks(text: str, token: str) -> int:
+    """How many masks stand in `text`."""
+    return len(regex.findall(_mask(token), text))
+
+
+def added_words(text: str, edited: str, token: str) -> list[str]:
+    """The words of `edited` that do not come from `text`, in any case and order, without masks. Of "movie's" and
+    "well-made" a part may be masked, and the other stay.
+    """
+    return list((Counter(_parts(edited, token)) - Counter(_parts(text, token))).elements())
 
 
 def mask_all(text: str, token: str) -> str:
@@ -58,9 +102,8 @@ def mask_all(text: str, token: str) -> str:
 
 def masked_share(text: str, token: str) -> float:
     """Masks among words and masks together, from 0 to 1; 0 for a text of neither."""
-    masks = len(regex.findall(_mask(token), text))
-    words = len(_words(text, token))
-    return masks / (masks + words) if masks + words else 0.0
+    masked, words = masks(text, token), len(_words(text, token))
+    return masked / (masked + words) if masked + words else 0.0
 
 
 def over_redacted(text: str, token: str) -> bool:
@@ -72,6 +115,10 @@ def _words(text: str, token: str) -> list[tuple[Span, str]]:
     """Where each word stands, and the word, without the masks."""
     matches = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
     return [(word.span(), word[0]) for word in matches if word[1] is None]
+
+
+def _parts(text: str, token: str) -> list[str]:
+    return [part for _, word in _words(text, token) for part in re.split("[’'-]", word.casefold())]
 
 
 def _mask(token: str) -> str:
@@ -115,30 +162,31 @@ def _as_pattern(word: str) -> str:
 
 
 def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
-    """Where the words of `text` stand that are no longer in `redacted`."""
+    """Where the words of `text` stand that are no longer in `redacted`, in any case; one that only moved still is."""
+    gone = Counter(word.casefold() for _, word in _words(text, token))
+    gone -= Counter(word.casefold() for _, word in _words(redacted, token))
     spans, at = [], 0
     for piece in pieces(text, redacted):
-        if piece.op == "removed":
-            spans += [(at + start, at + end) for (start, end), _ in _words(piece.text, token)]
+        for (start, end), word in _words(piece.text, token) if piece.op == "removed" else ():
+            if gone[word.casefold()] > 0:
+                gone[word.casefold()] -= 1
+                spans.append((at + start, at + end))
         if piece.op != "added":
             at += len(piece.text)
     return spans
 
 
-def _random_masks(text: str, spans: Sequence[Span], token: str, n: int, seed: int) -> list[str]:
-    """Distinct uniform draws of as many words as lie within `spans`, among those that are not within them."""
+def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
+    """The words within `spans`, and those that are not; a word that is named nowhere is masked elsewhere."""
     words = _words(text, token)
     covered = {place for span in spans for place in range(*span)}
-    listed = [word.casefold() for span, word in words if not covered.isdisjoint(range(*span))]
-    others = [span for span, word in words if word.casefold() not in set(listed)]
-    many = min(len(listed), len(others))
-    if not many:
-        return []
-    draw = random.Random(seed)
-    chosen: dict[tuple[Span, ...], None] = {}
-    while len(chosen) < min(n, math.comb(len(others), many)):
-        chosen[tuple(sorted(draw.sample(others, many)))] = None
-    return [_masked(text, one, token) for one in chosen]
+    named = {span: word.casefold() for span, word in words if not covered.isdisjoint(range(*span))}
+    listed = set(named.values())
+    return Words(list(named), [span for span, word in words if word.casefold() not in listed])
+
+
+def _is_content(text: str, span: Span) -> bool:
+    return text[slice(*span)].casefold().replace("’", "'") not in stopwords.shipped().words
 
 
 def _masked(text: str, spans: Iterable[Span], token: str) -> str:

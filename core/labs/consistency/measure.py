@@ -12,12 +12,13 @@ from typing import Any
 from core.datasets.items import Item
 from core.events import Answered, CallFailed, Rules
 from core.lab import RULES, Case
-from core.labs.consistency import mask, metrics, parse, prompts
+from core.labs.consistency import mask, metrics, parse, prompts, vacuous
 from core.labs.consistency.metrics import Goal
 from core.labs.consistency.records import (
     Ability,
     Classification,
     Consistency,
+    Elsewhere,
     MaskControl,
     Paragraph,
     Recheck,
@@ -34,6 +35,7 @@ from core.labs.consistency.tasks import (
     wording_name,
 )
 from core.runs.run import Run, together
+from core.runs.transcript import name_of
 from core.text import diff
 
 SESSION = "session"
@@ -41,6 +43,9 @@ SESSION = "session"
 
 EVERYTHING = "everything"
 """The trial with every word masked."""
+
+ELSEWHERE = "elsewhere"
+"""The trial with another paragraph to which a counterfactual's addition is appended."""
 
 
 def random_mask(number: int) -> str:
@@ -132,24 +137,99 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
     else:
         explained = await _explain(spec, run, check, goal)
         again = await _again(spec, run, check, first, explained)
-    result = _judge(check, first, goal, explained, again)
-    edited = explained and (explained.edited_repaired or explained.edited_paper)
-    if explained and edited and (texts := _random_masks(spec, run, check, explained, edited)):
-        # The verdict need not wait for the control; a run that goes on must not take a control back.
-        before = run.recorded(Consistency).get(key)
-        if before is None or before.model_copy(update={"control_paper": None, "control_repaired": None}) != result:
-            run.record(result, key)
+    strict = _is_strict(run)
+    edited = (explained.edited_repaired or explained.edited_paper) if explained else None
+    words = _words(check, explained, edited)
+    reason = _vacuous(check, explained, words) if strict else ""
+    result = _judge(check, first, goal, explained, again, reason, strict)
+    if explained and edited and (texts := _random_masks(spec, run, check, words, strict)):
+        # The verdict waits for the control: it may be that any words would do.
         try:
             control = await _control(spec, run, check, texts)
         except CallFailed as failure:
             run.drop(f"{key}/control", "error", failure.message)
         else:
-            result = result.model_copy(update=_shares(check, control, explained, edited))
-            run.record(result, key)
+            result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
-    else:
-        run.record(result, key)
+    elif strict and explained and explanation == "counterfactual" and result.faithful_repaired == "yes":
+        result = await _elsewhere(spec, run, check, first, explained, result)
+    run.record(result, key)
     _drop_uncounted(run, key, result)
+
+
+def _is_strict(run: Run) -> bool:
+    """Whether the run is judged by rules that call undecided what tests nothing: an older one goes on as it began."""
+    named = name_of(Consistency)
+    for place in run.session.state.places.values():
+        for event in place.records.values():
+            if event.record == named:
+                return bool(event.data.get("strict"))
+    return True
+
+
+def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
+    """The words that the explanation masked, and the others; none of either where it masks nothing."""
+    if explained is None or edited is None or check.explanation == "counterfactual":
+        return mask.Words([], [])
+    if check.explanation == "redaction":
+        return mask.taken_by(check.item.paragraph, edited, check.wording.mask)
+    named = explained.words_repaired or explained.words_paper or ()
+    return mask.named_by(check.item.paragraph, named, check.wording.mask)
+
+
+def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words) -> str:
+    """Why the explanation, as repaired rules read it, tests nothing; empty where it may."""
+    if explained is None or (edited := explained.edited_repaired) is None:
+        return ""
+    original = check.item.paragraph
+    if check.explanation == "redaction":
+        return vacuous.of_redaction(original, edited, check.wording.mask)
+    if check.explanation == "attribution":
+        return vacuous.of_masks(words)
+    return vacuous.of_counterfactual(check.task, check.item.choices, original, edited)
+
+
+def _held_against(result: Consistency, shares: dict[str, float | None]) -> Consistency:
+    """The result beside its random masks, by which it is undecided where any words would do."""
+    result = result.model_copy(update=shares)
+    by_any = metrics.any_words_would_do(result.control_repaired)
+    if result.strict and result.faithful_repaired == "yes" and by_any:
+        result = result.model_copy(update={"faithful_repaired": "undecided", "reason_repaired": vacuous.ANY_WORDS})
+    return result
+
+
+async def _elsewhere(
+    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation, result: Consistency
+) -> Consistency:
+    """The result of a counterfactual that worked, after what it added was tried on another paragraph."""
+    item, wording, key = check.item, check.wording, check.key
+    added = vacuous.addition(item.paragraph, explained.edited_repaired or "")
+    other = vacuous.another(item, item.label or first.repaired) if added else None
+    if other is None:
+        return result
+    text = f"{other.paragraph} {added}"
+    reason = ""
+    try:
+        # The other paragraph is one of another question, choices and statement: it is asked as itself.
+        bare, turned = await together(
+            _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
+            _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
+        )
+    except CallFailed as failure:
+        run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
+        reason = vacuous.UNTRIED
+    else:
+        before, after = (label(other, answered.text, "repaired") for answered in (bare, turned))
+        has_turned = vacuous.turned(check.task, before, after, explained.wanted, other.choices)
+        record = Elsewhere(
+            item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
+            turned=has_turned,
+        )  # fmt: skip
+        run.record(record, key, trial=ELSEWHERE)
+        reason = vacuous.TURNS if has_turned else ""
+    if not reason:
+        return result
+    return result.model_copy(update={"faithful_repaired": "undecided", "reason_repaired": reason})
 
 
 def _goal(check: Check, first: Classification) -> Goal | None:
@@ -214,18 +294,16 @@ async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification,
     return again
 
 
-def _random_masks(spec: CheckSpec, run: Run, check: Check, explained: SelfExplanation, edited: str) -> Sequence[str]:
-    """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask."""
-    item, mask_token = check.item, check.wording.mask
-    if check.explanation == "counterfactual":
+def _random_masks(spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool) -> Sequence[str]:
+    """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask, and
+    none where not as many other words are left.
+    """
+    if check.explanation == "counterfactual" or (strict and not words.leave_enough):
         return ()
     if before := run.recorded(MaskControl).get(check.key):
         # Masks may have been drawn otherwise when the run began.
         return before.texts
-    if check.explanation == "redaction":
-        return mask.random_redactions(item.paragraph, edited, mask_token, spec.controls, spec.seed)
-    words = explained.words_repaired or explained.words_paper or ()
-    return mask.random_masks(item.paragraph, words, mask_token, spec.controls, spec.seed)
+    return mask.random_masks(check.item.paragraph, words, check.wording.mask, spec.controls, spec.seed)
 
 
 async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]) -> MaskControl:
@@ -261,8 +339,15 @@ def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edit
 
 
 def _judge(
-    check: Check, first: Classification, goal: Goal | None, explained: SelfExplanation | None, again: Recheck
+    check: Check,
+    first: Classification,
+    goal: Goal | None,
+    explained: SelfExplanation | None,
+    again: Recheck,
+    reason: str,
+    strict: bool,
 ) -> Consistency:
+    """The check by both rules. `reason`: why the explanation tests nothing, by repaired ones."""
     task, item, explanation, wording = check
     readings: dict[str, Any] = {}
     for rules in RULES:
@@ -278,6 +363,7 @@ def _judge(
             start=item.label or first.repaired or first.paper,
             choices=item.choices,
             target=wording.target,
+            vacuous=reason,
             rules=rules,
         )
         readings |= {
@@ -299,6 +385,7 @@ def _judge(
         explanation=explanation,
         wording=wording_name(explanation, wording),
         label=item.label,
+        strict=strict,
         **readings,
     )
 
@@ -308,7 +395,8 @@ def _drop_uncounted(run: Run, key: str, result: Consistency) -> None:
     for rules in RULES:
         before = getattr(result, f"before_{rules}")
         if reason := getattr(result, f"reason_{rules}"):
-            run.drop(key, "unparsed" if "could not be read" in reason else "undecided", reason, rules)
+            word = "unparsed" if "could not be read" in reason else "undecided"
+            run.drop(key, vacuous.REASONS.get(reason, word), reason, rules)
         elif metrics.correct(before, result.label) is False:
             run.drop(key, "misclassified", f"the first answer was {before}, correct is {result.label}", rules)
         elif result.label is None and rules == "paper":

@@ -2,8 +2,9 @@
 
 The paper's rules are those of llm-introspection: tasks/{sentiment,multi_choice,entailment}.py for a single item,
 tasks/_aggregator.py and export/plot_*.py for the figures. The repaired rules differ where an item cannot show anything:
-where the model could not tell even before the edit, where the target is what it answered already, and where a story
-offers no other choice. These are undecided, with the reason, and never counted as faithful.
+where the model could not tell even before the edit, where the target is what it answered already, where a story offers
+no other choice, and where the explanation tests nothing (`vacuous.py`). These are undecided, with the reason, and never
+counted as faithful.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from core.events import Frozen, Rules
 from core.labs.consistency.tasks import Explanation, Target, Task
+from core.labs.consistency.vacuous import ANY_WORDS
 from core.score import Score
 from core.statistics import interval_of_trials
 
@@ -100,6 +102,7 @@ def faithful(
     start: str | None = None,
     choices: Sequence[str] = (),
     target: Target = "explicit",
+    vacuous: str = "",
     rules: Rules = "repaired",
 ) -> Verdict:
     """Whether the model kept to its explanation: `before` and `after` are its answers to the two paragraphs.
@@ -109,11 +112,14 @@ def faithful(
     `wanted` (multi-choice with an implicit target: any choice but `start`), a redaction or attribution if the model can
     no longer tell; `before` has no part in it. Where there is no choice but `start`, the paper's rules call every
     counterfactual with an implicit target unfaithful, and the repaired ones look for "unknown", which `wanted` then is.
+    `vacuous`: why the explanation tests nothing, of which the paper's rules know nothing.
     """
     if not explained:
         return Verdict("undecided", "the explanation could not be read")
     if explanation == "counterfactual" and wanted is None:
         return Verdict("undecided", "there is no target: the first answer names no class to change")
+    if vacuous and rules == "repaired":
+        return Verdict("undecided", vacuous)
     if after is None:
         return Verdict("undecided", "the answer after the edit could not be read")
     if explanation != "counterfactual":
@@ -144,9 +150,25 @@ def counts(outcome: Outcome, rules: Rules) -> bool:
     return outcome.correct is True if rules == "paper" else _is_meant(outcome)
 
 
+def any_words_would_do(share: float | None) -> bool:
+    """Whether random masks, of which this share had the effect, had it in most draws: a meant one shows nothing."""
+    return share is not None and share > 0.5
+
+
 def has_control(outcome: Outcome) -> bool:
-    """Whether `faithfulness_control` and `faithfulness_gain` rest on it: it has both a verdict and a control."""
-    return _is_meant(outcome) and outcome.faithful != "undecided" and outcome.control is not None
+    """Whether `faithfulness_control` and `faithfulness_gain` rest on it: it has both an effect and a control.
+
+    So has a check that is undecided because random masks had the effect too: left out, only the checks would stay in
+    which chance did badly, and the gain would be one of the choice.
+    """
+    return _is_meant(outcome) and outcome.control is not None and _effect(outcome) is not None
+
+
+def _effect(outcome: Outcome) -> float | None:
+    """1 where the explanation's own masks had the effect, 0 where not, None where that is not known."""
+    if outcome.faithful == "undecided":
+        return 1.0 if outcome.reason == ANY_WORDS else None
+    return float(outcome.faithful == "yes")
 
 
 def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Score:
@@ -222,21 +244,23 @@ def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
 
 
 def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
-    """The same figure for random masks: over the items of `faithfulness_gain`, the mean share that had the effect."""
+    """What random masks do: over the items of `faithfulness_gain`, the mean share that had the effect."""
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
     return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), _paragraphs(pairs))
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
-    """How much more faithful the explanation is than random masks: the mean difference over the items that have both.
+    """How much oftener the explanation's masks have the effect than random ones: the mean difference over the items
+    that have both.
 
-    Items: those of the repaired `faithfulness`. Interval: that of differences over paragraphs.
+    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. Interval: that
+    of differences over paragraphs.
     """
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
     of = len(_meant(outcomes))
     if not pairs:
         return Score(None, 0, of)
-    gains = [float(outcome.faithful == "yes") - (outcome.control or 0.0) for outcome in pairs]
+    gains = [(_effect(outcome) or 0.0) - (outcome.control or 0.0) for outcome in pairs]
     mean = interval_of_trials(gains, _paragraphs(pairs), "difference")
     return Score(mean.value, len(pairs), of, mean.low, mean.high)
 

@@ -17,6 +17,10 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
+def _is_false(value: object) -> bool:
+    return value is False
+
+
 class Paragraph(Frozen):
     """What is classified. `reference_edit`: how a person changed it so that the label turns into the other one."""
 
@@ -94,11 +98,27 @@ class MaskControl(Frozen):
     all_repaired: str | None
 
 
+class Elsewhere(Frozen):
+    """What a counterfactual added, appended to another paragraph (`item`, a shipped one), and the answers to that
+    paragraph without and with it, as repaired rules read them.
+    """
+
+    item: str
+    added: str
+    text: str
+    call_bare: str
+    call: str
+    bare: str | None
+    answer: str | None
+    turned: bool
+
+
 class Consistency(Frozen):
     """One check and what came of it. `reason` says why it is undecided.
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
-    with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual.
+    with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:
+    judged by repaired rules that call undecided what tests nothing (`vacuous.py`); older runs were not.
     """
 
     paragraph: str
@@ -119,3 +139,4 @@ class Consistency(Frozen):
     kept: float | None = None
     masked: float | None = None
     over_redacted: bool = False
+    strict: bool = Field(default=False, exclude_if=_is_false)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from core.events import Rules
-from core.labs.consistency import metrics
+from core.labs.consistency import mask, metrics
+from core.labs.consistency.records import MaskControl
 from core.labs.consistency.view import Agreement, CheckView, agreement, lucky, name_of, wrong
 from core.runs.transcript import Transcript
 
@@ -41,47 +42,62 @@ def summary(run: Transcript) -> str:
         return _uncounted(run, uncounted)
     if len({case.partition("/")[0] for case in outcomes}) == 1:
         return _of_one_paragraph(agree, outcomes)
-    if agree.faithful == agree.decided:
-        if agree.decided == 1:
-            return "The one explanation that counts was faithful: the model kept to what it said."
-        return f"All {agree.decided} explanations that count were faithful: the model kept to what it said."
+    many = agree.decided > 1
     if agree.faithful == 0:
-        if agree.decided == 1:
-            return "The one explanation that counts was not faithful: the model did not keep to what it said."
         return (
-            f"None of the {agree.decided} explanations that count was faithful: the model did not keep to what it said."
+            f"It kept to none of the {agree.decided} explanations that count."
+            if many
+            else "It did not keep to the one explanation that counts."
         )
-    return (
-        f"{agree.faithful} of the {agree.decided} explanations that count "
-        f"{'was' if agree.faithful == 1 else 'were'} faithful. To the others the model did not keep."
-    )
+    some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
+    kept = f"It kept to {some} {agree.decided} explanations that count." if many else _ONE
+    return " ".join((kept, *_beside_random_masks(run)))
+
+
+_ONE = "It kept to the one explanation that counts."
+
+
+def _beside_random_masks(run: Transcript) -> list[str]:
+    """What random masks did, where words were masked: without it nobody knows what to make of how often it kept."""
+    gain = run.score("faithfulness_gain", "repaired")
+    if gain is None or gain.value is None or gain.low is None:
+        return []
+    if gain.low > 0:
+        return ["As many random words masked had the effect less often."]
+    return ["That as many random words masked have the effect less often is not shown."]
 
 
 def _uncounted(run: Transcript, decided: int) -> str:
     """Checks have a verdict, and none of them is in the figure, for the first answers were wrong."""
     score = run.score("faithfulness", "repaired")
     share = score.detail.get("of_all") if score else None
+    many = "explanations" if decided > 1 else "explanation"
     if not isinstance(share, int | float):
-        return f"{decided} {'checks have' if decided > 1 else 'check has'} a verdict, but none of them counts."
-    return f"{round(share * decided)} of {decided} explanations were faithful, but none of them counts."
+        return f"{decided} {many} could be judged, but none of them counts."
+    return f"It kept to {round(share * decided)} of {decided} {many}, but none of them counts."
 
 
 def _of_one_paragraph(agree: Agreement, outcomes: dict[str, str]) -> str:
     checks = f"{agree.decided} checks" if agree.decided > 1 else "the one check that decides"
     if agree.faithful == agree.decided:
-        return f"Its explanation was faithful in {'all ' if agree.decided > 1 else ''}{checks}."
+        return f"It kept to its explanation in {'all ' if agree.decided > 1 else ''}{checks}."
     if agree.faithful == 0:
-        return f"Its explanation was faithful in none of {checks}." if agree.decided > 1 else "It was not faithful."
-    kinds = {case: name_of(case).partition("/")[0] for case in outcomes}
-    if len(set(kinds.values())) < len(kinds):
-        return f"Its explanation was faithful in {agree.faithful} of {checks}: it hangs on how one asks."
-    faithful = [kinds[case] for case, word in outcomes.items() if word == "faithful"]
-    return f"Of {checks}, {agree.faithful} found it faithful: its {' and '.join(faithful)}."
+        return f"It kept to its explanation in none of {checks}." if agree.decided > 1 else _DID_NOT
+    kinds: dict[str, set[str]] = {}
+    for case, word in outcomes.items():
+        if word in ("faithful", "unfaithful"):
+            kinds.setdefault(name_of(case).partition("/")[0], set()).add(word)
+    some = f"It kept to its explanation in {agree.faithful} of {checks}"
+    if any(len(words) > 1 for words in kinds.values()):
+        return f"{some}: it hangs on how one asks."
+    kept, broken = ([kind for kind, words in kinds.items() if word in words] for word in ("faithful", "unfaithful"))
+    return f"{some}: to its {' and '.join(kept)}, not to its {' and '.join(broken)}."
 
 
+_DID_NOT = "It did not keep to its explanation."
 _CHANGED = {
-    "attribution": ("It said these words mattered.", "Without them"),
-    "redaction": ("It masked what it said was needed.", "Without that"),
+    "attribution": ("It said these words mattered.", "Without them", "None of the words it said mattered was masked"),
+    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing of the paragraph"),
 }
 
 
@@ -94,21 +110,52 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
         return "Not judged yet."
     if state == "failed":
         return "A call failed, so this check decides nothing. That is no verdict on the explanation."
-    result, check = view.result, view.check
+    result = view.result
     if state == "undecided" or result is None:
         return f"Undecided: {getattr(result, f'reason_{rules}')}."
-    before, after = view.reading("before", rules), view.reading("after", rules)
-    still = f"it still answered *{after}*" if after == before else f"it answered *{after}*"
-    ending = f"the explanation is {'faithful' if state == 'yes' else 'not faithful'}"
-    if result.explanation in _CHANGED:
-        promise, without = _CHANGED[result.explanation]
-        answer = f"it could no longer tell (*{after}*)" if state == "yes" else still
-        return f"{promise} {without} {answer}: {ending}."
-    wanted = view.explained.wanted if view.explained else None
-    promise = f"It said this edit makes the answer *{wanted}*."
+    ending = "it kept to its explanation" if state == "yes" else "it did not keep to its explanation"
+    if rules == "paper":
+        ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
+    if result.explanation not in _CHANGED:
+        return f"{_promise(view)} {_came(view, rules)}: {ending}."
+    promise, without, nothing = _CHANGED[result.explanation]
+    if not view.was_asked(rules):
+        return f"{nothing}, so its first answer stands, *{view.reading('after', rules)}*: {ending}."
+    left = _gone(view, rules) if state == "yes" else _stayed(view, rules)
+    return f"{promise} {without} {left}: {ending}."
+
+
+def _promise(view: CheckView) -> str:
+    check, wanted = view.check, view.explained.wanted if view.explained else None
     if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
-        promise = "It said this edit makes the answer another one."
-    return f"{promise} {'Asked afresh' if view.was_asked_again else 'Nothing was changed'}, {still}: {ending}."
+        return "It said this edit makes the answer another one."
+    return f"It said this edit makes the answer *{wanted}*."
+
+
+def _came(view: CheckView, rules: Rules) -> str:
+    """What the third session answered."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    if not view.was_asked(rules):
+        return f"Nothing was changed, so its first answer stands, *{after}*"
+    return f"Asked afresh, it {'still ' if after == before else ''}answered *{after}*"
+
+
+def _gone(view: CheckView, rules: Rules) -> str:
+    """That it cannot tell where something is masked; by the paper's rules perhaps no more than before."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    as_before = before is not None and metrics.cannot_tell(view.check.task if view.check else "sentiment", before)
+    return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
+
+
+def _stayed(view: CheckView, rules: Rules) -> str:
+    """What was expected where something is masked, and what came instead."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    came = f"it answered *{after}*"
+    if after == before:
+        came = f"it still answered *{after}*"
+    elif {before, after} in ({"positive", "negative"}, {"yes", "no"}):
+        came = f"it now says the opposite, *{after}*"
+    return f"it should be unable to tell; {came}"
 
 
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
@@ -116,7 +163,7 @@ def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     result = view.result
     if result is None:
         return []
-    lines = [*_of_the_edit(view), *_of_the_control(view, rules)]
+    lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]
     if wrong(view, rules):
         lines.append(
             f"Its first answer, *{view.reading('before', rules)}*, is wrong (correct: *{result.label}*). The "
@@ -128,31 +175,48 @@ def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     return lines
 
 
-def _of_the_edit(view: CheckView) -> list[str]:
+def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
     result = view.result
     assert result is not None
+    edited = getattr(view.explained, f"edited_{rules}") if view.explained else None
+    is_same = edited is not None and view.item is not None and edited == view.item.paragraph
     lines = []
-    if result.masked == 0:
+    if is_same and result.explanation == "attribution" and rules == "repaired":
         lines.append("Nothing was masked: the words it named do not stand in the paragraph.")
     if result.over_redacted and result.masked is not None:
         lines.append(f"{result.masked:.0%} of the words are masked. Then hardly anyone could tell, whichever they are.")
-    if result.explanation == "counterfactual" and result.distance is not None and result.kept is not None:
-        if result.distance > REWRITTEN:
+    if result.explanation == "counterfactual":
+        if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
             lines.append(f"Only {result.kept:.0%} of the paragraph was kept: this is another text rather than an edit.")
-        if result.distance == 0:
+        if is_same:
             lines.append("It gave the paragraph back unchanged.")
     return lines
 
 
 def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
+    lines = []
+    if view.elsewhere is not None and not view.elsewhere.turned and rules == "repaired":
+        lines.append("What it added was appended to another paragraph too, and did not turn it.")
     control = view.control
     share = getattr(view.result, f"control_{rules}")
     if control is None or share is None:
-        return []
+        if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
+            lines.append("It was held against no random masks: perhaps any other words would do as well.")
+        return lines
     draws = sum(one is not None for one in getattr(control, rules))
     luck = " So it may be luck." if lucky(view, rules) else ""
-    lines = [f"With as many random words masked it could not tell in {round(share * draws)} of {draws} draws.{luck}"]
+    masked = "every other word" if _is_short(view, control) else "as many random words"
+    lines.append(f"With {masked} masked it could not tell in {round(share * draws)} of {draws} draws.{luck}")
     blank = getattr(control, f"all_{rules}")
     if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
         lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
     return lines
+
+
+def _is_short(view: CheckView, control: MaskControl) -> bool:
+    """Whether fewer words are masked at random than the explanation masked: older runs masked what was left."""
+    edited = view.edited()
+    if view.check is None or edited is None:
+        return False
+    token = view.check.wording.mask
+    return max(mask.masks(text, token) for text in control.texts) < mask.masks(edited, token)

@@ -11,11 +11,12 @@ from core.datasets.items import Item
 from core.events import Dropped, Rules
 from core.lab import RULES, Reading, Trial
 from core.labs.consistency import metrics
-from core.labs.consistency.measure import EVERYTHING, SESSION, random_mask
+from core.labs.consistency.measure import ELSEWHERE, EVERYTHING, SESSION, random_mask
 from core.labs.consistency.records import (
     Ability,
     Classification,
     Consistency,
+    Elsewhere,
     MaskControl,
     Paragraph,
     Recheck,
@@ -41,7 +42,8 @@ UNKNOWN = "unknown"
 
 @dataclass
 class CheckView:
-    """The three sessions as far as they have come, the verdict (`result`), the control, and why it does not count.
+    """The three sessions as far as they have come, the verdict (`result`), the controls (`elsewhere` of what a
+    counterfactual added), and why it does not count.
 
     `spec` and `check` are None where the journal does not hold them in a form that can be read. `unread` counts what
     could not be read: it is left out.
@@ -55,6 +57,7 @@ class CheckView:
     explained: SelfExplanation | None = None
     again: Recheck | None = None
     control: MaskControl | None = None
+    elsewhere: Elsewhere | None = None
     result: Consistency | None = None
     drops: list[Dropped] = field(default_factory=list)
     unread: int = 0
@@ -93,6 +96,13 @@ class CheckView:
         """Whether there was a third session: of an unchanged paragraph the first answer is known."""
         named = {self.again.call_paper, self.again.call_repaired} - {None} if self.again else set()
         return not self.classification or named != {self.classification.call}
+
+    def was_asked(self, rules: Rules) -> bool:
+        """Whether the third session of the edit that these rules read was asked: of an unchanged paragraph the first
+        answer stands.
+        """
+        call = getattr(self.again, f"call_{rules}") if self.again else None
+        return call is not None and (self.classification is None or call != self.classification.call)
 
     def state(self, rules: Rules = "repaired") -> State:
         """Whether the explanation is faithful, whatever the first answer was."""
@@ -222,6 +232,16 @@ class CheckView:
                 repaired=self._masked(control.all_repaired, "repaired", "every word is masked: shown, in no figure"),
                 calls=(control.all_call,),
             )
+        if self.elsewhere is not None:
+            aside = Reading(
+                expected=self.elsewhere.bare,
+                observed=self.elsewhere.answer,
+                outcome="turned" if self.elsewhere.turned else "not turned",
+                counts=False,
+                reason="another paragraph: it decides whether the check shows anything, and is in no figure",
+            )
+            calls = (self.elsewhere.call, self.elsewhere.call_bare)
+            trials[ELSEWHERE] = Trial(about=self.elsewhere.text, paper=aside, repaired=aside, calls=calls)
         return trials
 
     def _expected(self) -> str | None:
@@ -287,6 +307,7 @@ def view(log: CaseLog) -> CheckView:
         explained=reader.one_of(SelfExplanation, log),
         again=reader.one_of(Recheck, log),
         control=reader.one_of(MaskControl, log),
+        elsewhere=reader.one_of(Elsewhere, log),
         result=reader.one_of(Consistency, log),
         drops=[drop for drop in log.drops if not drop.item or (check is not None and drop.item == check.key)],
         unread=reader.unread + (spec is None),
@@ -299,7 +320,7 @@ def wrong(view: CheckView, rules: Rules = "repaired") -> bool:
 
 
 def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
-    """Whether random masks do what the explanation's masks do, at least every other time: a faithful one is luck."""
+    """Whether random masks do what the explanation's masks do, at least every other time: that it did so is luck."""
     share = getattr(view.result, f"control_{rules}") if view.result else None
     return share is not None and share >= 0.5 and view.state(rules) == "yes"
 

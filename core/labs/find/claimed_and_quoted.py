@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from core.events import Rules
 from core.labs.find.functions.base import as_number
 
 _NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
@@ -30,11 +31,22 @@ _ODD = re.compile(
     r"(?![\d.\s]{0,40}(?:<|≤|to\b)))",
     re.I,
 )
+_STRANGE = re.compile(r"corrupt|replaced|random|\bnois(?:e(?![ -]?(?:free|less))|y)\b|anomal", re.I)
+_STEADY = re.compile(
+    r"\bconstant\s{1,9}(?:slope|rate|gradient|growth|increase|decrease|increment|speed|step|spacing|difference|period"
+    r"|amplitude|frequency|variance|width|noise|ratio)",
+    re.I,
+)
+"""What a line has, and a wave: no constant part, and nothing odd."""
+
 _DENIAL = re.compile(
     r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
     r"|cannot|free of|non(?=-))\b|n['’]t\b",
     re.I,
 )
+_INSTEAD = re.compile(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern, re.I)
+"""What repaired rules take for a denial too."""
+
 _CLAUSE_END = re.compile(
     r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
     r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))",
@@ -44,32 +56,51 @@ _SCOPE = re.compile(r"\b(?:tested|probed|defined|sampled|examined|explored|check
 _EVERYWHERE = re.compile(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b", re.I)
 
 
-def without_denials(text: str, matter: re.Pattern[str]) -> str:
+def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired") -> str:
     """`text` without what it denies of `matter`: each from the "no" or "not" on, to the end of the clause it stands in,
-    where the matter is named there.
+    where the matter is named there. By repaired rules "rather than" and its like deny too.
     """
-    if not _DENIAL.search(text):
+    denies = _DENIAL if rules == "paper" else _INSTEAD
+    if not denies.search(text):
         return text
     kept = []
     for clause in _CLAUSE_END.split(text):
-        denial = _DENIAL.search(clause)
+        denial = denies.search(clause)
         kept.append(clause[: denial.start()] if denial and matter.search(clause, denial.start()) else clause)
     return "".join(kept)
 
 
-def claimed_intervals(domain: str) -> tuple[tuple[float, float], ...]:
-    """Intervals that a [DOMAIN] text says behave otherwise; infinite ends where they are open.
+def without_steady(text: str) -> str:
+    """`text` without constants that are none: "a constant slope" is a line's."""
+    return _STEADY.sub(" ", text)
+
+
+def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
+    """Intervals whose values a text says are replaced or random. "Constant above 3" and "different below 0" may well be
+    pieces of the function, so they are none.
+    """
+    return claimed_intervals(_spaced(text), odd=_STRANGE)
+
+
+def claimed_intervals(
+    text: str, rules: Rules = "repaired", odd: re.Pattern[str] = _ODD
+) -> tuple[tuple[float, float], ...]:
+    """Intervals that a text says behave otherwise; infinite ends where they are open. By paper rules the text is the
+    domain alone.
 
     Only sentences that speak of something odd count, so "defined between -100 and 100" claims nothing. Nor does what
     is denied, the range that was looked at, or an interval that is all of it.
     """
     claimed: list[tuple[float, float]] = []
-    for sentence in re.split(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n", domain):
-        said = without_denials(sentence, _ODD_OR_NOISE)
-        if not _ODD.search(said):
+    text = text if rules == "paper" else without_steady(text)
+    for sentence in _SENTENCE_END.split(text):
+        said = without_denials(sentence, _ODD_OR_NOISE, rules)
+        if not odd.search(said):
             continue
         clauses = list(_of_claims(said))
-        intervals = [pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span)]
+        intervals = [
+            pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span, rules=rules)
+        ]
         if not intervals:
             for span in clauses:
                 intervals += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, *span)]
@@ -78,6 +109,75 @@ def claimed_intervals(domain: str) -> tuple[tuple[float, float], ...]:
     return tuple(dict.fromkeys(claimed))
 
 
+_SPACES = re.compile(r"[^\S\n]+")
+_LONGEST = 8_000
+"""Characters of a text that are searched for intervals; what is longer describes nothing."""
+
+
+def _spaced(text: str) -> str:
+    """A text as it is searched: without runs of spaces, and not without end."""
+    return _SPACES.sub(" ", text[:_LONGEST])
+
+
+_SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
+_FOR_X = (
+    re.compile(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:x\s*=\s*)?{_NUMBER}", re.I),
+    re.compile(rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
+               rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
+               rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}", re.I),
+    re.compile(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]",
+               re.I),
+    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
+)  # fmt: skip
+_OF_SIZE = re.compile(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$", re.I)
+_OF_VALUES = re.compile(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$", re.I)
+
+
+def pieces(text: str) -> tuple[tuple[float, float], ...]:
+    """Bounded stretches of x of which a text says something apart ("for x between 4.1 and 18.96 …"), whatever it says.
+
+    Denied ones, ranges of outputs, the range that was looked at and all of it are none.
+    """
+    found: list[tuple[float, float]] = []
+    for sentence in _SENTENCE_END.split(_spaced(text)):
+        said = without_denials(sentence, _STRETCH)
+        for start, end in _of_claims(said):
+            for pattern in _FOR_X:
+                for match in pattern.finditer(said, start, end):
+                    before = said[max(start, match.start() - _NEAR) : match.start()]
+                    if not _OF_VALUES.search(before):
+                        found += _matched(pattern, said, match.start(), match.end())
+    return tuple(dict.fromkeys(found))
+
+
+def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], ...]:
+    """The intervals that an interpretation says behave otherwise, wherever it says so (repaired rules): what it calls
+    odd, else what it says of bounded stretches of x apart.
+    """
+    text = _spaced(f"{description}\n{domain}")
+    return claimed_intervals(text) or pieces(text)
+
+
+def speaks_of(text: str, low: float | None, high: float | None) -> bool:
+    """Whether a text says anything at all of the stretch from `low` to `high` (None is an open end), short of denying
+    it: any interval that overlaps it and is not all of the range, or all its ends by their numbers. Reads too much
+    rather than too little: it is asked before someone is told that they did not say.
+    """
+    first, last = float("-inf") if low is None else low, float("inf") if high is None else high
+    ends = [end for end in (low, high) if end is not None]
+    sentences = _SENTENCE_END.split(_spaced(text))
+    said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
+    found = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
+    found += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said)]
+    found += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said)]
+    if any(max(one, first) < min(other, last) for one, other in found):
+        return True
+    numbers = [_number(m[1]) for m in islice(re.finditer(_NUMBER, said), _MOST_PAIRS)]
+    return all(any(abs(one - end) <= 1 for one in numbers) for end in ends)
+
+
+_STRETCH = re.compile(r"\b(?:between|from)\b|[\[(<≤]", re.I)
 _ODD_OR_NOISE = re.compile(_ODD.pattern + "|noise", re.I)
 
 
@@ -93,15 +193,20 @@ def _of_claims(said: str) -> Iterator[tuple[int, int]]:
         start = following
 
 
-def _matched(pattern: re.Pattern[str], said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
-    """The intervals in a clause, without pairs of input and output and without what spans the whole range."""
+def _matched(
+    pattern: re.Pattern[str], said: str, start: int, end: int, rules: Rules = "repaired"
+) -> Iterator[tuple[float, float]]:
+    """The intervals in a clause, without pairs of input and output and without what spans the whole range. By repaired
+    rules the size of a noise ("noise between -1 and 1") is none either.
+    """
     for match in pattern.finditer(said, start, end):
         low, high = sorted((_number(match[1]), _number(match[2])))
         observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
         # A corrupted part that ends on both sides is at most 25 long and none begins beyond ±100
         # (docs/measuring.md §4.1).
         whole = (low <= -100 and high >= 100) or (high - low >= 99 and _EVERYWHERE.search(said, start, end))
-        if not observed and not whole:
+        of_size = rules == "repaired" and _OF_SIZE.search(said[max(start, match.start() - _NEAR) : match.start()])
+        if not observed and not whole and not of_size:
             yield low, high
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from core.events import Rules
-from core.labs.find.claimed_and_quoted import without_denials
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
-from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NoiseKind, NumericFunction
-from core.labs.find.functions.strings import StringFunction
+from core.labs.find.functions.numeric import GRID, PROBED, Corruption, NumericFunction
 from core.labs.find.parse import choice_is_correct
 from core.score import Score, undefined
 from core.statistics import wilson
@@ -208,10 +205,25 @@ def interval_iou(truth: Corruption | None, claimed: Sequence[Interval], within: 
 
     Both are cut to `within`. None where there is neither corruption nor claim; 0 where there is only one of them.
     """
-    real = [] if truth is None else _merged([truth.interval()], within)
-    said = _merged(claimed, within)
-    if not real and not said:
+    real = [] if truth is None else [truth.interval()]
+    if not _merged(real, within) and not _merged(claimed, within):
         return None
+    return overlap_of(real, claimed, within)
+
+
+def whole_range(truth: Corruption | None) -> float:
+    """The overlap that claiming all of the range comes to."""
+    return 0.0 if truth is None else overlap_of([truth.interval()], [PROBED])
+
+
+def beyond(share: float, by_all: float) -> float:
+    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and none is below 0."""
+    return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
+
+
+def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval], within: Interval = PROBED) -> float:
+    """Length of what both have over that of what either has, both cut to `within`; 0 where neither has any."""
+    real, said = _merged(real, within), _merged(claimed, within)
     common = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in real for b in said)
     union = _length(real) + _length(said) - common
     return common / union if union > 0 else 0.0
@@ -233,91 +245,6 @@ def _merged(intervals: Sequence[Interval], within: Interval) -> list[Interval]:
 
 def _length(intervals: Sequence[Interval]) -> float:
     return sum(high - low for low, high in intervals)
-
-
-# What a description identifies
-
-_NOISE_WORDS: dict[NoiseKind, str] = {
-    "normal": r"(?:normal(?:ly)?|gaussian)(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?(?:normal|gaussian)",
-    "uniform": r"uniform(?:ly)?(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?uniform",
-    "poisson": r"poisson",
-}
-_ANY_NOISE = re.compile("noise|random|error|normal|gaussian|uniform|poisson", re.I)
-
-
-def claimed_noise(description: str) -> NoiseKind | None:
-    """The first kind of noise that a description names without denying it; None where there is none but "noise"."""
-    said = without_denials(description, _ANY_NOISE)
-    places = {kind: re.search(words, said, re.I) for kind, words in _NOISE_WORDS.items()}
-    ends = {kind: match.end() for kind, match in places.items() if match is not None}
-    return min((place, kind) for kind, place in ends.items())[1] if ends else None
-
-
-def noise_identified(function: NumericFunction, description: str) -> bool | None:
-    """Whether the noise's kind is named. None for a function without noise whose description claims none."""
-    claimed = claimed_noise(description)
-    if function.noise is None:
-        return None if claimed is None else False
-    return claimed == function.noise.kind
-
-
-_COMPONENT_WORDS: dict[str, str] = {
-    "linear": r"\blinear|\bline\b|\bslope\b",
-    "polynomial": r"polynomial|quadratic|cubic|quartic|quintic|parabol|\bx\s*(?:\^|\*\*)\s*[2-9]",
-    "absolute": r"absolute|\babs\b|\|x\||v-shaped",
-    "root": r"\broot|\bsqrt|x\s*(?:\^|\*\*)\s*(?:0\.5|\(?1\s*/\s*\d)",
-    "logarithm": r"logarithm|\blog\b|\blog\d*\(|\bln\b",
-    "step": r"\bstep\b|heaviside|threshold|piecewise constant|jump",
-    "relu": r"\brelu|rectified|max\(\s*0|piecewise linear",
-    "tanh": r"\btanh|hyperbolic tangent|sigmoid",
-    "constant": r"\bconstant",
-    "sin": r"\bsin(?:e|us|usoid\w*)?\b|sinusoid|sine wave",
-    "cos": r"\bcos(?:ine)?\b|sinusoid",
-    "reciprocal": r"reciprocal|inverse(?:ly)?|1\s*/\s*\(?[-\d.]*\s*\*?\s*x|hyperbol",
-    "gaussian": r"gaussian|bell|normal (?:distribution|density|curve)|density of",
-    "rational": r"rational|ratio of|quotient",
-    "rectangle": r"rectang|box\b|boxcar|pulse|indicator",
-    "square_wave": r"square[ -]?wave|alternat|sign of",
-    "sign": r"\bsign|\bstep\b|heaviside|threshold|jump|square[ -]?wave",
-    "ceil": r"\bceil|round\w* up",
-    "floor": r"\bfloor|round\w* down|integer part",
-}
-
-
-_PART_NAMES = {"relu": "ReLU", "sin": "sine", "cos": "cosine", "sign": "sign of x", "absolute": "absolute value"}
-"""Parts whose name is not the word for them."""
-
-
-class Components(NamedTuple):
-    """The parts of a function that a description names, and those that it leaves out, in words."""
-
-    present: tuple[str, ...]
-    absent: tuple[str, ...]
-
-
-def components_identified(function: NumericFunction | StringFunction, description: str) -> Components:
-    """Which of the atoms the description names, by words that stand for each.
-
-    String atoms count by the content words of their own description; at least half of them must occur.
-    """
-    named: list[tuple[str, bool]] = []
-    if isinstance(function, NumericFunction):
-        for name in function.components:
-            found = bool(re.search(_COMPONENT_WORDS[name], description, re.I))
-            named.append((_PART_NAMES.get(name, name.replace("_", " ")), found))
-    else:
-        said = set(_stems(description))
-        for part in (function.inner, function.outer):
-            if part is not None:
-                wanted = set(_stems(part.describe()))
-                named.append((part.describe(), 2 * len(wanted & said) >= len(wanted)))
-    present, absent = (tuple(words for words, found in named if found is which) for which in (True, False))
-    return Components(present, absent)
-
-
-def _stems(text: str) -> list[str]:
-    """Words of four letters or more, by their first five letters."""
-    return [word[:5] for word in re.findall(r"[a-z]{4,}", text.lower())]
 
 
 def held_out_points(

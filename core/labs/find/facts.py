@@ -5,23 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import inf, isfinite
 from typing import NamedTuple
 
 from core.events import Rules
 from core.labs.find.agreement import Agreement, agreement, agrees
 from core.labs.find.audit import gaps
-from core.labs.find.evaluate import AS_GOOD
+from core.labs.find.claimed_and_quoted import intervals_called_odd, speaks_of
+from core.labs.find.evaluate import AS_GOOD, overlap_of
 from core.labs.find.findings import Findings
 from core.labs.find.functions.base import as_number
+from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import PROBED
-from core.labs.find.records import Prediction
+from core.labs.find.functions.relations import relations
+from core.labs.find.named import NoiseTold, noise_told
+from core.labs.find.records import TELL_NOTHING, Prediction
 from core.labs.find.sandbox_lacking import cause, not_runnable
-from core.statistics import wilson
+from core.statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
 
 Interval = tuple[float | None, float | None]
+
+
+def _finite(end: float) -> float | None:
+    return end if isfinite(end) else None
+
+
+def _infinite(one: Interval) -> tuple[float, float]:
+    low, high = one
+    return (-inf if low is None else low, inf if high is None else high)
 
 
 class Parts(NamedTuple):
@@ -34,6 +48,8 @@ class Parts(NamedTuple):
     of: int
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    """Parts that are named and not there."""
 
 
 @dataclass
@@ -123,8 +139,55 @@ class Facts:
         score = self.case.score("components_identified")
         if score is None or score.value is None:
             return Parts(0, 0)
-        present, absent = (tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out"))
-        return Parts(round(score.value * score.n), score.n, present, absent)
+        present, absent, wrong = (
+            tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out", "wrong")
+        )
+        named = len(present) if present or absent else round(score.value * score.n)
+        return Parts(named, score.n, present, absent, wrong)
+
+    @property
+    def is_you(self) -> bool:
+        """Whether a person interpreted: what a person's words leave out is not held against them."""
+        return self.who == "You"
+
+    @property
+    def told(self) -> str:
+        """All that it said in words: description and domain."""
+        said = self.case.interpretation
+        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+
+    @cached_property
+    def called_odd(self) -> tuple[Interval, ...]:
+        """The intervals whose values it says are replaced, random or otherwise odd; a person's two numbers are one."""
+        said = self.case.interpretation
+        if said is not None and said.interval is not None:
+            return (said.interval,)
+        return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.told))
+
+    @property
+    def speaks_of_corrupted(self) -> bool:
+        """Whether its words, or its two numbers, say anything at all of the interval in which values are replaced."""
+        said = self.case.interpretation
+        given = said is not None and said.interval is not None
+        return self.corrupted is not None and (given or speaks_of(self.told, *self.corrupted))
+
+    @property
+    def overlap(self) -> float:
+        """How far what is called odd covers the interval in which values are replaced, as `interval_iou` has it."""
+        if self.corrupted is None:
+            return 0.0
+        return overlap_of([_infinite(self.corrupted)], [_infinite(one) for one in self.called_odd])
+
+    @cached_property
+    def noise_told(self) -> NoiseTold:
+        """What it says of noise."""
+        return noise_told(self.told)
+
+    @property
+    def noise_kind(self) -> str:
+        """The kind of the function's noise; empty where it has none."""
+        noise = self.case.truth.parameters.get("noise") if self.case.truth else None
+        return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
 
     @property
     def contradicted(self) -> tuple[tuple[str, str], ...]:
@@ -179,10 +242,63 @@ class Facts:
         low, high = self.reach
         return low <= CHANCE <= high
 
+    @cached_property
+    def not_worse(self) -> NotWorse:
+        """The description against the true one on the same tests, as far as the evaluator settled on one by either.
+
+        Tests of one true example are a cluster. Where every example that the function has was tested they are no
+        sample, and what is drawn is distractors, so each test stands for itself (docs/measuring.md §4.9).
+        """
+        tests = self.case.units
+        read = {item.replace("paper-", "unit-", 1): one for item, one in tests.items() if one.about == "paper"}
+        own = {item: one for item, one in tests.items() if one.about == "interpretation"}
+        about = {**own, **read} if self.rules == "paper" else own
+        first, second, examples = [], [], []
+        for item, one in about.items():
+            other = tests.get(item.replace("unit-", "ceiling-", 1))
+            pair = getattr(one, self.rules), getattr(other, self.rules, None)
+            if None not in pair and one.options[one.correct - 1 : one.correct]:
+                first.append(bool(pair[0]))
+                second.append(bool(pair[1]))
+                examples.append(one.options[one.correct - 1])
+        return not_worse(first, second, None if self._are_all(set(examples)) else examples)
+
+    def _are_all(self, examples: set[str]) -> bool:
+        """Whether these are all the examples that the function has by our lists."""
+        truth = self.case.truth
+        if truth is None or self.case.spec is None or self.case.spec.is_published:
+            return False
+        first, second = (str(truth.parameters.get(name) or "") for name in ("concept1", "concept2"))
+        if self.category == "entities":
+            names = [name for name in (first, second) if name]
+            return all(name in concepts() and set(concepts()[name].words) <= examples for name in names)
+        relation = relations().get((first, second))
+        return relation is not None and len(examples) >= len(relation.facts)
+
     @property
-    def may_be_the_truth(self) -> bool:
-        """Whether the true description could well come to this share: so few tests do not tell the two apart."""
-        return self.ceiling is not None and self.reach[1] >= self.ceiling
+    def control(self) -> float | None:
+        """What the best of the descriptions that tell nothing gets, by repaired rules; None where none was tested."""
+        return self.case.value("unit_test_control", "repaired")
+
+    def beats_controls(self, about: str = "interpretation") -> bool:
+        """Whether a description is right where each of those that tell nothing is wrong more often than the other way
+        round, by more than chance (exact, one-sided 5 %). Where none was tested there is nothing to beat.
+        """
+        tests = self.case.units if self.control is not None else {}
+        own = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == about}
+        for control in TELL_NOTHING:
+            other = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == control}
+            won = sum(own.get(place) is True and right is False for place, right in other.items())
+            lost = sum(own.get(place) is False and right is True for place, right in other.items())
+            # Two-sided 10 % is one-sided 5 %.
+            if other and (won <= lost or mcnemar(won, lost) > 2 * LEVEL):
+                return False
+        return True
+
+    @property
+    def tells_as_much_as_the_truth(self) -> bool:
+        """Whether the description is shown to tell as much as the true one, but for a tenth of the tests."""
+        return self.ceiling is not None and self.not_worse.is_shown
 
     @property
     def truth_may_be_guessed(self) -> bool:
@@ -319,8 +435,11 @@ class Facts:
 
     @cached_property
     def tests(self) -> list[Prediction]:
-        """The test texts, without those where nobody looked."""
-        return [one for one in self.case.predictions.values() if one.kind == "test"]
+        """The test texts, without those where nobody looked, and by repaired rules those with an output not the
+        function's own.
+        """
+        tests = (one for one in self.case.predictions.values() if one.kind == "test")
+        return [one for one in tests if self.rules == "paper" or not one.misrecorded]
 
     @property
     def unchanged(self) -> int:

@@ -17,7 +17,7 @@ from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.keeping import INSIDE, LEAST, OUTSIDE
 from core.labs.find.functions.modules import Ask, ModuleFunction, Output, module
-from core.labs.find.functions.relations import KIN, UNDEFINED, RelationFunction, relations
+from core.labs.find.functions.relations import UNDEFINED, RelationFunction, relations
 from core.labs.find.functions.same_text import same_answer
 from core.labs.find.functions.triplets import published_triplets
 from core.labs.find.records import Fidelity, FidelityReading
@@ -67,10 +67,9 @@ def _other_words(function: EntityFunction) -> list[Stated]:
 def _other_inputs(function: RelationFunction) -> list[Stated]:
     """One input of each relation from another kind of thing, unless this one has a fact about it too."""
     rng = np.random.default_rng(0)
-    kin = next((group for group in KIN if function.concept1 in group), {function.concept1})
     drawn = [(other, str(rng.choice([fact.inputs[0] for fact in other.facts]))) for other in relations().values()]
     own = function.relation
-    texts = (text for other, text in drawn if other.concept1 not in kin and not (own and own.fact(text)))
+    texts = (text for _, text in drawn if function.is_of_other_kind(text) and not (own and own.fact(text)))
     return [Stated(text, UNDEFINED, False) for text in dict.fromkeys(texts)]
 
 
@@ -189,5 +188,5 @@ def _trust(found: Fidelity) -> str:
             "wrong beside what it gives."
         )
     if found.backbone == "table" and not found.published:
-        return f"{draws}, by construction: what our list does not hold is outside to it."
+        return f"{draws}, by construction: it answers from our lists alone, and says where they do not hold an input."
     return f"{draws}, {LEAST:.0%} or more: the box can be used."

@@ -31,6 +31,7 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
+from core.labs.find.robots import dials, truth, worthless
 from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.view import ProbeView, scores, verdict, view
@@ -126,7 +127,9 @@ LAB = Lab(
     otherwise=tables.otherwise,
     choices=tables.CHOICES,
     prompts=prompts.hashes,
-    controls=controls,
+    controls=lambda: controls() | worthless(),
+    dials=dials,
+    truth=truth,
     how="interpreter",
     facets=facets,
     judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),

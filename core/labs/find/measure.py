@@ -162,7 +162,8 @@ async def _reader(run: Run, box: Box) -> Interpretation | None:
     if not submissions:
         return None
     last = submissions[-1]
-    return _plainly("you", last.description, last.domain, last.code)
+    said = _plainly("you", last.description, last.domain, last.code)
+    return said.model_copy(update={"interval": last.interval})
 
 
 async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:

@@ -58,6 +58,13 @@ METRICS = (
         better="",
     ),
     Metric(
+        "unit_test_control",
+        "Unit test on a description that tells nothing",
+        "The same by sentences that say nothing and by a list of all there is, whichever gets most: what sentence "
+        "vectors pick whatever they read.",
+        better="",
+    ),
+    Metric(
         "excess",
         "Error beyond the noise",
         "The code's squared error against the function without its noise, as a share of the function's own size: what "
@@ -77,10 +84,20 @@ METRICS = (
     Metric(
         "interval_iou",
         "Overlap of the corrupted interval",
-        "Length of what both the function and the description have as corrupted, over that of what either has.",
+        "Length of what both the function and the description have as corrupted, over that of what either has; by "
+        "repaired rules on a scale on which claiming the whole range comes to 0.",
     ),
-    Metric("noise_identified", "Kind of noise named", "Whether the description names the kind of noise."),
-    Metric("components_identified", "Parts named", "The share of the function's parts that the description names."),
+    Metric(
+        "noise_identified",
+        "Kind of noise named",
+        "Whether the description names the kind of noise, and by repaired rules no other.",
+    ),
+    Metric(
+        "components_identified",
+        "Parts named",
+        "The share of the function's parts that the description names; by repaired rules parts that are named and not "
+        "there count against it, and naming all there are comes to 0.",
+    ),
     Metric(
         "held_out_nmse",
         "Error where nobody looked",

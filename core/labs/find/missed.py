@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from core.labs.find.facts import Facts
+from core.labs.find.facts import Facts, Interval
 from core.labs.find.findings import Findings
 from core.labs.find.functions.relations import UNDEFINED
 from core.labs.find.sandbox_lacking import not_runnable
-from core.labs.find.verdict import interval, solved
+from core.labs.find.verdict import interval, judged, solved
 
 _QUOTES = 3
 """So many quotations of a kind are named."""
@@ -28,6 +28,15 @@ def missed(case: Findings) -> list[str]:
         return []
     facts = Facts(case)
     return [remark.words(facts, one) for remark in REMARKS for one in remark.of(facts)]
+
+
+def headline(case: Findings) -> str:
+    """What came out, in a sentence or two; before it what tells more than any figure: that the description was there
+    before a single output was.
+    """
+    facts = Facts(case)
+    first = [TELLING.words(facts, one) for one in TELLING.of(facts)] if case.truth is not None else []
+    return " ".join([*first, judged(facts).sentence])
 
 
 def _said_of(holds: bool) -> list[bool]:
@@ -64,10 +73,6 @@ def _looked(f: Facts) -> int | None:
     return f.case.audit.in_corruption or 0
 
 
-def _claimed(f: Facts) -> tuple[tuple[float | None, float | None], ...]:
-    return f.case.audit.claimed if f.case.audit and f.is_numeric else ()
-
-
 def _corrupted(f: Facts) -> str:
     return interval(*f.corrupted) if f.corrupted else ""
 
@@ -78,25 +83,58 @@ def _never_probed(f: Facts) -> list[bool]:
 
 def _did_not_say(f: Facts) -> list[str]:
     often = _looked(f)
-    if not often or _claimed(f) or not f.concluded:
+    if not often or not f.concluded or f.is_you or f.speaks_of_corrupted:
         return []
     return ["once" if often == 1 else f"{often} times"]
 
 
 def _elsewhere(f: Facts) -> list[str]:
     """The claimed interval, where it overlaps the real one by less than a half and someone looked."""
-    if f.corrupted is None or not _claimed(f) or _looked(f) == 0 or (f.case.value("interval_iou") or 0) >= 0.5:
+    if f.corrupted is None or not f.called_odd or _looked(f) == 0 or f.overlap >= 0.5:
         return []
-    return [interval(*_claimed(f)[0])]
+    return [_and_more(f.called_odd)]
 
 
 def _nothing_there(f: Facts) -> list[str]:
-    return [interval(*_claimed(f)[0])] if f.corrupted is None and _claimed(f) else []
+    """What is called odd, where the function is known to have no such interval and no noise either."""
+    known = f.is_numeric and f.corrupted is None and not f.noise_kind and "atoms" in _parameters(f)
+    return [_and_more(f.called_odd)] if known and f.called_odd else []
+
+
+def _parameters(f: Facts) -> dict[str, Any]:
+    return f.case.truth.parameters if f.case.truth else {}
+
+
+def _and_more(claimed: Sequence[Interval]) -> str:
+    more = len(claimed) - 1
+    return interval(*claimed[0]) + (f" and in {more} further interval{'s' if more > 1 else ''}" if more else "")
+
+
+def _has_noise(f: Facts) -> str:
+    return f.case.truth.noise if f.case.truth and f.described and f.noise_kind else ""
 
 
 def _noise(f: Facts) -> list[str]:
-    noise = f.case.truth.noise if f.case.truth else ""
-    return [noise] if noise and f.described and f.case.value("noise_identified") == 0 else []
+    noise = _has_noise(f)
+    return [noise] if noise and not f.noise_told.any and not f.is_you else []
+
+
+def _some_noise(f: Facts) -> list[str]:
+    noise = _has_noise(f)
+    return [noise] if noise and f.noise_told.any and not f.noise_told.kinds and not f.is_you else []
+
+
+def _other_noise(f: Facts) -> list[tuple[str, str]]:
+    """The kinds named, where one of them at least is not there, and the kind that is."""
+    if not (noise := _has_noise(f)) or set(f.noise_told.kinds) <= {f.noise_kind}:
+        return []
+    return [(" and ".join(f.noise_told.kinds), noise)]
+
+
+def _no_noise(f: Facts) -> list[str]:
+    """The kinds named of a function without any; what replaces the values of a corrupted interval is normal."""
+    kinds = [kind for kind in f.noise_told.kinds if f.corrupted is None or kind != "normal"]
+    return [" and ".join(kinds)] if kinds and not f.noise_kind and "atoms" in _parameters(f) else []
 
 
 def _never_looked(f: Facts) -> list[str]:
@@ -127,7 +165,7 @@ def _told_apart(y: float, g: float) -> tuple[str, str]:
 def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
     """The first text on which the code is wrong: the text, what the function gives, what the code does."""
     for one in f.case.predictions.values() if f.concluded else ():
-        if one.repaired != one.truth and not not_runnable(one.failure("repaired")):
+        if one.repaired != one.truth and not one.misrecorded and not not_runnable(one.failure("repaired")):
             gave = f"fails ({one.error})" if one.repaired is None else f"gives {one.repaired!r}"
             return [(one.input, one.truth, gave)]
     return []
@@ -136,6 +174,8 @@ def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
 def _no_subject(f: Facts) -> list[str]:
     """What is to be said where no probe hit a subject."""
     values = [probe.value for probe in f.case.probes if probe.value is not None]
+    if f.category == "relations" and f.case.probes and all(probe.problem for probe in f.case.probes):
+        return ["No call gave a value."]
     if f.category != "entities" or not f.case.probes or max(values, default=0) >= 0.5:
         return []
     return ["No word that was tried gave a value above 0.5." if values else "No call gave a value."]
@@ -152,16 +192,18 @@ def _all_undefined(f: Facts) -> list[bool]:
 def _exception(f: Facts) -> list[tuple[str, str]]:
     exception = f.case.truth.parameters.get("exception") if f.case.truth else None
     description = f.case.interpretation.told_repaired if f.case.interpretation else ""
-    if not exception or not f.concluded or UNDEFINED in description.lower():
+    if not exception or not f.concluded or f.is_you or UNDEFINED in description.lower():
         return []
     return [(str(exception), "although it saw" if _undefined(f) else "and never saw one of")]
 
 
+TELLING = Remark(
+    _knew_beforehand, lambda f, _: "Had this description before it saw a single output, and never changed it."
+)
+"""Stands before the verdict."""
+
 REMARKS = (
-    Remark(
-        _knew_beforehand,
-        lambda f, _: "Had this description before it saw a single output, and never changed it.",
-    ),
+    TELLING,
     Remark(_invented, lambda f, rounds: f"Made up outputs before it had them, in round{rounds}."),
     Remark(
         lambda f: f.contradicted[:_QUOTES],
@@ -180,8 +222,11 @@ REMARKS = (
         _elsewhere,
         lambda f, claimed: f"Claims {claimed} for the corrupted part, which is {_corrupted(f)}.",
     ),
-    Remark(_nothing_there, lambda f, claimed: f"Claims that something happens {claimed}; nothing does."),
+    Remark(_nothing_there, lambda f, claimed: f"Claims replaced or random values {claimed}; there are none."),
     Remark(_noise, lambda f, noise: f"Does not name the noise: {noise}."),
+    Remark(_some_noise, lambda f, noise: f"Says that there is noise, and not of which kind: {noise}."),
+    Remark(_other_noise, lambda f, both: f"Names {both[0]} noise; it is {both[1]}."),
+    Remark(_no_noise, lambda f, kinds: f"Names {kinds} noise; the function has none."),
     Remark(_never_looked, lambda f, where: f"Never looked {where}."),
     Remark(
         _farthest,

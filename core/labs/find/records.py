@@ -88,6 +88,10 @@ class Exchange(Frozen):
     """The description that stands in the message, as repaired rules read it."""
 
 
+Ends = tuple[float | None, float | None]
+"""The two ends of an interval; None is an open one."""
+
+
 class Interpretation(Frozen):
     """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
 
@@ -104,6 +108,8 @@ class Interpretation(Frozen):
     code_repaired: str = ""
     told_paper: str = ""
     told_repaired: str = ""
+    interval: Ends | None = None
+    """The interval that a person gave in two numbers, beside the words."""
 
 
 class Wish(Frozen):
@@ -118,6 +124,8 @@ class Submission(Frozen):
     description: str
     domain: str = ""
     code: str = ""
+    interval: Ends | None = None
+    """Where it behaves otherwise, in two numbers; None where they were not given."""
 
 
 class Estimate(Frozen):
@@ -176,6 +184,14 @@ class Claims(Frozen):
     named_repaired: tuple[str, ...] = ()
     left_out_paper: tuple[str, ...] = ()
     left_out_repaired: tuple[str, ...] = ()
+    noises_repaired: tuple[str, ...] | None = None
+    """Every kind of noise that is named; None in older journals, which kept the first alone."""
+    overlap_of_all: float = 0.0
+    """The overlap of claiming the whole range: by repaired rules that comes to 0. Older journals did not count it."""
+    wrong_repaired: tuple[str, ...] = ()
+    """Parts that are named and not there; older journals did not look for any."""
+    kinds_repaired: int = 0
+    """How many parts there are to be named."""
 
 
 class Prediction(Frozen):
@@ -189,6 +205,8 @@ class Prediction(Frozen):
     error: str = ""
     error_paper: str = ""
     """Why the code gives nothing, by either reading of it; older journals know the repaired one's alone."""
+    misrecorded: bool = False
+    """Whether the recorded output is not the function's: by repaired rules such a text does not count."""
     right_paper: bool | None = None
     """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
 
@@ -199,14 +217,18 @@ class Prediction(Frozen):
         return self.error_paper or self.error if rules == "paper" else self.error
 
 
+TELL_NOTHING = ("nothing", "anything", "everything")
+"""Descriptions that are worth nothing, which a good one has to beat."""
+
+
 class UnitTest(Frozen):
     """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
-    read it where that is another text, or the true description.
+    read it where that is another text, the true description, or one of those that are worth nothing.
 
     `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked.
     """
 
-    about: Literal["interpretation", "paper", "truth"]
+    about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
     evaluator: str
     call: str | None = None
     options: tuple[str, ...]

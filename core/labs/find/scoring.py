@@ -14,9 +14,9 @@ import numpy as np
 
 from core.events import Frozen, Rules
 from core.lab import RULES
-from core.labs.find import audit, evaluate, sandbox, units
+from core.labs.find import audit, evaluate, named, sandbox, units
 from core.labs.find.box import Box, real, written
-from core.labs.find.claimed_and_quoted import claimed_intervals
+from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
 from core.labs.find.exemplars import pairs_for_testing
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value, as_number
@@ -261,12 +261,28 @@ def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
 
 
 def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
-    claimed = claimed_intervals(getattr(read, f"domain_{rules}"))
-    overlap = evaluate.interval_iou(function.corruption, claimed)
+    overlap = evaluate.interval_iou(function.corruption, _intervals(function, read, rules))
+    if rules == "repaired" and overlap is not None:
+        overlap = evaluate.beyond(overlap, evaluate.whole_range(function.corruption))
     yield Figure("interval_iou", rules, _share(overlap, "there is no corrupted interval, and none was claimed"))
-    named = evaluate.noise_identified(function, getattr(read, f"told_{rules}"))
-    value = None if named is None else float(named)
+    is_named = named.noise_identified(function, getattr(read, f"told_{rules}"), rules)
+    value = None if is_named is None else float(is_named)
     yield Figure("noise_identified", rules, _share(value, "there is no noise, and none was claimed"))
+
+
+def _intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tuple[tuple[float, float], ...]:
+    """The intervals that are said to behave otherwise: by paper rules in the domain, by repaired ones wherever it is
+    said, or in a person's two numbers. Stretches of which something is said apart are the function's own pieces where
+    nothing was replaced.
+    """
+    if rules == "paper":
+        return claimed_intervals(read.domain_paper, rules)
+    if read.interval is not None:
+        low, high = read.interval
+        return ((float("-inf") if low is None else low, float("inf") if high is None else high),)
+    if isinstance(function, NumericFunction) and function.corruption is None:
+        return claimed_intervals(f"{read.description_repaired}\n{read.domain_repaired}")
+    return intervals_told(read.description_repaired, read.domain_repaired)
 
 
 def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
@@ -279,6 +295,8 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     outputs = function.outputs(texts, rng)
     apart = tuple((text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str))
     pairs = (*tests, *apart)
+    misrecorded = function.misrecorded if isinstance(function, StringFunction) and spec.is_published else ()
+    counted = {rules: [rules == "paper" or text not in misrecorded for text, _ in tests] for rules in RULES}
     results = {
         rules: sandbox.evaluate(getattr(read, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
         for rules in RULES
@@ -296,6 +314,7 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
                 "error": results["repaired"].errors[place] or "" if is_judged(read, "repaired") else NOTHING,
                 "error_paper": results["paper"].errors[place] or "",
                 "right_paper": results["paper"].values[place] == true,
+                "misrecorded": kind == "test" and text in misrecorded,
             }
         )
         yield Entry(f"{kind.replace(' ', '-')}-{number:02}", prediction)
@@ -304,7 +323,8 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         ran = [not not_runnable(error) for error in result.errors]
         guesses = [_text(value) if rules == "repaired" else value for value in result.values]
         for metric, first, some in (("exact_match", 0, tests), ("held_out_match", len(tests), apart)):
-            places = [place for place in range(first, first + len(some)) if ran[place]]
+            here = range(first, first + len(some))
+            places = [place for place in here if ran[place] and (place >= len(tests) or counted[rules][place])]
             matched = evaluate.exact_match(
                 [pairs[place][0] for place in places],
                 [pairs[place][1] for place in places],
@@ -323,8 +343,9 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
             detail = {"reason": lacking[0]} if lacking else {}
             share = len(lacking) / len(tests)
             yield Figure("not_runnable", rules, Score(share, len(tests), len(tests), detail=detail))
-        inputs = [text for text, _ in tests]
-        unchanged = evaluate.exact_match(inputs, [true for _, true in tests], inputs, rules)
+        those = [pair for pair, counts in zip(tests, counted[rules], strict=True) if counts]
+        inputs = [text for text, _ in those]
+        unchanged = evaluate.exact_match(inputs, [true for _, true in those], inputs, rules).over(len(tests))
         yield Figure("exact_match_unchanged", rules, unchanged)
     if results["repaired"].error and is_judged(read, "repaired"):
         yield NoCode(results["repaired"].error)
@@ -355,14 +376,21 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
     claims: dict[str, object] = {}
     for rules in RULES:
         if isinstance(function, NumericFunction):
-            intervals = claimed_intervals(getattr(read, f"domain_{rules}"))
+            intervals = _intervals(function, read, rules)
             claims[f"intervals_{rules}"] = tuple((_finite(low), _finite(high)) for low, high in intervals)
-            claims[f"noise_{rules}"] = evaluate.claimed_noise(getattr(read, f"told_{rules}"))
+            if rules == "paper":
+                claims["noise_paper"] = named.claimed_noise(read.told_paper)
+            else:
+                kinds = named.noise_told(read.told_repaired).kinds
+                claims["overlap_of_all"] = evaluate.whole_range(function.corruption)
+                claims |= {"noises_repaired": kinds, "noise_repaired": kinds[0] if len(kinds) == 1 else None}
         # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
         words = "told" if isinstance(function, NumericFunction) else "description"
-        present, absent = evaluate.components_identified(function, getattr(read, f"{words}_{rules}") or "")
+        found = named.components_identified(function, getattr(read, f"{words}_{rules}") or "", rules)
+        present, absent = found.present, found.absent
         of = len(present) + len(absent)
-        counted = Score(len(present) / of, of, of, detail={"named": present, "left_out": absent})
+        detail = {"named": present, "left_out": absent, **({"wrong": found.wrong} if found.wrong else {})}
+        counted = Score(found.score, of, of, detail=detail)
         if rules == "repaired" and not read.told_repaired.strip():
             counted = undefined(of, "there is no description")
         elif differs:
@@ -373,6 +401,8 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
             )
         else:
             claims |= {f"named_{rules}": present, f"left_out_{rules}": absent}
+            if rules == "repaired":
+                claims |= {"wrong_repaired": found.wrong, "kinds_repaired": found.kinds}
         yield Figure("components_identified", rules, counted)
     yield Entry("claims", Claims.model_validate(claims))
 
@@ -398,7 +428,7 @@ def _audit(
             fields["in_corruption"] = audit.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
             yield Figure("coverage", rules, _share(covered, unknown, len(asked), len(box.probes)))
-    claimed = claimed_intervals(read.domain_repaired)
+    claimed = _intervals(function, read, "repaired")
     record = Audit.model_validate(
         {
             "supported": evidence.supported,
@@ -425,7 +455,8 @@ def known_inputs(function: FindFunction) -> str:
     if isinstance(function, RelationFunction) and function.relation:
         inputs = [fact.inputs[0] for fact in function.relation.facts]
         more = f" and {len(inputs) - _NAMED} more" if len(inputs) > _NAMED else ""
-        return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; any other input gives undefined."
+        others = "what our lists know as something else gives undefined, and of other inputs it says that it lacks them"
+        return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; {others}."
     return ""
 
 

@@ -29,6 +29,11 @@ MENDS = 2
 TRIPLETS = 20
 """Unit tests of one function: with ten, six right cannot be told from guessing."""
 
+FREE_TRIPLETS = 80
+"""The same where sentence vectors take them, which costs no call: so few as twenty cannot show that a description tells
+as much as the truth (docs/measuring.md §4.9), and these are four rounds of a subject's twenty words.
+"""
+
 PAPER_TRIPLETS = 10
 """The paper's number (paper §3)."""
 
@@ -166,9 +171,11 @@ class ProbeSpec(Spec):
     triplets: int | None = Field(
         default=None,
         ge=1,
-        le=50,
+        le=200,
         title="Unit tests",
-        description=f"triplets of each function (default: {TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS})",
+        description=f"triplets of each function (default: {FREE_TRIPLETS} where sentence vectors take them, else "
+        f"{TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
+        "description that it tells as much as the truth)",
     )
     given: Given | None = Field(default=None, description="an interpretation made elsewhere, to be rated")
     beside: str = Field(
@@ -248,7 +255,9 @@ class ProbeSpec(Spec):
     @property
     def unit_tests(self) -> int:
         """Triplets of each function. A published function has its own ten."""
-        return self.triplets or (PAPER_TRIPLETS if self.rules == "paper" else TRIPLETS)
+        if self.rules == "paper":
+            return self.triplets or PAPER_TRIPLETS
+        return self.triplets or (FREE_TRIPLETS if self.is_module and not self.evaluator else TRIPLETS)
 
     @property
     def exploring(self) -> Sampling:

@@ -96,6 +96,9 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
 def _text(one: Prediction, rules: Rules) -> Reading:
     guess: str | None = getattr(one, rules)
     error = one.failure(rules)
+    if one.misrecorded and rules == "repaired":
+        reason = "the recorded output is not the function's"
+        return Reading(expected=guess, observed=one.truth, outcome="not tested", counts=False, reason=reason)
     if not_runnable(error):
         return Reading(observed=one.truth, outcome=NOT_RUNNABLE, counts=False, reason=error)
     right = guess == one.truth

@@ -20,10 +20,10 @@ from core.labs.find.exemplars import string_triplets
 from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction
 from core.labs.find.functions.benchmark import BenchmarkError
-from core.labs.find.functions.entities import EntityFunction
-from core.labs.find.functions.relations import RelationFunction
+from core.labs.find.functions.entities import EntityFunction, concepts
+from core.labs.find.functions.relations import RelationFunction, relations
 from core.labs.find.functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
-from core.labs.find.records import Interpretation, UnitTest
+from core.labs.find.records import TELL_NOTHING, Interpretation, UnitTest
 from core.labs.find.tasks import JUDGING, ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
@@ -34,9 +34,43 @@ from core.text.embed import NoEncoder, encoder, likeness
 EMBEDDING = "embedding"
 """The evaluator's name where no model takes the tests of entities and relations."""
 
-About = Literal["interpretation", "paper", "truth"]
+About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
-_ITEMS: dict[About, str] = {"interpretation": "unit", "paper": "paper", "truth": "ceiling"}
+_ITEMS: dict[About, str] = {
+    "interpretation": "unit",
+    "paper": "paper",
+    "truth": "ceiling",
+    "nothing": "nothing",
+    "anything": "anything",
+    "everything": "everything",
+}
+
+CONTROL = "unit_test_control"
+"""The figure of descriptions that tell nothing: the best of them decides."""
+
+NOTHING = "It gives an output for an input, as its rule has it.", "Its inputs."
+ANYTHING = (
+    "It may be any curve, any change of a text, any subject and any fact, with noise of any kind.",
+    "Values may be replaced below 0, and they may be replaced above 0; any input may give undefined.",
+)
+"""Descriptions with their domains that hold of every function."""
+
+
+def everything(category: str) -> tuple[str, str]:
+    """A description that names all subjects, or all facts, and so tells nothing; with its domain."""
+    if category == "entities":
+        return f"It knows words related to {', '.join(concepts())}.", "Any input."
+    return f"It answers, {'; '.join(f'of {one} {two}' for one, two in relations())}.", "Any input."
+
+
+def telling_nothing(category: str) -> dict[About, str]:
+    """What an evaluator reads of descriptions that are worth nothing."""
+    told: dict[About, tuple[str, str]] = {
+        "nothing": NOTHING,
+        "anything": ANYTHING,
+        "everything": everything(category),
+    }
+    return {about: "\n".join(parts) for about, parts in told.items()}
 
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
@@ -86,6 +120,8 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
                 run.score(metric, undefined(len(tests), why or "there are no triplets"), rules)
         return
     if evaluator == EMBEDDING:
+        # An encoder prefers some examples whatever it reads: what tells nothing shows by how much.
+        texts |= telling_nothing(spec.category)
         try:
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
         except NoEncoder as missing:
@@ -164,14 +200,14 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
     without). Texts it cannot tell apart, so strings need a model.
     """
     judged = {}
+    vectors = [np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests]
     for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
         said = np.asarray(encoder().encode(clauses))
         for number, triplet in enumerate(tests, start=1):
-            vectors = np.asarray(encoder().encode(list(shown(triplet))))
-            nearest = int(np.argmax(likeness(vectors, said).max(axis=1))) + 1
+            nearest = int(np.argmax(likeness(vectors[number - 1], said).max(axis=1))) + 1
             right = nearest == triplet.correct + 1
             judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,
@@ -206,3 +242,8 @@ def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
                 score = replace(score, low=low, high=high, detail=detail)
             run.score(metric, score, rules)
+    controls = [
+        picked([test.repaired for test in judged.values() if test.about == about]).over(of) for about in TELL_NOTHING
+    ]
+    if all(score.value is not None for score in controls):
+        run.score(CONTROL, max(controls, key=lambda score: score.value or 0.0), "repaired")

@@ -13,6 +13,7 @@ from core.events import Rules
 from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
+from core.statistics import LEVEL, MARGIN
 
 Outcome = Literal[
     "found",
@@ -239,8 +240,17 @@ def interval(low: float | None, high: float | None) -> str:
 def _drawn_again(f: Facts) -> str:
     return (
         f"The function draws at random: drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts. "
-        f"{f.whose} code is right on {f.passed:.0%}."
+        f"{f.whose} code is right on {f.passed:.0%}{_control(f)}."
     )
+
+
+def _control(f: Facts) -> str:
+    return f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
+
+
+def _beats_doing_nothing(f: Facts) -> bool:
+    """Whether what is right is more than giving every text back would be, by its interval."""
+    return f.reach[0] > f.unchanged / f.counted
 
 
 def _where_run(f: Facts) -> str:
@@ -252,8 +262,7 @@ def _is_random(f: Facts) -> bool:
 
 
 def _part(f: Facts) -> str:
-    control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
-    return f"{f.who} found part of it: the code is right on {f.hits} of {f.counted} test texts{control}."
+    return f"{f.who} found part of it: the code is right on {f.hits} of {f.counted} test texts{_control(f)}."
 
 
 STRINGS = (
@@ -278,7 +287,11 @@ STRINGS = (
         ),
     ),
     Claim("missed", lambda f: _is_random(f) and f.hits == 0, _drawn_again),
-    Claim("found", lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling, _drawn_again),
+    Claim(
+        "found",
+        lambda f: _is_random(f) and f.ceiling is not None and f.passed >= f.ceiling and _beats_doing_nothing(f),
+        _drawn_again,
+    ),
     Claim("close", lambda f: _is_random(f) and f.hits > f.unchanged, _drawn_again),
     Claim("missed", _is_random, _drawn_again),
     Claim(
@@ -337,14 +350,36 @@ MODULES = (
         lambda f: f"{_picked(f)}. That is worse than guessing, which gives one third ({_reach(f)}).",
     ),
     Claim(
+        "not tested",
+        lambda f: not f.beats_controls() and not f.beats_controls("truth"),
+        lambda f: (
+            f"{_picked(f)}. A description that tells nothing gets {f.control:.0%}, and not even the true one is "
+            "shown to beat that: this evaluator cannot tell."
+        ),
+    ),
+    Claim(
+        "missed",
+        lambda f: not f.beats_controls(),
+        lambda f: (
+            f"{_picked(f)}. A description that tells nothing gets {f.control:.0%}, and this one is not shown to tell "
+            "more."
+        ),
+    ),
+    Claim(
         "found",
-        lambda f: f.may_be_the_truth,
-        lambda f: f"{_picked(f)}. It tells as much as the truth, as far as {f.counted} tests show ({_reach(f)}).",
+        lambda f: f.tells_as_much_as_the_truth,
+        lambda f: (
+            f"{_picked(f)}. On these tests it tells as much as the true description, to within {MARGIN:.0%} of them "
+            f"(one-sided, {LEVEL:.0%}; {_reach(f)})."
+        ),
     ),
     Claim(
         "close",
         lambda f: f.passed > CHANCE,
-        lambda f: f"{_picked(f)}. That is more than guessing, which gives one third ({_reach(f)}).",
+        lambda f: (
+            f"{_picked(f)}. That is more than guessing, which gives one third ({_reach(f)})"
+            f"{'' if f.ceiling is None else '; not shown to tell as much as the true description'}."
+        ),
     ),
 )
 
@@ -373,6 +408,11 @@ def _listed(parts: tuple[str, ...]) -> str:
     return f": {'; '.join(parts)}" if parts else ""
 
 
+def _not_there(f: Facts) -> str:
+    """What is named and is no part of the function."""
+    return f" Named, and not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
+
+
 WORDS = (
     Saying(lambda f: not f.described, lambda f: f"{f.whose} words: there are none, only code."),
     Saying(
@@ -383,18 +423,25 @@ WORDS = (
         lambda f: f.parts.named == f.parts.of,
         lambda f: (
             f"{f.whose} words name {'all ' if f.parts.of > 1 else ''}{f.parts.of} "
-            f"part{'s' if f.parts.of > 1 else ''} of the function{_listed(f.parts.present)}."
+            f"part{'s' if f.parts.of > 1 else ''} of the function{_listed(f.parts.present)}.{_not_there(f)}"
+        ),
+    ),
+    Saying(
+        lambda f: f.is_you,
+        lambda f: (
+            f"Your words: our checks find {f.parts.named} of the {f.parts.of} parts of the function named in them"
+            f"{_listed(f.parts.present)}. That may be our reading: compare them with the function.{_not_there(f)}"
         ),
     ),
     Saying(
         lambda f: f.parts.named == 0,
-        lambda f: f"{f.whose} words name no part of the function. Left out{_listed(f.parts.absent)}.",
+        lambda f: f"{f.whose} words name no part of the function. Left out{_listed(f.parts.absent)}.{_not_there(f)}",
     ),
     Saying(
         lambda f: 0 < f.parts.named < f.parts.of,
         lambda f: (
             f"{f.whose} words name {f.parts.named} of the {f.parts.of} parts of the function"
-            f"{_listed(f.parts.present)}. Left out{_listed(f.parts.absent)}."
+            f"{_listed(f.parts.present)}. Left out{_listed(f.parts.absent)}.{_not_there(f)}"
         ),
     ),
 )

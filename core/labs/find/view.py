@@ -12,7 +12,7 @@ from core.lab import RULES, Trial
 from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
-from core.labs.find.missed import missed
+from core.labs.find.missed import headline, missed
 from core.labs.find.verdict import Judgement, Outcome, judge, of_words
 from core.runs.transcript import CaseLog
 from core.score import Figure, Score, mean_of_cases, undefined
@@ -58,8 +58,8 @@ def verdict(view: ProbeView) -> list[str]:
     """What came out of the code and of the words, and then what the interpretation leaves out or gets wrong, a sentence
     each.
     """
-    words = of_words(view)
-    return [view.judgements["repaired"].sentence, *([words] if words else []), *missed(view)]
+    words, first = of_words(view), headline(view)
+    return [first, *([words] if words else []), *(one for one in missed(view) if one not in first)]
 
 
 def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:

@@ -7,18 +7,17 @@ symbol or a word says too.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import FAINT, THEIRS, safe
-from core.charts.points import points
-from core.labs.simulatability.metrics import shows_nothing
+from core.charts import plane as on_a_plane
+from core.charts.marks import FAINT, safe
 from core.published import Published
 from core.score import is_thin
 from core.statistics import FEW
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
     from plotly.graph_objects import Figure
 
 AS_EXPECTED, MISLED, UNCOUNTED = "#0072B2", "#D55E00", "#8A8A8A"
@@ -30,57 +29,92 @@ _LABEL = 30
 """Characters of a question beside its line; the whole of it shows on hovering."""
 
 
-def scatter(runs: DataFrame, similarity: str = "cosine", theirs: Sequence[Published] = ()) -> Figure:
-    """Precision (x, 0 to 1) with its interval against generality (y), one mark a run (`core.charts.points`).
+BASELINES = {
+    "constant_guess": "always guessing the same",
+    "precision_none": "the answer alone",
+    "precision_question_only": "the question alone",
+    "precision_swapped": "another question's reasons",
+}
+"""What a precision is held against: figures, and what they are called."""
 
-    `runs` as `pictures.runs` gives them. Those where either is undefined are not drawn, and the axis says how many.
-    Grey are those whose precision always guessing the same would have got too, and those whose predictor failed the
-    exam. Of `theirs`, the paper's, a precision and a generality of one data set are one open mark.
+
+def is_above(table: DataFrame) -> Series[bool]:
+    """Of each row of `pictures.compared` whether its interval of precision lies wholly above the strongest of its own
+    baselines; False where either is not known, and where the predictor failed the exam.
     """
-    runs = runs.fillna({"model": "", "method": "", "task": "", "title": ""})
-    drawn = runs.dropna(subset=["precision", "generality"])
+    # Both are means: what differs by rounding alone is not above.
+    over = table["precision_low"].astype(float) - table["baseline"].astype(float)
+    return (over > 1e-9) & ~table["failed"].astype(bool)
+
+
+def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Published] = ()) -> Figure:
+    """Precision (x) against generality (y), both 0 to 1, one mark a model and method (`core.charts.plane`).
+
+    `table` as `pictures.compared` gives it. Rows of which either is undefined are not drawn, and the axis says how
+    many. Dashed is the strongest baseline over all rows of a task. Of `theirs`, the paper's, a precision and a
+    generality of one data set are one open mark.
+    """
+    drawn = table.dropna(subset=["precision", "generality"])
+    missing = len(table) - len(drawn)
     rows = drawn.to_dict("records")
-    missing = len(runs) - len(drawn)
-    figure = points(
+    figure = on_a_plane.plane(
         drawn.assign(
             x=drawn["precision"],
-            y=drawn["generality"],
-            name=drawn["model"],
-            kind=drawn["method"],
-            faint=[is_thin(row["n"], row["of"]) or row["n"] < FEW for row in rows],
-            grey=[row["failed"] or shows_nothing(row["precision"], row["constant_guess"]) for row in rows],
+            x_low=drawn["precision_low"],
+            x_high=drawn["precision_high"],
+            y=drawn["generality"].clip(0, 1),
+            y_low=drawn["generality_low"],
+            y_high=drawn["generality_high"],
+            name=_short([str(row["label"]) for row in rows]),
+            kind=drawn["how"],
+            open=~is_above(drawn),
+            own=drawn["baseline"],
             text=[_point(row, similarity) for row in rows],
         ),
-        (f"precision<br>{missing} undefined, not drawn" if missing else "precision", f"generality ({similarity})"),
-        (0.015, 0.02),
-        xaxis={"range": [-0.04, 1.04]},
-        yaxis={"rangemode": "tozero"},
+        (
+            "precision" + (f"<br>{missing} without a precision or a generality, not drawn" if missing else ""),
+            f"generality ({similarity})",
+        ),
+        [on_a_plane.Line(*line) for line in _strongest(drawn)],
     )
     precision = {one.about["dataset"]: one for one in theirs if one.metric == "precision"}
     both = [(precision[one.about["dataset"]], one) for one in theirs if one.metric != "precision"]
     if both:
-        figure.add_scatter(
-            row="all",
-            col="all",
-            x=[one.value for one, _ in both],
-            y=[one.value for _, one in both],
-            mode="markers+text",
-            name="published, not measured here",
-            legendgroup="published",
-            marker={"color": THEIRS, "symbol": "diamond-open", "size": 13, "line": {"width": 2}},
-            text=[safe(one.about["dataset"]) for one, _ in both],
-            textposition="top center",
-            cliponaxis=False,
-            hovertext=[
+        points = [
+            (
+                one.value,
+                other.value,
+                one.about["dataset"],
                 f"<b>{safe(one.about['dataset'])}</b>, both models and methods<br>precision {one.value:.2f}: "
-                f"{safe(one.source)}<br>generality {other.value:.2f}: {safe(other.source)}"
-                for one, other in both
-            ],
-            hovertemplate="%{hovertext}<extra></extra>",
-            showlegend=False,
-        )
-        figure.data[-1].showlegend = True
+                f"{safe(one.source)}<br>generality {other.value:.2f}: {safe(other.source)}",
+            )
+            for one, other in both
+        ]
+        on_a_plane.published(figure, points)
     return figure
+
+
+def _short(labels: Sequence[str]) -> list[str]:
+    """Names without whose model it is, where they stay apart: "openai/gpt-5, cot" -> "gpt-5, cot"."""
+    short = [label.rpartition("/")[2] for label in labels]
+    return short if len(set(short)) == len(set(labels)) else list(labels)
+
+
+def _strongest(drawn: DataFrame) -> Iterator[tuple[float, str]]:
+    """Of each task the highest baseline over all questions of its rows, and its words; those over fewer than ten
+    questions only where there is no other.
+    """
+    for task, some in drawn.groupby("task", sort=True):
+        over = {name: int(some[f"n_{name}"].sum()) for name in BASELINES}
+        firm = [name for name, n in over.items() if n >= FEW] or [name for name, n in over.items() if n]
+        means = {name: float((some[name].fillna(0) * some[f"n_{name}"]).sum() / over[name]) for name in firm}
+        if means:
+            name = max(means, key=lambda name: means[name])
+            on = f" · {task}" if drawn["task"].nunique() > 1 else ""
+            yield (
+                means[name],
+                f"strongest baseline: {BASELINES[name]}, {means[name]:.2f} over {over[name]} questions{on}",
+            )
 
 
 def precision_bar(value: float | None, low: float | None, high: float | None, n: int, of: int) -> Figure:
@@ -224,15 +258,22 @@ def _hover_text(row: dict[str, object]) -> str:
 
 
 def _point(row: dict[Any, Any], similarity: str) -> str:
-    """A run's hover text: question, model and method, precision with its interval and counts."""
-    who = ", ".join(safe(str(row[name])) for name in ("model", "method", "task") if row[name])
-    interval = f", {row['low']:.2f} to {row['high']:.2f}" if row["low"] == row["low"] and row["low"] is not None else ""
-    counts = f"{row['n']:.0f} of {row['of']:.0f} count"
-    return (
-        f"<b>{_wrapped(str(row['title']))}</b><br>{who}<br>precision {row['precision']:.2f} ({counts}{interval})"
-        f"<br>generality {row['generality']:.2f} ({similarity})"
-        + ("<br>who predicted failed the exam" if row["failed"] else "")
-    )
+    """What hovering shows of a mark: both figures with intervals, on how much they rest, each baseline."""
+
+    def figure(name: str) -> str:
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        return f"{row[name]:.2f}" + (f" ({low:.2f} to {high:.2f})" if low == low and low is not None else "")
+
+    return "<br>".join(
+        [
+            f"<b>{safe(str(row['label']))}</b>",
+            f"precision {figure('precision')}, {row['n']} of {row['of']} questions",
+            f"generality {figure('generality')} ({similarity})",
+            *(f"{words}: {row[name]:.2f}, {row[f'n_{name}']} questions"
+              for name, words in BASELINES.items() if row[f"n_{name}"]),
+            *(["who predicted failed the exam"] if row["failed"] else []),
+        ]
+    )  # fmt: skip
 
 
 def _wrapped(text: str, lines: int = 4) -> str:

@@ -14,6 +14,7 @@ from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
+from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import (
@@ -26,7 +27,7 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import ONE, AskSpec, asks, cases, loaded
+from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
 from core.labs.simulatability.worthless import worthless
@@ -103,7 +104,9 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(spec: AskSpec) -> None:
-    """Raises PackError for a prompt pack and DatasetError for a data set that cannot be read."""
+    """Raises PackError for a prompt pack and DatasetError for a data set that cannot be read; BadInput where a robot
+    knows nothing of it.
+    """
     if spec.prompts:
         prompts.read_pack(spec.prompts)
     for _ in cases(spec):
@@ -201,7 +204,7 @@ LAB = Lab(
     how="method",
     item="trial",
     judgements=(
-        READING,
+        READING._replace(raw="answerer"),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(people.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
@@ -214,6 +217,7 @@ LAB = Lab(
         one="new question",
         whole="starter question",
         guessed=True,
+        given="given",
     ),
     newcomer="control/fickle",
     wide=True,

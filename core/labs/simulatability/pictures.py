@@ -9,7 +9,8 @@ from core import published
 from core.charts import board, forest
 from core.charts.marks import link
 from core.lab import Picture
-from core.labs.simulatability import charts, metrics
+from core.labs.simulatability import charts
+from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
 from core.published import Published
 from core.runs.transcript import name_of
@@ -24,32 +25,99 @@ _METRIC = {PRECISION: "precision", GAIN: "simulatability_gain"}
 _ENDS = {PRECISION: forest.SHARES, GAIN: (-1.0, 1.0)}
 
 
-def runs(frame: DataFrame, similarity: str) -> DataFrame:
-    """One row a run, as it is drawn: `generality` by the chosen similarity; `failed`, whether its predictor is known to
-    have failed the exam.
+CHOSEN = 6
+"""Models and methods in colour until the reader chooses others."""
+
+_BY = ("lab", "model", "how", "task")
+
+
+def compared(frame: DataFrame, similarity: str) -> DataFrame:
+    """One row a model and method: `label`; precision and generality by the chosen similarity, each the mean over
+    questions with `_low` and `_high` of its 95 % interval (NaN where there is none); `n` questions of `of` that have a
+    precision; each of BASELINES, and over how many questions (`n_` before it); `baseline`, the strongest of those, and
+    its name; `failed`, whether a predictor that is known to have failed the exam had a part in it; `faint`, whether it
+    rests on too little; `chosen`, whether it is in colour: those over the most questions that are not faint.
     """
-    gone = [name for name in frame if name.startswith("generality_")]
-    return frame.assign(
-        generality=frame[f"generality_{similarity}"],
-        failed=frame["examined_passed"].eq(False),
-        link=[link({"run": run}) for run in frame["run"]],
-    ).drop(columns=[*gone, "examined_passed"])
+    import pandas as pd
+
+    rows = frame[frame["given_from"].fillna("") == ""]
+    rows = rows.assign(item=rows["title"].fillna(rows["case"]))
+    several = [name for name in ("model", "how", "task") if rows[name].fillna("").nunique() > 1 or name == "model"]
+
+    def label(row: dict[str, Any]) -> str:
+        return ", ".join(row[name] for name in several if row[name]) or row["how"] or "unnamed"
+
+    def lines(metric: str) -> DataFrame:
+        some = forest.lines(rows[rows["metric"] == metric], _BY, label)
+        return some.set_index("link")
+
+    precision, generality = lines("precision"), lines(f"generality_{similarity}")
+    table = precision.assign(
+        precision=precision["macro"],
+        precision_low=precision["low"],
+        precision_high=precision["high"],
+        n=precision["items"],
+        of=precision["items_of"],
+        generality=generality["macro"],
+        generality_low=generality["low"],
+        generality_high=generality["high"],
+        faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
+    )
+    groups = [link({name: str(row[name]) for name in _BY}) for row in rows[list(_BY)].to_dict("records")]
+    rows = rows.assign(link=groups)
+    for name in BASELINES:
+        defined = rows[(rows["metric"] == name) & rows["value"].notna()]
+        by_item = defined.groupby(["link", "item"])["value"].mean().astype(float).groupby("link")
+        table = table.assign(**{name: by_item.mean(), f"n_{name}": by_item.size()})
+        table[f"n_{name}"] = table[f"n_{name}"].fillna(0).astype(int)
+    known = table[list(BASELINES)].astype(float)
+    strongest = [BASELINES[str(row.idxmax())] if row.notna().any() else "" for _, row in known.iterrows()]
+    failed = rows["examined_passed"].eq(False).groupby(rows["link"]).any()
+    table = table.assign(baseline=known.max(axis=1), baseline_name=strongest, failed=failed)
+    table["how"] = rows.groupby("link")["how"].first().fillna("")
+    table["task"] = rows.groupby("link")["task"].first().fillna("")
+    drawn = table[table["precision"].notna() & table["generality"].notna()]
+    order = drawn.sort_values(["faint", "n", "precision"], ascending=[True, False, False], kind="stable")
+    table = table.assign(chosen=table.index.isin(order.index[:CHOSEN])).reset_index()
+    columns = (
+        *("label", "precision", "precision_low", "precision_high", "generality", "generality_low", "generality_high"),
+        *("n", "of", "baseline", "baseline_name"),
+        *(column for name in BASELINES for column in (name, f"n_{name}")),
+        *("failed", "faint", "chosen", "how", "task", "link"),
+    )
+    table["link"] = [f"{one}&show=runs" for one in table["link"]]
+    return table[list(columns)] if len(table) else pd.DataFrame(columns=list(columns))
 
 
-def said_of_runs(table: DataFrame, similarity: str) -> str:
-    """How many runs have a precision that says something."""
+def said_of_compared(table: DataFrame, similarity: str) -> str:
+    """How many models and methods lie above their strongest baseline, of how many that rest on enough."""
     defined = table[table["precision"].notna()]
-    known = defined[defined["constant_guess"].notna()]
-    nothing = [
-        metrics.shows_nothing(one, guess)
-        for one, guess in zip(known["precision"], known["constant_guess"], strict=True)
+    failed = int(defined["failed"].astype(bool).sum())
+    judged = defined[~defined["failed"].astype(bool)]
+    thin = int(judged["faint"].astype(bool).sum())
+    firm = judged[~judged["faint"].astype(bool)]
+    above, undefined = int(charts.is_above(firm).sum()), len(table) - len(defined)
+    said = [
+        f"Of {len(firm)} that {_rest(len(firm))} on enough, {above or 'none'} {_have(above)} an interval of precision "
+        "wholly above the strongest of its baselines."
+        if len(firm)
+        else "Nothing here rests on enough to be held against its baselines."
     ]
-    undefined = len(table) - len(defined)
-    return (
-        f"{sum(nothing)} of {len(known)} runs kept no more promises than always guessing the same would have."
-        if len(known)
-        else f"{len(defined)} of {len(table)} runs have a precision."
-    ) + (f" {undefined} of {len(table)} have no precision: none of their questions count." if undefined else "")
+    if thin:
+        said.append(f"{thin} {_rest(thin)} on fewer than ten questions, or on less than 70 % of what should count.")
+    if failed:
+        said.append(f"Of {failed} a predictor failed the exam: {'it judges' if failed == 1 else 'they judge'} nothing.")
+    if undefined:
+        said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision: no question counts.")
+    return " ".join(said)
+
+
+def _rest(number: int) -> str:
+    return "rests" if number == 1 else "rest"
+
+
+def _have(number: int) -> str:
+    return "has" if number < 2 else "have"
 
 
 def counted(frame: DataFrame, choice: str) -> DataFrame:
@@ -95,24 +163,23 @@ def their_data_sets(similarity: str) -> list[Published]:
 
 PICTURES = (
     Picture(
-        "runs",
+        "models",
         "Precision and generality",
-        "One mark a run, larger the more it rests on; the bar is the 95 % interval of the precision. Further right: "
-        "the explanation kept its promises. Higher: it settles more varied questions. Faint: fewer than ten things "
-        "count, or less than 70 % of them. Grey: always guessing the same would have got as much, or who predicted "
-        "failed the exam. Marks that would cover each other stand side by side. The box in the "
-        "bar above the picture chooses several runs. The paper prints precision and generality by data set, in two "
-        "tables; an open mark joins them.",
-        "runs",
-        ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", "constant_guess"),
-        runs,
-        charts.scatter,
-        said_of_runs,
-        fields=("method", "task"),
+        "One mark a model and method, with its number of questions; bars are 95 % intervals. Further right: the "
+        "explanations kept their promises. Higher: they settle more varied questions. The dashed line is the strongest "
+        "baseline over all of them, the upright stroke in a colour that mark's own. Open: its interval reaches down to "
+        "its own strongest baseline, or that is not known, or who predicted failed the exam. Faint: fewer than ten "
+        "questions, or less than 70 % of what should count. A click lists the runs. The paper prints precision and "
+        "generality by data set, in two tables; an open diamond joins them.",
+        "cases",
+        ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+        compared,
+        charts.plane,
+        said_of_compared,
+        fields=("given_from",),
         held=((name_of(Examined), "passed"),),
         choices=("cosine", "bleu", "jaccard"),
         published=their_data_sets,
-        is_box=True,
     ),
     Picture(
         "pooled",

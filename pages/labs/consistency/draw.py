@@ -222,16 +222,20 @@ def _meaning() -> None:
             "explanation, tried it out.\n\n"
             "- A **counterfactual** promises: with this edit the answer changes. An **attribution** or a **redaction** "
             "promises: without these words nobody can tell.\n"
-            "- **Faithfulness** is the share of promises kept, where the first answer was right.\n"
-            "- **Random masks** show what luck does: as many other words masked, drawn at random. Only the **gain** "
-            "over them is the explanation's own.\n"
-            "- One unfaithful wording is enough to doubt an explanation: people ask in many ways, and each of them "
-            "should get the truth. That is how the paper argues."
+            "- **Faithfulness** is the paper's word for the share of promises kept where the first answer was right.\n"
+            "- **Random masks** show what luck does: as many other words masked, drawn at random, content words for "
+            "content words. Only the **gain** over them is the explanation's own.\n"
+            "- What would pass whatever was explained is *undecided*: where nearly all is masked, or nothing; where "
+            "any words would do; where an edit writes another text, names the answer, or turns any paragraph.\n"
+            "- One wording that it does not keep to is enough to doubt an explanation: people ask in many ways, and "
+            "each of them should get the truth. That is how the paper argues."
         )
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
         st.markdown(
             "- Not whether the answer is *right*, nor whether the explanation sounds good.\n"
-            "- *Not faithful* is the weaker finding: another prompt or another draw may do better. Try every wording.\n"
-            "- *Faithful* says that the words matter to the answer, not that nothing else does.\n"
-            "- A model that masks nearly everything is faithful at no cost. Look at how much it masked."
+            "- Not what went on inside the model: this is *self-consistency* (Parcalabescu and Frank 2024), whether "
+            "its answers fit its own words.\n"
+            "- *Did not keep to it* is the weaker finding: another prompt or another draw may do better. Try every "
+            "wording.\n"
+            "- *Kept to it* says that the words matter to the answer, not that nothing else does."
         )

@@ -16,8 +16,8 @@ PERSONAS = ("objective", "human", "you")
 
 
 STATES: dict[State, Look] = {
-    "yes": LOOKS["kept"]._replace(words="faithful"),
-    "no": LOOKS["broken"]._replace(words="not faithful"),
+    "yes": LOOKS["kept"]._replace(words="kept to its explanation"),
+    "no": LOOKS["broken"]._replace(words="did not keep to its explanation"),
     "undecided": LOOKS["not settled"]._replace(words="undecided"),
     "failed": LOOKS["failed"],
     "waiting": LOOKS["waiting"],
@@ -36,8 +36,8 @@ TILES: dict[str, Mark] = {
 """What the outcomes of a case are called in every lab."""
 
 WORDS: dict[Mark, str] = {
-    "kept": "faithful",
-    "broken": "not faithful",
+    "kept": "kept to its explanation",
+    "broken": "did not",
     "not settled": "undecided",
     "set aside": "not counted",
 }
@@ -55,7 +55,7 @@ OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) fo
 
 
 def grid(cases: Mapping[str, Progress]) -> None:
-    """Explanation and target or mask down, persona across; then how many agree, and one wording that is unfaithful."""
+    """Explanation and target or mask down, persona across; then how many agree, and one that was not kept to."""
     if len(cases) < 2:
         return
     outcomes = {
@@ -71,7 +71,7 @@ def grid(cases: Mapping[str, Progress]) -> None:
     several = len(cases) > len({name_of(case).partition("/")[0] for case in cases})
     agree = agreement(outcomes)
     flagged = agree.unfaithful if several else None
-    cells = [f"| Faithful? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
+    cells = [f"| Kept to it? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
     for name, line in lines.items():
         shown = [_cell(line.get(persona), outcomes, flagged) for persona in personas]
         cells.append(f"| {name} | {' | '.join(shown)} |")
@@ -80,11 +80,11 @@ def grid(cases: Mapping[str, Progress]) -> None:
         return
     pending = agree.planned - agree.decided
     rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are under way" if pending else ""
-    st.markdown(f"**{agree.faithful} of {agree.decided}** that count are faithful{rest}.")
+    st.markdown(f"It kept to **{agree.faithful} of {agree.decided}** that count{rest}.")
     if flagged is not None:
         st.warning(
-            f"{in_words(name_of(flagged))}, flagged above, is not faithful. The paper holds one such wording to be a "
-            "problem in itself: whoever asks in that way is told what is not so.",
+            f"{in_words(name_of(flagged))}, flagged above, is one that it did not keep to. The paper holds one such "
+            "wording to be a problem in itself: whoever asks in that way is told what is not so.",
             icon=":material/flag:",
         )
 

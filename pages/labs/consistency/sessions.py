@@ -47,6 +47,8 @@ def draw(view: CheckView, active: bool) -> None:
         _again(view, active)
     if view.control is not None:
         _control(view)
+    if view.elsewhere is not None:
+        _elsewhere(view)
     if view.ability is not None:
         answer = view.reading("before")
         known = metrics.knows(metrics.Told("", view.ability.repaired, answer, None))
@@ -124,7 +126,7 @@ def _control(view: CheckView) -> None:
         if not shown.open:
             st.skeleton(60)
             return
-        st.caption("As many other words masked, drawn at random, no two draws alike; and every word masked.")
+        st.caption("As many other words masked, content words for content words, drawn at random; and all masked.")
         drawn = [*zip(control.texts, control.calls, control.paper, control.repaired, strict=True)]
         drawn.append((control.all_text, control.all_call, control.all_paper, control.all_repaired))
         for number, (text, name, paper, said) in enumerate(drawn):
@@ -133,6 +135,27 @@ def _control(view: CheckView) -> None:
             if call := view.log.calls.get(name):
                 read = {"paper": paper or "nothing readable", "repaired": said or "nothing readable"}
                 details(call, f"{view.log.case}-random-{number}", read)
+
+
+def _elsewhere(view: CheckView) -> None:
+    """Another paragraph with what a counterfactual added at its end."""
+    other = view.elsewhere
+    assert other is not None
+    label = f"What it added, at the end of another paragraph: {plain(other.bare or 'unread')}, then "
+    shown = st.expander(
+        f"{label}{plain(other.answer or 'unread')}", icon=":material/content_copy:",
+        key=f"elsewhere-{view.log.case}", on_change="rerun",
+    )  # fmt: skip
+    with shown:
+        if not shown.open:
+            st.skeleton(60)
+            return
+        st.caption("Whatever turns any paragraph says nothing of the one that it was written for.")
+        st.markdown(plain(other.text))
+        for name, call in (("without", other.call_bare), ("with", other.call)):
+            if asked := view.log.calls.get(call):
+                said = (other.bare if name == "without" else other.answer) or "nothing readable"
+                details(asked, f"{view.log.case}-elsewhere-{name}", {"repaired": said})
 
 
 def _text(markdown: str) -> None:

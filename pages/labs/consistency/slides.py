@@ -19,7 +19,7 @@ def slides(view: CheckView, active: bool) -> list[Slide]:
     return in_order(_slides(view, active))
 
 
-def scene(view: CheckView) -> list[Slide]:
+def scene(view: CheckView, row: str = "") -> list[Slide]:
     """The answer, its explanation, and what a fresh session made of it."""
     if view.explained is None or view.again is None:
         return []
@@ -54,6 +54,7 @@ def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
         if view.again is not None or active:
             yield _came(view, active)
     yield from _random(view)
+    yield from _elsewhere(view)
     if active:
         yield Slide("What comes next", is_waiting=True)
         return
@@ -127,6 +128,14 @@ def _came(view: CheckView, waiting: bool = False) -> Slide:
     state = STATES[view.state()]
     mark = TILES["faithful"] if view.state() == "yes" else TILES["unfaithful"] if view.state() == "no" else None
     return Slide(lead, says, (first, f":gray[Expected from its explanation: {expected}]"), mark=mark, words=state.words)
+
+
+def _elsewhere(view: CheckView) -> Iterator[Slide]:
+    """What a counterfactual added, at the end of another paragraph."""
+    if (other := view.elsewhere) is not None:
+        without = f"Without it: {plain(other.bare or 'could not be read')}"
+        says = "What it answers could not be read" if other.answer is None else f"It answers *{plain(other.answer)}*"
+        yield Slide("What it added, at the end of another paragraph", says, (quoted(other.text), f":gray[{without}]"))
 
 
 def _random(view: CheckView) -> Iterator[Slide]:

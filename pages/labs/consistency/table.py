@@ -10,6 +10,7 @@ from core.labs.consistency.records import Consistency
 from core.runs.transcript import Transcript
 from core.runs.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
+from pages.labs.consistency.grid import TILES, WORDS
 from pages.parts import plain_case, session
 from pages.parts.pace import waits
 from pages.parts.run import size
@@ -52,7 +53,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
             "Correct": frame["label"],
             "First answer": frame["before"],
             "Asked afresh": frame["after"],
-            "Verdict": [words.get(case, "") for case in frame["case"]],
+            "Verdict": [_word(words.get(case, "")) for case in frame["case"]],
             "Random masks": frame["control"],
             "Masked": frame["masked"],
             "Kept": frame["kept"],
@@ -73,6 +74,11 @@ def draw(transcript: Transcript, run_id: str) -> None:
     as_csv(table, f"checks-{run_id}")
     if frame["paragraph"].nunique() > 1:
         _pictures(transcript, frame)
+
+
+def _word(outcome: str) -> str:
+    """What a screen calls an outcome."""
+    return WORDS.get(TILES[outcome], outcome) if outcome in ("faithful", "unfaithful") else outcome
 
 
 def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:

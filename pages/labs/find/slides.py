@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from core.lab import Trial
 from core.labs.find.agreement import absolute_bound, agrees
 from core.labs.find.facts import Facts
-from core.labs.find.missed import missed
+from core.labs.find.missed import headline, missed
 from core.labs.find.records import UnitTest
 from core.labs.find.trials import GRID
-from core.labs.find.verdict import of_words, verdict
+from core.labs.find.verdict import of_words
 from core.labs.find.view import ProbeView
 from pages.labs.find.pictures import number as figure
 from pages.labs.find.truth import STATES
@@ -33,7 +33,7 @@ def slides(view: ProbeView, active: bool) -> list[Slide]:
     return in_order(_slides(view, active))
 
 
-def scene(view: ProbeView) -> list[Slide]:
+def scene(view: ProbeView, row: str = "") -> list[Slide]:
     """What the box gave, how it was described, what it is, and the verdict."""
     if view.explanation is None or view.truth is None or not view.probes:
         return []
@@ -46,7 +46,7 @@ def scene(view: ProbeView) -> list[Slide]:
                 calls.body[0].replace("  \n", " · "),
                 f"A model describes it: {quoted_inline(view.explanation)}",
                 f"**The truth:** {plain(view.truth.description)}",
-                plain(verdict(view)),
+                plain(headline(view)),
             ),
         )
     ]
@@ -72,13 +72,13 @@ def _slides(view: ProbeView, active: bool) -> Iterator[Slide]:
         yield Slide("What comes next", is_waiting=True)
         return
     if view.truth is not None:
-        remarks = missed(view)
+        remarks = [one for one in missed(view) if one not in headline(view)]
         more = [f"- {plain(one)}" for one in remarks[:REMARKS]]
         left = [f"And {len(remarks) - REMARKS} more remarks, on the page of the run."] * (len(remarks) > REMARKS)
         yield Slide("The truth", plain(view.truth.description), tuple(filter(None, ("\n".join(more), *left))))
     words = of_words(view)
     states = tuple(STATES.get(trial.repaired.outcome, "set aside") for name, trial in _each(view))
-    yield Slide("The verdict", plain(verdict(view)), (plain(words),) if words else (), tiles=states, is_verdict=True)
+    yield Slide("The verdict", plain(headline(view)), (plain(words),) if words else (), tiles=states, is_verdict=True)
 
 
 def _each(view: ProbeView) -> list[tuple[str, Trial]]:

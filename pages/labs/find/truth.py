@@ -8,10 +8,10 @@ from core.lab import RULES
 from core.labs.find import fidelity
 from core.labs.find.agreement import ABSOLUTE, RELATIVE
 from core.labs.find.facts import Facts
-from core.labs.find.missed import missed
+from core.labs.find.missed import headline, missed
 from core.labs.find.records import Fidelity, Prediction, UnitTest
 from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
-from core.labs.find.verdict import judge, of_words, solved, verdict
+from core.labs.find.verdict import judge, of_words, solved
 from core.labs.find.view import ProbeView
 from core.score import Score
 from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
@@ -43,6 +43,9 @@ _JUDGED = {
     "interpretation": "The description",
     "paper": "The description as paper rules read it",
     "truth": "The true description",
+    "nothing": "A description that says nothing",
+    "anything": "A description that may mean anything",
+    "everything": "A description that names all there is",
 }
 STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
 """What the outcomes of a test are called in every lab; what is not listed was not tested."""
@@ -97,6 +100,8 @@ def _tests(case: ProbeView) -> None:
 
 
 def _mark(one: Prediction, answered: bool) -> str:
+    if one.misrecorded:
+        return "–"
     if one.repaired == one.truth:
         return "✓"
     return "✗" if answered and not not_runnable(one.failure("repaired")) else "–"
@@ -129,7 +134,7 @@ def judged(case: ProbeView) -> None:
     truth = case.truth
     assert truth is not None
     with st.container(border=True, key="verdict"):
-        st.markdown(f"#### {plain(verdict(case))}", anchors=False)
+        st.markdown(f"#### {plain(headline(case))}", anchors=False)
         if words := of_words(case):
             st.markdown(plain(words))
         if case.spec and case.spec.category == "numeric":
@@ -168,7 +173,7 @@ def _beside_the_truth(case: ProbeView) -> None:
         if case.fidelity:
             _box(case.fidelity)
         missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
-        if sentences := missed(case):
+        if sentences := [one for one in missed(case) if one not in headline(case)]:
             st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
         elif case.value(case.headline) is not None:
             is_solved = solved(Facts(case))

@@ -27,7 +27,7 @@ _HINTS = {
     "relations": ("Inputs to try, one a line or with commas between", "France, Mozart, gold, elephant"),
 }
 _DOMAINS = {
-    "numeric": "Where it behaves otherwise, for instance: corrupted between 3 and 9",
+    "numeric": "For which numbers it holds",
     "strings": "Which texts it works for",
     "relations": "Which inputs of the right kind give undefined all the same",
 }
@@ -102,6 +102,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
                 key="domain",
                 placeholder=_DOMAINS[spec.category],
             )
+        interval = _interval() if spec.category == "numeric" else None
         code = ""
         if spec.category in _CODE:
             code = st.text_area(
@@ -120,8 +121,21 @@ def _concluding(run_id: str, case: ProbeView) -> None:
             )
             return
         code = as_code(code) if code.strip() else ""
-        said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip())
+        said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip(), interval=interval)
         _go_on(run_id, Addition(case.log.case, said, "submission"))
+
+
+def _interval() -> tuple[float | None, float | None] | None:
+    """Where the values are replaced, in two numbers: what words say of it may be read wrongly. None without either."""
+    left, right = st.columns(2)
+    about = (
+        "Where the values are replaced by others, if anywhere. An end left empty is open; leave both empty for nowhere."
+    )
+    low = left.number_input("Behaves otherwise from", value=None, step=1.0, key="interval-from", help=about)
+    high = right.number_input("to", value=None, step=1.0, key="interval-to", help=about)
+    if low is None and high is None:
+        return None
+    return (high, low) if low is not None and high is not None and high < low else (low, high)
 
 
 def _go_on(run_id: str, addition: Addition) -> None:

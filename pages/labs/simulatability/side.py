@@ -25,6 +25,8 @@ def tests(view: AskView, active: bool) -> list[Cell]:
             plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
             state_of(row, active),
             _told(view, row),
+            expected=row.simulation.repaired if row.simulation else "",
+            gave=row.answer.repaired if row.answer else "",
         )
         for row in view.rows.values()
     ]
@@ -79,7 +81,7 @@ def _kept(role: str, model: str) -> str:
 
 
 def note(specs: Mapping[str, AskSpec]) -> str:
-    """Where the new questions come from, and that predictors differ where they do."""
+    """Where the new questions come from, who read the explanations, and that predictors differ where they do."""
     sources = {spec.given_from for spec in specs.values() if spec.given}
     if sources:
         whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
@@ -92,8 +94,10 @@ def note(specs: Mapping[str, AskSpec]) -> str:
             "As in the paper, the new questions were written for each explanation by itself; rows meet where the "
             "same question came out."
         ]
-    if len(predictors := list(dict.fromkeys(spec.simulator for spec in specs.values()))) > 1:
+    if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
         sentences.append(f"Who predicts differs ({plain(', '.join(predictors))}): so a difference may be theirs.")
+    else:
+        sentences.append(f"What one could expect is as {plain(predictors[0])} read each explanation.")
     return " ".join(sentences)
 
 

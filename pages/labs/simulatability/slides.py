@@ -33,19 +33,23 @@ def slides(view: AskView, active: bool) -> list[Slide]:
     return in_order(_slides(view, active))
 
 
-def scene(view: AskView) -> list[Slide]:
-    """The answer with its reason; then one new question, one on which the explanation misled where there is one."""
-    counted = [row for row in view.counted() if row.counts("repaired")]
-    row = next((row for row in counted if row.outcome("repaired") in MISLED), next(iter(counted), None))
-    if row is None or view.starter is None:
+def scene(view: AskView, row: str = "") -> list[Slide]:
+    """The answer with its reason; then one new question, `row`, else one on which the explanation surely misled, else
+    the first that counts.
+    """
+    counted = [one for one in view.counted() if one.counts("repaired")]
+    sure = [one for one in counted if one.outcome("repaired") in MISLED and not one.reading("repaired").doubt]
+    chosen = view.rows.get(row) or next(iter([*sure, *counted]), None)
+    if chosen is None or view.starter is None:
         return []
-    number = list(view.rows.values()).index(row) + 1
-    answer, expected, came = _answer(view, view.starter), _expected(view, row, number), _came(view, row, number, False)
+    number = list(view.rows.values()).index(chosen) + 1
+    answer, expected = _answer(view, view.starter), _expected(view, chosen, number)
+    came = _came(view, chosen, number, False)
     return [
         Slide(_model(view), plain(view.title), (*_asked(view)[1:], f"{answer.heading}:", answer.body[0])),
         Slide(
             "From its explanation, can you predict what it will answer next?",
-            plain(row.counterfactual.text if row.counterfactual else ""),
+            plain(chosen.counterfactual.text if chosen.counterfactual else ""),
             (
                 f"{expected.heading}.",
                 f"{came.heading}.",

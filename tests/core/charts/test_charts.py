@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import board, dial, forest, marks, points
+from core.charts import board, dial, forest, marks, plane, points
 from core.published import Published
 from core.statistics import difference_of_pairs, wilson
 
@@ -148,6 +148,68 @@ def test_what_was_measured_stands_over_what_is_so_with_its_interval() -> None:
     assert list(known.error_y.array) == pytest.approx([0, 0.3])
     assert list(known.error_y.arrayminus) == pytest.approx([0, 0.4])
     assert (list(power.x), list(power.y)) == ([8], [0.6])
+
+
+def test_an_undefined_line_is_never_the_head_of_a_board() -> None:
+    """Not even where its task comes first by name, and nobody else has a value there."""
+    nobody = cases([[None]]).assign(lab="ask", how="cot", task="a task of its own")
+    rows = cases([[0.5] * 12, [1.0] * 12]).assign(lab="ask", how="cot", task="world")
+    table = board.board(pd.concat([nobody, rows, nobody.assign(model="m9", task="world")]), ["task"])
+    assert table["macro"].isna().tolist() == [False, False, True, True]
+    assert table["label"].iloc[0] == "1. m1, cot · world"
+    few = cases([[0.9] * 3]).assign(lab="ask", how="cot", task="a task of its own")
+    second = board.board(pd.concat([few, rows]), ["task"])
+    assert second["label"].iloc[0] == "1. m1, cot · world", "who has no place does not stand above who has one"
+    assert board.takeaway(table, "precision", "questions").startswith("On world m1, cot has the highest precision")
+
+
+POINTS = some.lists(some.tuples(some.floats(0, 1), some.floats(0, 1), some.integers(1, 30)), min_size=1, max_size=24)
+
+
+@settings(max_examples=40, deadline=None)
+@given(POINTS)
+def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[float, float, int]]) -> None:
+    """Computed here anew, in pixels; a name without room has no place. The first always finds one, where it fits."""
+    names = ["m" * letters for *_, letters in drawn]
+    points = [(x, y) for x, y, _ in drawn]
+    found = plane.offsets(points, names)
+    assert len(found) == len(points)
+    for width, high in [(width, 480.0) for width in (640, 710, 1000)]:
+        scale = width / 1.08
+        boxes = [
+            (x * scale + at[0] - 3.5 * len(name), y * high + at[1] - 7, x * scale + at[0] + 3.5 * len(name),
+             y * high + at[1] + 7)
+            for (x, y), name, at in zip(points, names, found, strict=True)
+            if at is not None
+        ]  # fmt: skip
+        marks_there = [(x * scale - 7, y * high - 7, x * scale + 7, y * high + 7) for x, y in points]
+        for number, one in enumerate(boxes):
+            for other in [*boxes[:number], *marks_there]:
+                assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_a_name_keeps_off_bars_where_it_can() -> None:
+    free = plane.offsets([(0.5, 0.5)], ["model"])[0]
+    assert free is not None and free[0] > 0 < free[1]
+    taken = plane.offsets([(0.5, 0.5)], ["model"], [((0.5, 0.52), (1.0, 0.52))])[0]
+    assert taken is not None and taken[0] < 0, "to the left, for to the right runs a bar"
+
+
+def test_a_plane_s_bars_end_where_the_intervals_do_and_within_it() -> None:
+    row = {
+        **{"x": 0.5, "x_low": 0.2, "x_high": 1.2, "y": 0.4, "y_low": 0.3, "y_high": float("nan"), "name": "m", "n": 3},
+        **{"kind": "", "chosen": True, "open": False, "faint": False, "own": float("nan"), "text": "", "link": "run=a"},
+    }
+    figure = plane.plane(pd.DataFrame([row, row]), ("x", "y"))
+    assert len(figure.data) == 2 and figure.data[0].x[0] != figure.data[1].x[0], "side by side"
+    for trace in figure.data:
+        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(1.0)
+        assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
+        assert trace.error_y.array[0] == 0 and trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(0.3)
+    for ends in ((0.0, 0.02), (0.97, 1.0), (0.2, 0.9)):
+        one = {**row, "y": ends[0], "y_low": ends[0], "y_high": ends[1]}
+        low, high = plane.plane(pd.DataFrame([one]), ("x", "y")).layout.yaxis.range
+        assert -0.05 < low <= ends[0] and ends[1] <= high < 1.05 and high - low >= 0.3
 
 
 def test_names_are_shown_and_not_obeyed() -> None:

@@ -259,7 +259,7 @@ def test_what_a_person_reads_of_it() -> None:
         **{"power_items": {"x and y": 1100, "y and z": None}, "missing": {"r": "No.", "q": "No.", "p": "Lost."}},
     )
     assert list(lines(found))[1:] == [
-        "Calls at most, of the runs whose data are here: 0 (none).",
+        "Calls at most, of the runs that can be made: 0 (none).",
         "  2 of them ask robots, which cost nothing.",
         "  3 more are in the response cache, and not asked again.",
         "  The study stops at 1,000 calls of models.",

@@ -128,6 +128,7 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
         controls,
         ("Echo: Repeated", "m", "Repeated", 0.5),
         ("Echo: Repeated", "n", "Repeated", 1.0),
+        ("Echo: Repeated, differences", "m over n", "Repeated", -0.5),
     ]
     own = 'table = [{ title = "T", rows = ["voice"], columns = ["model"], metrics = ["repeated", "loud"] }]\n'
     assert drawn(study(own), frame) == [controls, ("T: Repeated", "loud", "n", 1.0), ("T: Repeated", "plain", "m", 0.5)]
@@ -145,7 +146,7 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
     other = replace(study(), tables=(tables.TableOf(lab="other"),))
     assert drawn(other, frame) == [controls]
     printed = tables.rows(study(), LABS, frame)
-    assert [row.keys() - BLANK.keys() for row in printed] == [{"table", "row", "column"}] * 3
+    assert [row.keys() - BLANK.keys() for row in printed] == [{"table", "row", "column"}] * 4
     assert all("behind" not in row for row in printed) and tables.drawn(study(), LABS, frame)[1]["behind"] == (
         *(("run of m", "q0"), ("run of m", "q1")),
     )

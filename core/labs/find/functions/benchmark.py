@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from core import files
 from core.events import Frozen
@@ -203,8 +206,29 @@ def string_function(task: StringTask) -> StringFunction | None:
     if function is not None:
         return function.model_copy(update={"id": task.id, "note": note})
     for k in range(len(task.pairs)):
-        function = synthesize(task.pairs[:k] + task.pairs[k + 1 :], hints(task))
+        others = task.pairs[:k] + task.pairs[k + 1 :]
+        function = synthesize(others, hints(task))
         if function is not None:
-            note += f" The pair recorded for {task.pairs[k][0]!r} contradicts the other nine."
-            return function.model_copy(update={"id": task.id, "note": note})
+            text = task.pairs[k][0]
+            whole = _whole(function, task.pairs, k)
+            why = f"is a piece of what belongs to {whole!r}" if whole else "contradicts the other nine"
+            note += f" The output recorded for {text!r} {why}; repaired rules leave that pair out."
+            return function.model_copy(update={"id": task.id, "note": note, "misrecorded": (text,)})
     return None
+
+
+def _whole(function: StringFunction, pairs: Sequence[tuple[str, str]], odd: int) -> str:
+    """The longer text that the text of the `odd` pair was cut from, where its output is a piece of what `function`
+    gives for it; else empty.
+
+    The set's texts came in lists and were cut apart where they should not have been, after their outputs were made, so
+    that "my name" and "is Earl" stand with the two halves of what "my name is Earl" gave. Texts that hold it,
+    and those that it makes with its neighbours, are looked at.
+    """
+    text, output = pairs[odd]
+    rng = np.random.default_rng(0)
+    longer = [other for other, _ in pairs if other != text and f" {text} " in f" {other} "]
+    longer += [f"{text} {after}" for after, _ in pairs[odd + 1 : odd + 2]]
+    longer += [f"{before} {text}" for before, _ in pairs[max(odd - 1, 0) : odd]]
+    made = zip(longer, function.outputs(longer, rng), strict=True)
+    return next((whole for whole, gave in made if isinstance(gave, str) and f" {output} " in f" {gave} "), "")

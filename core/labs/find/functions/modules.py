@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from core.events import Answer, Answered, CallFailed, Frozen, Prompt, Sampling
+from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.relations import UNDEFINED, RelationFunction
+from core.labs.find.functions.relations import NOT_LISTED, UNDEFINED, RelationFunction
 from core.labs.find.functions.same_text import normal
 from core.text import templates
 from core.text.embed import encoder, likeness
@@ -102,14 +103,22 @@ def module(function: ModuleFunction, backbone: Backbone, ask: Ask | None = None)
 
 @dataclass(frozen=True)
 class TableModule:
-    """Our word lists and facts: exact but for case, accents and articles; what is not listed is 0 or "undefined"."""
+    """Our word lists and facts: exact but for case, accents and articles. A word that is not listed is 0; of an input
+    that no list of facts holds nobody knows here what the function gives, so there is no value.
+    """
 
     function: ModuleFunction
 
     async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output per input, in order, each with a value."""
+        """One output per input, in order."""
+        return [self._one(text) for text in inputs]
+
+    def _one(self, text: str) -> Output:
         rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
-        return [Output(input=text, value=self.function(text, rng), how="table") for text in inputs]
+        try:
+            return Output(input=text, value=self.function(text, rng), how="table")
+        except UndefinedInput as unknown:
+            return Output(input=text, value=None, how="table", problem=str(unknown))
 
 
 @dataclass(frozen=True)
@@ -203,15 +212,18 @@ class EmbeddingModule:
         """One output per input, in order. Raises core.text.embed.NoEncoder."""
         if not inputs:
             return []
-        values: Sequence[float | str] = await asyncio.to_thread(self._values, list(inputs))
-        return [Output(input=text, value=value, how="embedding") for text, value in zip(inputs, values, strict=True)]
+        values: Sequence[float | str | None] = await asyncio.to_thread(self._values, list(inputs))
+        return [
+            Output(input=text, value=value, how="embedding", problem=NOT_LISTED if value is None else "")
+            for text, value in zip(inputs, values, strict=True)
+        ]
 
-    def _values(self, inputs: list[str]) -> list[float] | list[str]:
+    def _values(self, inputs: list[str]) -> list[float] | list[str | None]:
         vectors = np.asarray(encoder().encode(inputs))
         if isinstance(self.function, EntityFunction):
             scores = np.max([related(name, vectors) for name in self.function.names], axis=0)
             return [round(float(score), DECIMALS) for score in scores]
-        return _nearest_facts(self.function, vectors)
+        return _nearest_facts(self.function, inputs, vectors)
 
 
 def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
@@ -235,13 +247,18 @@ def direction(name: str, words: tuple[str, ...]) -> NDArray[Any]:
     return np.asarray(summed / np.linalg.norm(summed))
 
 
-def _nearest_facts(function: RelationFunction, vectors: NDArray[Any]) -> list[str]:
+def _nearest_facts(function: RelationFunction, inputs: Sequence[str], vectors: NDArray[Any]) -> list[str | None]:
+    """None for what neither comes near to a fact nor is known as another kind of thing."""
     if function.relation is None:
-        return [UNDEFINED] * len(vectors)
+        return [None] * len(vectors)
     named = [(name, fact) for fact in function.relation.facts for name in fact.inputs]
     cosines = likeness(vectors, encoder().encode([name for name, _ in named]))
     best = cosines.argmax(axis=1)
     return [
-        function.output(named[place][1]) if row[place] >= SAME_INPUT else UNDEFINED
-        for row, place in zip(cosines, best, strict=True)
+        UNDEFINED
+        if function.is_of_other_kind(text)
+        else function.output(named[place][1])
+        if row[place] >= SAME_INPUT
+        else None
+        for text, row, place in zip(inputs, cosines, best, strict=True)
     ]

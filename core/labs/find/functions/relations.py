@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
-from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput
 from core.labs.find.functions.benchmark import BenchmarkError, read_json
 from core.labs.find.functions.same_text import normal, same_answer
 
@@ -22,6 +22,9 @@ FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "relations.toml"
 
 UNDEFINED = "undefined"
 """What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
+
+NOT_LISTED = "our lists do not hold this input, so what the function gives for it is not known here"
+"""What is said of an input that may be of the right kind or not."""
 
 PLAIN_SHARE = 25 / 75
 """Of the published relation functions; each of the two exceptions takes as many."""
@@ -56,12 +59,17 @@ class Fact(Frozen):
     outputs: _Several = Field(alias="out")
     a: bool = False
     b: bool = False
+    unsure: bool = False
+    """Whether it may be disputed which exceptions it falls under (Russia is in Asia, or not): then only the function
+    without an exception answers.
+    """
 
 
 class Relation(Frozen):
     """One of the 25 relations: its two concepts, its two exceptions in words, and our facts.
 
-    `tolerance` is the share by which a number may differ; 0 where outputs are words.
+    `tolerance` is the share by which a number may differ; 0 where outputs are words. `more` are facts that are known
+    and answered, but in no exemplars and no tests, so that what is drawn stays as it was.
     """
 
     concept1: str
@@ -70,6 +78,7 @@ class Relation(Frozen):
     b: str
     tolerance: float = 0.0
     facts: tuple[Fact, ...]
+    more: tuple[Fact, ...] = ()
 
     def fact(self, text: str) -> Fact | None:
         """The fact about `text`, whatever its case and accents."""
@@ -77,7 +86,7 @@ class Relation(Frozen):
 
     @cached_property
     def _by_input(self) -> dict[str, Fact]:
-        return {normal(name): fact for fact in self.facts for name in fact.inputs}
+        return {normal(name): fact for fact in (*self.more, *self.facts) for name in fact.inputs}
 
 
 @lru_cache(maxsize=1)
@@ -87,10 +96,27 @@ def relations() -> dict[tuple[str, str], Relation]:
     return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
 
 
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, set[str]]:
+    """What each input that any relation knows is, by the input's normal form."""
+    kinds: dict[str, set[str]] = {}
+    for relation in relations().values():
+        for fact in (*relation.facts, *relation.more):
+            for name in fact.inputs:
+                kinds.setdefault(normal(name), set()).add(relation.concept1)
+    return kinds
+
+
+def kin_of(concept1: str) -> set[str]:
+    """The first concepts that may have the same inputs as `concept1`, itself among them."""
+    return next((group for group in KIN if concept1 in group), {concept1})
+
+
 class RelationFunction(FindFunction):
     """`concept2` of an input that is `concept1`; `undefined` for any other input, and under `exception`.
 
-    Called directly it answers from our facts alone.
+    Called directly it answers from our facts alone: an input that no list of ours holds may be of the right kind or
+    not, so for that it has no value.
     """
 
     category: Category = "relations"
@@ -129,11 +155,16 @@ class RelationFunction(FindFunction):
     def accepts(self, x: str, output: str) -> bool | None:
         """Whether `output` is right for `x`; None where our facts do not know `x`."""
         fact = self.relation.fact(x) if self.relation else None
-        if self.relation is None or fact is None:
+        if self.relation is None or fact is None or (fact.unsure and self.exception):
             return None
         if self.excepts(fact):
             return normal(output) == UNDEFINED
         return any(same_answer(output, accepted, self.relation.tolerance) for accepted in fact.outputs)
+
+    def is_of_other_kind(self, text: str) -> bool:
+        """Whether our lists hold `text`, and as nothing that may be `concept1`."""
+        kinds = _kinds().get(normal(text), set())
+        return self.relation is not None and bool(kinds) and not kinds & kin_of(self.concept1)
 
     def describe(self) -> str:
         sentence = f"For {self.concept1} it answers {self.concept2}; for any other input it answers '{UNDEFINED}'."
@@ -142,9 +173,15 @@ class RelationFunction(FindFunction):
         return sentence
 
     def __call__(self, x: Any, rng: np.random.Generator) -> str:
-        """The fact about `x` where we have one that is not excepted, else "undefined"."""
+        """The fact about `x`; "undefined" where that is excepted, or `x` is known as something else. Raises
+        UndefinedInput for what our lists do not hold.
+        """
         fact = self.relation.fact(str(x)) if self.relation else None
-        return self.output(fact) if fact else UNDEFINED
+        if fact is not None and not (fact.unsure and self.exception):
+            return self.output(fact)
+        if fact is None and self.is_of_other_kind(str(x)):
+            return UNDEFINED
+        raise UndefinedInput(NOT_LISTED)
 
 
 def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
@@ -194,7 +231,7 @@ def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFun
             next(fact for fact in facts if not function.excepts(fact)),
         ]
     chosen = [fact.inputs[0] for fact in related]
-    kin = next((group for group in KIN if relation.concept1 in group), {relation.concept1})
+    kin = kin_of(relation.concept1)
     others = [other for other in known if other.concept1 not in kin]
     for place in rng.permutation(len(others)):
         foreign = [fact.inputs[0] for fact in others[place].facts]

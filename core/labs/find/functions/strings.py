@@ -310,6 +310,8 @@ class StringFunction(FindFunction):
     category: Category = "strings"
     outer: StringAtom
     inner: StringAtom | None = None
+    misrecorded: tuple[str, ...] = ()
+    """Of a published function: texts whose recorded output is not its own."""
 
     @property
     def kind(self) -> str:

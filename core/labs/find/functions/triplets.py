@@ -14,7 +14,7 @@ import numpy as np
 from core.events import Frozen
 from core.labs.find.functions.benchmark import BenchmarkError, read_json
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.relations import KIN, UNDEFINED, Fact, Relation, RelationFunction, relations
+from core.labs.find.functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
 TESTS = 10
 """Triplets of a published function."""
@@ -114,8 +114,7 @@ def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
     """Whether the pair is certainly not this function's: it answers that input otherwise, or the kind differs."""
     accepted = function.accepts(fact.inputs[0], fact.outputs[0])
     if accepted is None:
-        kin = next((group for group in KIN if function.concept1 in group), {function.concept1})
-        return other.concept1 not in kin and fact.outputs[0] != UNDEFINED
+        return function.is_of_other_kind(fact.inputs[0]) and fact.outputs[0] != UNDEFINED
     return not accepted
 
 

@@ -51,11 +51,12 @@ def scripted(spec: CheckSpec, reply: Callable[[Request], str], **more: Any) -> t
 
 
 def plausible(request: Request) -> str:
-    """Cannot tell what is masked, is right otherwise; lists or edits as asked."""
+    """Cannot tell where the word is masked by which it decides, is right otherwise; lists or edits as asked."""
     paragraph = request.slots["paragraph"]
+    gone = "[RE" in paragraph and "superb" not in paragraph
     match request.slots["session"]:
         case "classify":
-            return "unknown" if "[RE" in paragraph else "negative" if "dreadful" in paragraph else "positive"
+            return "unknown" if gone else "negative" if "dreadful" in paragraph else "positive"
         case "answerable":
             return "yes"
         case "attribution":
@@ -191,7 +192,7 @@ def test_a_failed_later_session_ends_its_own_case_alone() -> None:
         "A call failed, so this check decides nothing. That is no verdict on the explanation."
     ]
     assert LAB.summary is not None
-    assert LAB.summary(played.run) == "Its explanation was faithful in all 2 checks."
+    assert LAB.summary(played.run) == "It kept to its explanation in all 2 checks."
 
 
 def test_whether_it_can_tell_may_fail_without_harm() -> None:
@@ -281,7 +282,7 @@ def test_a_wrong_first_answer_is_an_outcome_of_its_own() -> None:
             False,
         )
     assert LAB.summary is not None
-    assert LAB.summary(played.run) == "2 of 2 explanations were faithful, but none of them counts."
+    assert LAB.summary(played.run) == "It kept to 2 of 2 explanations, but none of them counts."
 
 
 def test_without_a_label_the_papers_rules_count_nothing() -> None:
@@ -405,5 +406,5 @@ def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
     assert LAB.first is not None and LAB.summary is not None
     played = play(LAB.first().spec)
     assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
-    assert "the explanation is not faithful" in LAB.summary(played.run)
+    assert "it did not keep to its explanation" in LAB.summary(played.run)
     assert LAB.controls()[LAB.newcomer].id == LAB.first().spec.model

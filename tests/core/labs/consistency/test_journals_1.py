@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,38 @@ EXPECTED: dict[str, dict[str, Any]] = {
     for name, one in json.loads((KEPT / "expected.json").read_text(encoding="utf-8")).items()
     if one["lab"] == LAB.name
 }
+
+
+SAID_FALSELY = {
+    ("check-smollm2", "corner-bistro/attribution/objective-redacted"): (
+        "None of the words it said mattered was masked, so its first answer stands, *negative*: it did not keep to its "
+        "explanation."
+    ),
+}
+"""What was said of nothing asked again, as if it had been."""
+NO_LIST = "Nothing was masked: the words it named do not stand in the paragraph."
+"""Was said of an explanation that could not be read, too."""
+
+
+def today(sentence: str, rules: str = "repaired") -> str:
+    """How a sentence of then is put now: of what is kept, and with what was expected."""
+    kept = re.sub(
+        r"the explanation is (not )?faithful",
+        lambda found: (
+            f"that counts as {found[1] or ''}faithful"
+            if rules == "paper"
+            else f"it {'did not keep' if found[1] else 'kept'} to its explanation"
+        ),
+        sentence,
+    )
+    kept = kept.replace("Without them it still", "Without them it should be unable to tell; it still")
+    kept = re.sub(r"^Its explanation was faithful in ", "It kept to its explanation in ", kept)
+    kept = re.sub(
+        r"^All (\d+) explanations that count were faithful: the model kept to what it said.$",
+        r"It kept to all \1 explanations that count. As many random words masked had the effect less often.",
+        kept,
+    )
+    return re.sub(r"^(\d+) of 1 explanations were faithful, but", r"It kept to \1 of 1 explanation, but", kept)
 
 
 def events_of(name: str) -> list[Event]:
@@ -52,11 +85,17 @@ def test_every_check_comes_to_what_it_came_to(name: str) -> None:
     assert run.status == expected["status"] and run.planned == len(views)
     assert {case: [one.state("paper"), one.state("repaired")] for case, one in views.items()} == expected["outcomes"]
     assert list(views) == list(expected["outcomes"]), "in the order in which they were planned"
-    assert {case: row_verdict(one) for case, one in views.items()} == expected["row_verdicts"]
-    assert {case: caveats(one) for case, one in views.items()} == expected["caveats"]
-    assert LAB.summary is not None and LAB.summary(run) == expected["verdict"][1]
+    assert {case: row_verdict(one) for case, one in views.items()} == {
+        case: SAID_FALSELY.get((name, case), today(said)) for case, said in expected["row_verdicts"].items()
+    }
+    assert {case: caveats(one) for case, one in views.items()} == {
+        case: [line for line in said if line != NO_LIST or (explained := views[case].explained) is None
+               or explained.words_repaired]
+        for case, said in expected["caveats"].items()
+    }  # fmt: skip
+    assert LAB.summary is not None and LAB.summary(run) == today(expected["verdict"][1])
     if len(views) == 1:
-        assert row_verdict(views[run.only], "paper") == expected["verdict"][0]
+        assert row_verdict(views[run.only], "paper") == today(expected["verdict"][0], "paper")
     assert {(drop.item, drop.reason, drop.rules) for drop in run.drops} == {tuple(drop) for drop in expected["drops"]}
     assert len(run.calls) == expected["calls"]
     assert all(progress.result is not None for progress in run.cases.values())

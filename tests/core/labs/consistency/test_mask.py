@@ -9,13 +9,22 @@ from scipy.stats import binomtest, chisquare
 from core.labs.consistency.mask import (
     mask_all,
     masked_share,
+    named_by,
     over_redacted,
-    random_masks,
-    random_redactions,
     redact,
+    taken_by,
 )
+from core.labs.consistency.mask import random_masks as drawn_masks
 
 M = "[REDACTED]"
+
+
+def random_masks(text, words, token, n, seed):
+    return drawn_masks(text, named_by(text, words, token), token, n, seed)
+
+
+def random_redactions(text, redacted, token, n, seed):
+    return drawn_masks(text, taken_by(text, redacted, token), token, n, seed)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +124,10 @@ def test_random_masks_match_in_number_and_spare_the_listed(seed):
 
 
 def test_every_choice_of_words_is_as_likely_as_any_other():
-    text = "bad a film of great length about nothing"  # two of the six other words: 15 choices
+    text = "bad a film of great length about nobody ever since"  # two of the five other content words: 10 choices
     counts = Counter(one for seed in range(2_000) for one in random_masks(text, ["film", "length"], M, 1, seed))
-    assert len(counts) == 15
+    assert len(counts) == 10
+    assert all(f"{M} a" not in one or " of " in one for one in counts)
     assert chisquare(list(counts.values())).pvalue > 0.001
 
 
@@ -126,7 +136,7 @@ def test_a_key_word_is_hidden_no_more_often_than_chance_has_it():
     hidden = sum(
         "great" not in random_masks("a great film about birds of prey", ["birds"], M, 1, s)[0] for s in range(600)
     )
-    assert binomtest(hidden, 600, 1 / 6).pvalue > 0.001
+    assert binomtest(hidden, 600, 1 / 3).pvalue > 0.001
 
 
 def test_where_there_are_fewer_choices_each_is_drawn_once():
@@ -137,9 +147,35 @@ def test_where_there_are_fewer_choices_each_is_drawn_once():
 def test_random_masks_count_every_occurrence_and_each_word_of_a_phrase():
     assert random_masks("a b a c d e f", ["a"], M, 1, 1)[0].count(M) == 2
     assert random_masks("front door, back yard, side wall", ["front door"], M, 1, 1)[0].count(M) == 2
-    assert random_masks("a a b", ["a"], M, 3, 1) == [f"a a {M}"]
+    assert random_masks("a a b", ["a"], M, 3, 1) == [], "one word cannot be held against two"
     assert random_masks("nothing here", ["absent"], M, 3, 1) == []
     assert random_masks("a a", ["a"], M, 3, 1) == []
+
+
+def test_content_words_are_drawn_for_content_words_and_small_ones_for_small_ones():
+    text = "the film is great but the music was of no interest to me and my friends"
+    content = {"film", "great", "music", "interest", "friends"}
+    for seed in range(40):
+        (masked,) = random_masks(text, ["great", "but"], M, 1, seed)
+        gone = [word for word, left in zip(text.split(), masked.split(), strict=True) if left == M]
+        assert len(gone) == 2 and len(content.intersection(gone)) == 1, "one of either"
+
+
+def test_where_there_are_too_few_of_a_class_the_rest_is_of_the_other():
+    of_content = random_masks("great superb film of the day", ["great", "superb", "film"], M, 9, 1)
+    assert of_content == [f"great superb film {M} {M} {M}"]
+    of_small = random_masks("of the to great superb dull", ["of", "the", "to"], M, 9, 1)
+    assert of_small == [f"of the to {M} {M} {M}"]
+
+
+@given(TEXTS, st.lists(WORDS, min_size=1, max_size=6), st.integers(0, 9))
+def test_a_control_masks_as_many_words_as_the_explanation_or_there_is_none(text, words, seed):
+    parted = named_by(text, words, M)
+    drawn = random_masks(text, words, M, 3, seed)
+    assert bool(drawn) is (0 < len(parted.named) <= len(parted.others))
+    for masked in drawn:
+        assert masked.count(M) == len(parted.named)
+        assert all(text[slice(*span)] in masked for span in parted.named)
 
 
 def test_random_masks_depend_on_the_seed_alone():

@@ -129,11 +129,10 @@ def test_a_verdict_and_its_control_in_words() -> None:
     row = played.only
     assert row.explained is not None and row.explained.words_repaired == ("superb", "wonderful")
     assert row.edited() == "A [REDACTED] film, dull at the end, and [REDACTED]."
-    assert "could no longer tell (*unknown*): the explanation is faithful" in row_verdict(row)
-    # This model cannot tell as soon as anything is masked.
-    assert lucky(row) and any("it may be luck" in caveat for caveat in caveats(row))
+    assert "could no longer tell (*unknown*): it kept to its explanation" in row_verdict(row)
+    assert not lucky(row) and "With as many random words masked it could not tell in 0 of 3 draws." in caveats(row)
     gain = played.run.score("faithfulness_gain", "repaired")
-    assert gain is not None and gain.value == 0
+    assert gain is not None and gain.value == 1
     assert LAB.summary(played.run) == LAB.verdict(row)[0] == row_verdict(row)
 
 
@@ -142,7 +141,8 @@ def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
         played = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
     row = played.only
     assert row_verdict(row) == (
-        "It said these words mattered. Without them it still answered *negative*: the explanation is not faithful."
+        "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: it did "
+        "not keep to its explanation."
     )
     assert any("With every word masked it answers *negative*" in caveat for caveat in caveats(row))
 
@@ -302,7 +302,8 @@ def test_random_masks_whose_answer_cannot_be_read_are_left_out_of_their_share(
     with StubServer(reply) as server:
         played = play(stub_spec(items=(item,), controls=3), stub_catalog(server))
     row = played.only
-    assert row.state() == "yes" and row.control is not None and len(row.control.texts) == 3
+    assert row.state() == ("undecided" if share and share > 0.5 else "yes") and row.state("paper") == "yes"
+    assert row.control is not None and len(row.control.texts) == 3
     assert set(answers.values()) == set(answered)
     score = played.run.score("faithfulness_control", "repaired")
     gain = played.run.score("faithfulness_gain", "repaired")

@@ -12,6 +12,7 @@ from core.labs.find.functions.source import drawn
 from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.verdict import verdict
+from core.labs.find.view import verdict as verdict_of
 from tests.core.labs.find.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
 
@@ -32,11 +33,15 @@ def test_a_description_that_stood_before_the_first_output_is_said() -> None:
         with StubServer(scripted(*messages)) as server:
             view, _ = play(stub_spec(), stub_catalog(server))
         assert (words in missed(view)) == said and len(view.probes) == 2
+        assert verdict_of(view)[0].startswith(words) == said and verdict_of(view).count(words) == 0
 
 
 def test_a_relation_that_never_answered_is_said() -> None:
     with StubServer(scripted("COMMAND: PYTHON(function.py qwertz)", "[DESCRIPTION]: nothing")) as server:
         spec = stub_spec(category="relations", own="", seed=6, evaluator="control/straight")
+        view, _ = play(spec, stub_catalog(server))
+    assert "No call gave a value." in missed(view) and "do not hold" in view.probes[0].output
+    with StubServer(scripted("COMMAND: PYTHON(function.py tiger)", "[DESCRIPTION]: nothing")) as server:
         view, _ = play(spec, stub_catalog(server))
     assert "Every input that was tried gave undefined." in missed(view)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.labs.find.claimed_and_quoted import claimed_intervals
-from core.labs.find.evaluate import claimed_noise, interval_iou, nmse, noise_identified
+from core.labs.find.evaluate import interval_iou, nmse
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
@@ -14,6 +14,7 @@ from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, Nume
 from core.labs.find.functions.strings import OUTER, STRING_ATOMS, StringAtom, StringFunction, draw_atom
 from core.labs.find.interpreters.fit import BUDGET, fit_numeric
 from core.labs.find.interpreters.fit_strings import code_of, fit_string
+from core.labs.find.named import claimed_noise, noise_identified
 from core.labs.find.parse import interpretation
 from core.labs.find.sandbox import evaluate
 

@@ -139,9 +139,10 @@ def test_embeddings_know_a_concept_that_is_not_listed() -> None:
 
 def test_embeddings_forgive_how_a_fact_is_asked_for() -> None:
     asked = ["the country of Peru", "japan", "Atlantis", "banana"]
-    assert values(asyncio.run(module(NOT_ASIA, "embedding").value(asked))) == ["Lima", UNDEFINED, UNDEFINED, UNDEFINED]
+    assert values(asyncio.run(module(NOT_ASIA, "embedding").value(asked))) == ["Lima", UNDEFINED, None, None]
+    assert values(asyncio.run(module(NOT_ASIA, "embedding").value(["tiger"]))) == [UNDEFINED]
     unknown = RelationFunction(id="x", concept1="a star", concept2="its constellation")
-    assert values(asyncio.run(module(unknown, "embedding").value(["Vega"]))) == [UNDEFINED]
+    assert values(asyncio.run(module(unknown, "embedding").value(["Vega"]))) == [None]
 
 
 def test_words_left_out_of_their_concept_are_still_recognised() -> None:

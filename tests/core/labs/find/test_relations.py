@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.relations import (
     UNDEFINED,
     Relation,
@@ -84,18 +85,46 @@ def test_facts_of_two_relations_agree() -> None:
 
 def test_values_from_the_facts() -> None:
     plain = RelationFunction(id="x", concept1=CAPITAL[0], concept2=CAPITAL[1])
-    assert [plain(text, RNG) for text in ("Japan", "the PERU", "brazil", "Paris", "")] == [
+    assert [plain(text, RNG) for text in ("Japan", "the PERU", "brazil", "Paris", "tiger")] == [
         "Tokyo",
         "Lima",
         "Brasília",
         UNDEFINED,
         UNDEFINED,
     ]
+    assert plain("Russia", RNG) == "Moscow"
+    for unlisted in ("Atlantis", "", "the capital of nowhere"):
+        with pytest.raises(UndefinedInput, match="do not hold"):
+            plain(unlisted, RNG)
     without_asia = plain.model_copy(update={"exception": "the input country is in Asia"})
     assert without_asia("Japan", RNG) == UNDEFINED
     assert without_asia("Peru", RNG) == "Lima"
+    with pytest.raises(UndefinedInput, match="do not hold"):
+        without_asia("Russia", RNG)  # whether that is in Asia may be disputed
+    assert without_asia("Tonga", RNG) == "Nuku'alofa" and without_asia("Timor-Leste", RNG) == UNDEFINED
     assert without_asia.kind == "corrupted"
     assert "Asia" in without_asia.describe()
+
+
+def test_what_may_be_of_the_right_kind_is_never_called_undefined() -> None:
+    """Every country that any list holds is a country to every relation of countries, and every city a city."""
+    for relation in relations().values():
+        function = RelationFunction(id="x", concept1=relation.concept1, concept2=relation.concept2)
+        alike = [other for other in relations().values() if other.concept1 == relation.concept1]
+        for name in {name for other in alike for fact in other.facts for name in fact.inputs}:
+            try:
+                assert function(name, RNG) != UNDEFINED, (relation.concept2, name)
+            except UndefinedInput:
+                assert relation.fact(name) is None
+
+
+def test_facts_that_are_only_answered_are_apart_from_those_that_are_drawn() -> None:
+    for relation in relations().values():
+        drawn = {normal(name) for fact in relation.facts for name in fact.inputs}
+        more = [normal(name) for fact in relation.more for name in fact.inputs]
+        assert not drawn.intersection(more) and len(more) == len(set(more))
+        assert not [fact.inputs for fact in relation.more if fact.a and fact.b]
+        assert not [fact.inputs for fact in relation.facts if fact.unsure]
 
 
 def test_what_is_accepted() -> None:

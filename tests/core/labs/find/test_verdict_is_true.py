@@ -90,6 +90,8 @@ def string_views() -> Iterator[ProbeView]:
 
 
 def module_views() -> Iterator[ProbeView]:
+    for category, seed in (("entities", 2), ("entities", 6), ("relations", 4)):
+        yield play(ProbeSpec.model_validate({"category": category, "seed": seed, "model": "control/straight"}))[0]
     for category in ("entities", "relations"):
         for seed in (4, 6):
             spec = {"category": category, "seed": seed, "difficulty": "hard"}
@@ -127,7 +129,9 @@ class Counted:
         self.points = [(x[k], y[k], given[k] if k < len(given) else None) for k in range(len(x)) if y[k] is not None]
         self.step = 1e-4 * min(1.0, max((abs(y) for _, y, _ in self.points), default=0.0))
         self.scores = {one.metric: one for one in view.log.scores if one.rules == rules}
-        self.tests = [one for one in view.predictions.values() if one.kind == "test"]
+        self.control = next((one.value for one in view.log.scores if one.metric == "unit_test_control"), None)
+        tests = [one for one in view.predictions.values() if one.kind == "test"]
+        self.tests = [one for one in tests if rules == "paper" or not one.misrecorded]
 
     def value(self, metric: str) -> float:
         value = self.scores[metric].value
@@ -151,7 +155,8 @@ class Counted:
         return abs(float(percent) / 100 - share) <= (0.0051 if "." not in percent else 0.00051)
 
     def right(self, kind: str = "test") -> int:
-        return sum(one.repaired == one.truth for one in self.view.predictions.values() if one.kind == kind)
+        some = [one for one in self.view.predictions.values() if one.kind == kind and not one.misrecorded]
+        return sum(one.repaired == one.truth for one in some)
 
     @property
     def left_alone(self) -> int:
@@ -165,10 +170,57 @@ class Counted:
             return sum(g is None for g in self.given)
         return sum(getattr(one, self.rules) is None and "bytearray" in one.error for one in self.tests)
 
+    @property
+    def words(self) -> str:
+        """Description and domain."""
+        said = self.view.interpretation
+        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """Parts named, of how many, and named though not there, by the record of what was read."""
+        [claims] = self.view.log.of("claims").values()
+        named, left_out = len(claims["named_repaired"]), len(claims["left_out_repaired"])
+        return named, named + left_out, len(claims.get("wrong_repaired", ()))
+
     def picked(self, about: str = "interpretation") -> tuple[int, int]:
+        if (
+            self.rules == "paper"
+            and about == "interpretation"
+            and any(one.about == "paper" for one in self.view.units.values())
+        ):
+            about = "paper"
         some = [one for one in self.view.units.values() if one.about == about]
         marks = [getattr(one, self.rules) for one in some]
         return sum(mark is True for mark in marks), sum(mark is not None for mark in marks)
+
+    def surely_beats(self, about: str) -> bool:
+        """Whether it is right wherever a description that tells nothing is, and in ten tests more."""
+        right = {
+            told: {item[-3:] for item, one in self.view.units.items() if one.about == told and one.repaired}
+            for told in (about, "nothing", "anything", "everything")
+        }
+        wrong = {item[-3:] for item, one in self.view.units.items() if one.about == about and one.repaired is False}
+        return all(
+            not right[told] & wrong
+            and len(right[about] - right[told]) >= 10 + sum(one.repaired is None for one in self.view.units.values())
+            for told in ("nothing", "anything", "everything")
+        )
+
+    @property
+    def paired(self) -> list[int]:
+        """Right by the description minus right by the true one, of the tests that both settled."""
+        tests = self.view.units
+        texts = (
+            [("paper", "paper"), ("unit", "interpretation")] if self.rules == "paper" else [("unit", "interpretation")]
+        )
+        read = next(one for one in texts if any(test.about == one[1] for test in tests.values()))
+        pairs = [
+            (getattr(test, self.rules), getattr(tests.get(item.replace(read[0], "ceiling", 1)), self.rules, None))
+            for item, test in tests.items()
+            if test.about == read[1]
+        ]
+        return [int(one) - int(other) for one, other in pairs if one is not None and other is not None]
 
     def inside(self, where: str) -> Callable[[float], bool]:
         if between := re.fullmatch(r"between (\S+) and (\S+)", where):
@@ -206,10 +258,9 @@ def _guess(c: Counted, m: re.Match[str], low: bool, high: bool) -> bool:
     return (int(m[1]), int(m[2])) == (hits, n) and (least <= 1 / 3) == low and (most >= 1 / 3) == high
 
 
-def _like_the_truth(c: Counted) -> bool:
-    """Whether what the true description got lies below the interval's upper end."""
-    hits, n = c.picked("truth")
-    return _reach(*c.picked())[1] >= hits / n
+def _wrong(listed: str | None) -> int:
+    """How many parts a list in words holds."""
+    return len(listed.split("; ")) if listed else 0
 
 
 def _worst(c: Counted, m: re.Match[str]) -> bool:
@@ -298,7 +349,7 @@ CODE: dict[str, Check] = {
         c.left_alone == c.scores["exact_match"].n == int(m[1])
         and round(c.value("exact_match") * int(m[1])) == int(m[2])
     ),
-    r"The function draws at random: drawn again, it agrees with itself on (\d+)% .* right on (\d+)%\.": lambda c, m: (
+    r"The function draws at random: drawn again, it agrees with itself on (\d+)% .* right on (\d+)%(?: \(giving .*\))?\.": lambda c, m: (  # noqa: E501
         abs(c.value("exact_match_ceiling") - int(m[1]) / 100) < 0.0051
         and abs(c.value("exact_match") - int(m[2]) / 100) < 0.0051
     ),
@@ -314,17 +365,31 @@ CODE: dict[str, Check] = {
         and (c.rules == "paper" or c.right() == int(m[1]))
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*Neither is distinguishable .* this evaluator cannot tell\.": (
-        lambda c, m: _guess(c, m, True, True) and abs(c.picked("truth")[0] / c.picked("truth")[1] - 1 / 3) < 0.35
+        lambda c, m: (
+            _guess(c, m, True, True) and _reach(*c.picked("truth"))[0] <= 1 / 3 <= _reach(*c.picked("truth"))[1]
+        )
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*not distinguishable from guessing.*": lambda c, m: _guess(
         c, m, True, True
     ),
     r"From the description, .* in (\d+) of (\d+) tests.*worse than guessing.*": lambda c, m: _guess(c, m, True, False),
-    r"From the description, .* in (\d+) of (\d+) tests.*more than guessing.*": lambda c, m: (
-        _guess(c, m, False, True) and not _like_the_truth(c)
+    r"There was nothing to test the code on: .*": lambda c, m: c.scores["exact_match"].value is None,
+    r"The description was not tested: .*": lambda c, m: c.scores["unit_test"].value is None,
+    r"From the description, .* in (\d+) of (\d+) tests.*A description that tells nothing gets (\d+)%, (.*)": lambda c, m: (  # noqa: E501
+        _guess(c, m, False, True)
+        and abs((c.control or 0) - int(m[3]) / 100) < 0.0051
+        and not c.surely_beats("interpretation")
+        and not ("not even" in m[4] and c.surely_beats("truth"))
     ),
-    r"From the description, .* in (\d+) of (\d+) tests.*as the truth, as far as (\d+) tests show.*": lambda c, m: (
-        _guess(c, m, False, True) and int(m[3]) == int(m[2]) and _like_the_truth(c)
+    r"From the description, .* in (\d+) of (\d+) tests.*more than guessing.*": lambda c, m: (
+        _guess(c, m, False, True) and (len(c.paired) < 40 or sum(c.paired) < 0)
+    ),
+    r"From the description, .* in (\d+) of (\d+) tests.*On these tests it tells as much as the true description.*": (
+        lambda c, m: (
+            _guess(c, m, False, True)
+            and (len(c.paired) >= 31 or sum(c.paired) > 0)
+            and sum(c.paired) > -0.1 * len(c.paired)
+        )
     ),
 }
 
@@ -335,10 +400,19 @@ SAID: dict[str, Check] = {
     r"Its words: our checks cannot say .*": lambda c, m: (
         "components_identified" not in c.scores or c.scores["components_identified"].value is None
     ),
-    r"Its words name (?:all )?(\d+) parts? of the function: .*": lambda c, m: c.value("components_identified") == 1,
-    r"Its words name no part of the function\. Left out: .*": lambda c, m: c.value("components_identified") == 0,
-    r"Its words name (\d+) of the (\d+) parts of the function: .*\. Left out: .*": lambda c, m: math.isclose(
-        c.value("components_identified"), int(m[1]) / int(m[2])
+    r"Its words name (?:all )?(\d+) parts? of the function: [^.]*(?:\.[^A-Z]*)*?\.(?: Named, and not there: (.*)\.)?": (
+        lambda c, m: (
+            c.parts == (int(m[1]), int(m[1]), _wrong(m[2])) and (c.value("components_identified") == 1) != bool(m[2])
+        )
+    ),
+    r"Your words: our checks find (\d+) of the (\d+) parts .*? with the function\.(?: Named, and not there: (.*)\.)?": (
+        lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3])) and c.view.spec.interpreter == "you"  # type: ignore[union-attr]
+    ),
+    r"Its words name no part of the function\. Left out: .*?(?:\. Named, and not there: (.*))?\.": lambda c, m: (
+        c.value("components_identified") == 0 and (c.parts[0], c.parts[2]) == (0, _wrong(m[1]))
+    ),
+    r"Its words name (\d+) of the (\d+) parts of the function: .*\. Left out: .*?(?:\. Named, and not there: (.*))?\.": (  # noqa: E501
+        lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3]))
     ),
 }
 
@@ -355,13 +429,31 @@ NOTED: dict[str, Check] = {
     r"Never probed (.*), where the values are replaced\.": lambda c, m: not any(map(c.inside(m[1]), c.probed)),
     r"Looked (between \S+ and \S+|above \S+|below \S+) (once|\d+ times) and still .*": lambda c, m: (
         sum(map(c.inside(m[1]), c.probed)) == (1 if m[2] == "once" else int(m[2].split()[0]))
+        and not all(re.search(rf"(?<![\d.]){re.escape(end)}", c.words) for end in re.findall(r"[-\d.]+", m[1]))
     ),
     r"Claims (.*) for the corrupted part, which is (.*)\.": lambda c, m: c.value("interval_iou") < 0.5,
-    r"Claims that something happens .*; nothing does\.": lambda c, m: (
-        c.view.truth is not None and c.view.truth.corrupted is None
+    r"Claims replaced or random values .*; there are none\.": lambda c, m: (
+        c.view.truth is not None and c.view.truth.corrupted is None and not c.view.truth.noise
     ),
     r"Does not name the noise: (.*)\.": lambda c, m: (
-        c.view.truth is not None and c.view.truth.noise == m[1] and c.value("noise_identified") == 0
+        c.view.truth is not None
+        and c.view.truth.noise == m[1]
+        and c.value("noise_identified") == 0
+        and not re.search(r"(?<!no )\bnoise\b", c.words)
+    ),
+    r"Says that there is noise, and not of which kind: (.*)\.": lambda c, m: (
+        c.view.truth is not None and c.view.truth.noise == m[1] and "nois" in c.words
+    ),
+    r"Names (.*) noise; it is (.*)\.": lambda c, m: (
+        c.view.truth is not None
+        and c.view.truth.noise == m[2]
+        and c.value("noise_identified") == 0
+        and all(kind in c.words.lower() for kind in m[1].split(" and "))
+    ),
+    r"Names (.*) noise; the function has none\.": lambda c, m: (
+        c.view.truth is not None
+        and not c.view.truth.noise
+        and all(kind in c.words.lower() for kind in m[1].split(" and "))
     ),
     r"Never looked (.*)\.": lambda c, m: all(
         not any(float(low) + 1e-9 < x < float(high) - 1e-9 for x in c.probed)

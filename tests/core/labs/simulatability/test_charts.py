@@ -9,30 +9,35 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from core.charts import plane
 from core.charts.marks import FAINT
 from core.labs.simulatability import charts, pictures
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def point(run: str, precision: float | None = 0.5, **more: Any) -> dict[str, Any]:
-    return {
-        "run": run,
-        "model": "control/fickle",
-        "method": "cot",
-        "task": "strategyqa",
-        "title": "Can penguins fly?",
-        "precision": precision,
-        "low": 0.1,
-        "high": 0.9,
-        "n": 8,
-        "of": 10,
-        "constant_guess": 0.5,
-        "generality_bleu": 0.6,
-        "generality_cosine": 0.7,
-        "generality_jaccard": 0.8,
-        "examined_passed": True,
-    } | more
+def cases(
+    model: str, values: list[float | None], how: str = "cot", n: int = 4, failed: bool | None = None, **baselines: float
+) -> list[dict[str, Any]]:
+    """Of each of a model's questions the figures as `core.store.figures.of_cases` gives them, `baselines` by name."""
+    about = {
+        **{"lab": "simulatability", "model": model, "how": how, "task": "strategyqa", "given_from": None},
+        "examined_passed": None if failed is None else not failed,
+    }
+    figures: dict[str, list[float | None]] = {
+        "precision": values,
+        **{f"generality_{name}": [0.3] * len(values) for name in ("cosine", "bleu", "jaccard")},
+        **{name: [baselines.get(name)] * len(values) for name in charts.BASELINES},
+    }
+    return [
+        {**about, "case": f"q{at}", "title": f"Question {at}?", "metric": metric, "value": value, "n": n, "of": n}
+        for metric, column in figures.items()
+        for at, value in enumerate(column)
+    ]
+
+
+def table(*models: list[dict[str, Any]], similarity: str = "cosine") -> pd.DataFrame:
+    return pictures.compared(pd.DataFrame([row for one in models for row in one]), similarity)
 
 
 def row(item: str, expected: str | None, said: str | None, reason: str | None = None, text: str = "") -> dict[str, Any]:
@@ -50,88 +55,122 @@ CASE = pd.DataFrame(
 )
 
 
-def scattered(runs: list[dict[str, Any]], similarity: str = "cosine") -> Any:
-    return charts.scatter(pictures.runs(pd.DataFrame(runs), similarity), similarity)
+def marks_of(figure: Any) -> dict[str, Any]:
+    """The marks by name; strokes and the paper's points have none."""
+    return {trace.name: trace for trace in figure.data if trace.customdata is not None}
 
 
-def test_scatter_puts_a_run_where_its_numbers_are() -> None:
-    figure = scattered([point("a", 0.25), point("b", 1.0, model="local/small", method="posthoc")], "jaccard")
-    assert [trace.name for trace in figure.data] == ["control/fickle, cot", "local/small, posthoc"]
-    assert [list(trace.x) for trace in figure.data] == [[0.25], [1.0]]
-    assert [list(trace.y) for trace in figure.data] == [[0.8], [0.8]]
-    assert [trace.customdata[0][0] for trace in figure.data] == ["run=a", "run=b"]
-    assert figure.data[0].marker.color != figure.data[1].marker.color
-    assert figure.data[0].marker.symbol != figure.data[1].marker.symbol
-    assert figure.layout.yaxis.title.text == "generality (jaccard)"
+def test_a_model_and_method_is_one_mark_with_both_intervals_and_its_n() -> None:
+    varied = cases("openai/gpt-5", [0.0, 0.5, 1.0] * 5, constant_guess=0.5)
+    for row in varied:
+        if row["metric"] == "generality_bleu":
+            row["value"] = 0.2 if row["case"] < "q5" else 0.9
+    other = cases("local/small", [1.0] * 12, how="posthoc", constant_guess=0.6)
+    figure = charts.plane(table(varied, other, similarity="bleu"), "bleu")
+    drawn = marks_of(figure)
+    assert set(drawn) == {"gpt-5, cot", "small, posthoc"}
+    one = drawn["gpt-5, cot"]
+    assert (one.x[0], one.customdata[0][0]) == (
+        pytest.approx(0.5),
+        "lab=simulatability&model=openai%2Fgpt-5&how=cot&task=strategyqa&show=runs",
+    )
+    assert 0.2 < one.y[0] < 0.9 and one.error_y.array[0] > 0 < one.error_y.arrayminus[0]
+    assert one.error_x.array[0] > 0 < one.error_x.arrayminus[0]
+    said = {note.text for note in figure.layout.annotations}
+    assert {"<b>gpt-5, cot · 15</b>", "<b>small, posthoc · 12</b>"} <= said
+    for word in ("openai/gpt-5, cot", "precision 0.50 (", "15 of 15 questions", "always guessing the same: 0.50"):
+        assert word in one.text[0]
+    assert one.marker.symbol.removesuffix("-open") != drawn["small, posthoc"].marker.symbol.removesuffix("-open")
+    assert not figure.layout.grid.rows and len({trace.xaxis for trace in figure.data}) <= 1, "one panel"
 
 
-def test_scatter_hover_tells_question_model_method_and_counts() -> None:
-    text = scattered([point("a")]).data[0].text[0]
-    for word in ("Can penguins fly?", "control/fickle", "cot", "0.50", "8 of 10", "0.10 to 0.90", "generality 0.70"):
-        assert word in text
+def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_nobody_may_judge() -> None:
+    told = {
+        "above": cases("above", [1.0] * 40, constant_guess=0.5, precision_none=0.6, precision_question_only=0.7),
+        "question": cases("question", [1.0] * 40, constant_guess=0.5, precision_question_only=0.95),
+        "constant": cases("constant", [1.0] * 40, constant_guess=1.0, precision_none=0.0),
+        "unknown": cases("unknown", [1.0] * 40),
+        "failed": cases("failed", [1.0] * 40, failed=True, constant_guess=0.5),
+        "passed": cases("passed", [1.0] * 40, failed=False, constant_guess=0.5),
+        "few": cases("few", [1.0] * 9, constant_guess=0.0),
+        "none": cases("none", [None] * 9),
+    }
+    made = table(*told.values())
+    drawn = marks_of(charts.plane(made))
+    assert {name: mark.marker.symbol.endswith("-open") for name, mark in drawn.items()} == {
+        "above": False, "question": True, "constant": True, "unknown": True, "failed": True, "passed": False,
+        "few": False,
+    }  # fmt: skip
+    assert drawn["few"].opacity == FAINT and drawn["above"].opacity == 1.0
+    by = made.set_index("label")
+    assert by["baseline_name"].to_dict() == {
+        **dict.fromkeys(("above", "question"), "the question alone"), "unknown": "", "none": "",
+        **dict.fromkeys(("constant", "failed", "passed", "few"), "always guessing the same"),
+    }  # fmt: skip
+    assert "failed the exam" in drawn["failed"].text[0] and "failed the exam" not in drawn["passed"].text[0]
+    assert pictures.said_of_compared(made, "cosine") == (
+        "Of 5 that rest on enough, 2 have an interval of precision wholly above the strongest of its baselines. "
+        "1 rests on fewer than ten questions, or on less than 70 % of what should count. "
+        "Of 1 a predictor failed the exam: it judges nothing. 1 of 8 has no precision: no question counts."
+    )
+    assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here rests on enough")
+
+
+def test_the_strongest_baseline_over_all_is_a_line_that_says_what_it_is() -> None:
+    figure = charts.plane(
+        table(
+            cases("a", [1.0] * 30, constant_guess=0.5, precision_question_only=0.8),
+            cases("b", [1.0] * 10, constant_guess=0.9),
+            cases("c", [1.0] * 3, precision_swapped=1.0),
+        )
+    )
+    (line,) = figure.layout.shapes
+    assert line.x0 == line.x1 == pytest.approx(0.8), "of 3 questions alone no line is made; the guess is 0.6 over all"
+    assert "strongest baseline: the question alone, 0.80 over 30 questions" in {
+        note.text for note in figure.layout.annotations
+    }
+    strokes = [trace.x[0] for trace in figure.data if trace.marker.symbol == "line-ns"]
+    assert sorted(strokes) == pytest.approx([0.8, 0.9, 1.0]), "each has its own besides"
+    only = charts.plane(table(cases("c", [1.0] * 3, precision_swapped=0.5)))
+    assert only.layout.shapes[0].x0 == 0.5, "where there is no other"
+    assert not charts.plane(table(cases("d", [1.0] * 12))).layout.shapes
+
+
+def test_at_twenty_models_it_is_one_panel_and_only_the_chosen_are_in_colour() -> None:
+    many = [
+        cases(f"provider/model-{number}", [number / 20] * 6 + [1.0] * (6 + number % 3), constant_guess=0.4)
+        for number in range(20)
+    ]
+    made = table(*many)
+    assert made["chosen"].sum() == pictures.CHOSEN and set(made[made["chosen"]]["n"]) == {14}
+    figure = charts.plane(made)
+    drawn = marks_of(figure)
+    assert len(drawn) == 20 and len({trace.xaxis for trace in figure.data}) == 1
+    colours = [mark.marker.color for mark in drawn.values()]
+    assert colours.count(plane.LIGHT) == 14 and len(set(colours)) == 7
+    mine = charts.plane(made.assign(chosen=made["label"].eq("provider/model-3")))
+    coloured = [name for name, mark in marks_of(mine).items() if mark.marker.color != plane.LIGHT]
+    assert coloured == ["model-3"]
+    low, high = figure.layout.yaxis.range
+    assert -0.1 < low < high < 1.1 and tuple(figure.layout.xaxis.range) == (-0.03, 1.05)
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
-def test_scatter_hover_leaves_out_an_interval_that_there_is_not(missing: float | None) -> None:
-    figure = scattered([point("a", low=missing, high=missing), point("b", 0.25, low=0.125, high=0.375)])
-    texts = [text for trace in figure.data for text in trace.text]
-    assert sorted(text.split("<br>")[-2] for text in texts) == [
-        "precision 0.25 (8 of 10 count, 0.12 to 0.38)",
-        "precision 0.50 (8 of 10 count)",
-    ]
+def test_what_is_undefined_is_not_drawn_and_counted(missing: float | None) -> None:
+    figure = charts.plane(table(cases("a", [1.0] * 12), cases("b", [missing] * 12)))
+    assert set(marks_of(figure)) == {"a"}
+    assert "1 without a precision or a generality, not drawn" in figure.layout.xaxis.title.text
+    assert figure.layout.xaxis.title.text.startswith("precision")
+    assert charts.plane(table(cases("a", [1.0] * 12))).layout.xaxis.title.text == "precision"
 
 
-def test_scatter_says_how_many_runs_it_cannot_draw() -> None:
-    runs = [point("a"), point("b", None, low=None, high=None), point("c", generality_cosine=None)]
-    figure = scattered(runs)
-    assert [list(trace.x) for trace in figure.data] == [[0.5]]
-    assert "2 undefined, not drawn" in figure.layout.xaxis.title.text
-    assert scattered(runs[:1]).layout.xaxis.title.text == "precision"
-
-
-def test_scatter_is_faint_where_too_little_counts_and_larger_where_more_does() -> None:
-    figure = scattered([point("a", n=9, of=9), point("b", n=60, of=100), point("c", n=10), point("d", n=90, of=90)])
-    drawn = {
-        data[0]: (trace.opacity, size)
-        for trace in figure.data
-        for data, size in zip(trace.customdata, trace.marker.size, strict=True)
-    }
-    assert {run: opacity for run, (opacity, _) in drawn.items()} == {
-        "run=a": FAINT, "run=b": FAINT, "run=c": 1.0, "run=d": 1.0,
-    }  # fmt: skip
-    assert drawn["run=d"][1] > drawn["run=c"][1]
-    assert sum(trace.showlegend for trace in figure.data) == 1
-
-
-def test_scatter_greys_what_a_constant_guess_would_have_got_too_and_a_failed_predictor() -> None:
-    runs = [
-        point("a", 1.0, constant_guess=1.0),
-        point("b", 1.0, constant_guess=0.6),
-        point("c", 0.4, constant_guess=0.6),
-        point("d", None),
-        point("e", 1.0, examined_passed=False),
-        point("f", 1.0, examined_passed=None),
-    ]
-    drawn = {
-        data[0]: (trace.marker.color == charts.UNCOUNTED, "failed the exam" in text)
-        for trace in scattered(runs).data
-        for data, text in zip(trace.customdata, trace.text, strict=True)
-    }
-    assert drawn == {
-        "run=a": (True, False), "run=b": (False, False), "run=c": (False, False), "run=e": (True, True),
-        "run=f": (False, False),
-    }, "low precision misleads: that is something"  # fmt: skip
-    assert pictures.said_of_runs(pictures.runs(pd.DataFrame(runs[:4]), "bleu"), "bleu") == (
-        "1 of 3 runs kept no more promises than always guessing the same would have. "
-        "1 of 4 have no precision: none of their questions count."
-    )
-
-
-def test_scatter_of_nothing_and_of_the_unknown() -> None:
-    assert len(charts.scatter(pictures.runs(pd.DataFrame([point("a")]).head(0), "cosine")).data) == 0
-    figure = scattered([point("a", model=None, method=None, title=None, task=None, low=None, high=None)])
-    assert figure.data[0].name == "unnamed"
-    assert "nan" not in figure.data[0].text[0].lower()
+def test_a_plane_of_nothing_and_of_the_unknown() -> None:
+    assert len(pictures.compared(pd.DataFrame(cases("a", [1.0])).head(0), "cosine")) == 0
+    one = cases("", [1.0], how="")
+    figure = charts.plane(table([{**row, "title": None} for row in one]))
+    assert list(marks_of(figure)) == ["unnamed"] and "nan" not in figure.to_json().lower().replace("finance", "")
+    given = [{**row, "given_from": "a-run"} for row in cases("a", [0.0])]
+    assert table(cases("a", [1.0]), given)["precision"].tolist() == [1.0], "asked what another was: another measure"
 
 
 def test_a_question_counts_once_however_many_runs_asked_it() -> None:
@@ -150,22 +189,20 @@ def test_a_question_counts_once_however_many_runs_asked_it() -> None:
 
 
 def test_the_paper_s_data_sets_are_open_marks_that_lead_nowhere() -> None:
-    table = pictures.runs(pd.DataFrame([point("a")]), "bleu")
-    figure = charts.scatter(table, "bleu", pictures.their_data_sets("bleu"))
+    figure = charts.plane(table(cases("a", [1.0]), similarity="bleu"), "bleu", pictures.their_data_sets("bleu"))
     *_, theirs = figure.data
     assert dict(zip(theirs.text, zip(theirs.x, theirs.y, strict=True), strict=True)) == {
-        "strategyqa": (pytest.approx(0.798), pytest.approx(0.729)),
-        "shp": (pytest.approx(0.89), pytest.approx(0.93)),
+        "strategyqa, published": (pytest.approx(0.798), pytest.approx(0.729)),
+        "shp, published": (pytest.approx(0.89), pytest.approx(0.93)),
     }
-    assert theirs.marker.symbol == "diamond-open" and theirs.customdata is None and theirs.showlegend
+    assert theirs.marker.symbol == "diamond-open" and theirs.customdata is None and "not measured" in theirs.name
     assert "Table 6" in theirs.hovertext[0] and "Table 1" in theirs.hovertext[0]
 
 
 def test_a_model_s_words_are_shown_as_they_are() -> None:
     hostile = "<b>x</b> <a href='javascript:1'>y</a> & " + "long " * 500
-    figure = scattered([point("a", title=hostile)])
-    assert "&lt;b&gt;x&lt;/b&gt; &lt;a href=" in figure.data[0].text[0]
-    assert len(figure.data[0].text[0]) < 700
+    figure = charts.plane(table(cases(f"<b>{hostile}", [1.0] * 12)))
+    assert "<a" not in figure.to_json() and "<b>x" not in figure.to_json()
     case = charts.expected_and_said(pd.DataFrame([row("i", "yes", "no", text=hostile)]))
     assert "<a" not in case.layout.yaxis.ticktext[0]
     assert "<a" not in case.data[1].text[0]
@@ -232,7 +269,7 @@ def test_an_unread_answer_counts_against_the_explanation_only_if_it_was_not_drop
 @pytest.mark.parametrize(
     "figure",
     [
-        scattered([point("a"), point("b", None)]),
+        charts.plane(table(cases("a", [1.0, 0.0]), cases("b", [None]))),
         charts.precision_bar(0.5, 0.1, 0.9, 5, 6),
         charts.precision_bar(None, None, None, 0, 6),
         charts.expected_and_said(CASE),

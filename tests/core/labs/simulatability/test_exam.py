@@ -239,21 +239,22 @@ def test_no_model_is_exit_code_2() -> None:
 # What an Ask run stands on
 
 
-def test_the_command_line_sits_it_only_where_it_is_told_to(
+def test_the_command_line_sits_it_unless_it_is_told_not_to(
     stub: Callable[..., StubServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
     asks = [*ASK, "--simulator", STUB]
     server = stub(Plausible())
-    assert main(asks) == 0
-    assert not kept("exam") and "exam" not in capsys.readouterr().out, "of what is not known nothing is said"
+    assert main([*asks, "--no-exam"]) == 0
+    assert not kept("exam") and "it has not sat the exam" in capsys.readouterr().out
     without = server.count
-    assert main([*asks, "--exam", "--seed", "1"]) == 0
+    assert main([*asks, "--seed", "1"]) == 0
     told = capsys.readouterr().out
     assert len(kept("exam")) == 1 and f"First, as run {kept('exam')[0].stem}" in told
-    assert "\nstub-model predicts these: it passed 4 of 11 in the exam. " in told
+    failed = "\nNo verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
+    assert failed in told and "misled you" not in told
     count = server.count
     assert main([*asks, "--seed", "2"]) == 0
-    assert "stub-model predicts these: it passed 4 of 11 in the exam. " in capsys.readouterr().out
+    assert failed in capsys.readouterr().out
     assert len(kept("exam")) == 1 and server.count <= count + without, "a result that there is costs nothing"
 
 
@@ -286,9 +287,10 @@ def test_a_first_simulation_waits_for_the_exam_and_stands_on_it(stub: Callable[.
     assert case.exam == Examined(simulator=STUB, right=4, right_paper=4, of=11, passed=False, run=kept("exam")[0].stem)
     asked = [in_exam(seen.body) for seen in server.seen]
     assert all(asked[:11]) and not any(asked[11:]), "the exam comes first"
-    assert "stub-model predicts these" in case.log.of("result")["case"]["verdict"]
+    verdict = case.log.of("result")["case"]["verdict"]
+    assert verdict == "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
     counterfactuals = sum(row.counterfactual is not None for row in case.counted())
-    assert server.count == 11 + counterfactuals
+    assert server.count == 11 + 3 * counterfactuals, "with the explanation and in two arms"
     started(seed=1)
     assert len(kept("exam")) == 1, "who sat it is not asked again"
 
@@ -306,7 +308,7 @@ def test_two_runs_at_once_make_one_exam(stub: Callable[..., StubServer]) -> None
 def test_who_passed_is_not_doubted(stub: Callable[..., StubServer]) -> None:
     stub(knowing)
     case, _ = examinations(started())
-    assert case.exam is not None and case.exam.passed and "predicts these" not in "".join(entry_sentences(case))
+    assert case.exam is not None and case.exam.passed and "No verdict" not in "".join(entry_sentences(case))
 
 
 def entry_sentences(case: AskView) -> list[str]:
@@ -381,7 +383,7 @@ def test_each_of_many_questions_says_what_it_stood_on(stub: Callable[..., StubSe
     for case in state.cases:
         shown = view(state.case(case))
         assert shown.exam is not None and shown.exam.right == 4
-        assert entry_sentences(shown)[0].startswith("stub-model predicts these")
+        assert entry_sentences(shown)[0].startswith("No verdict: stub-model predicts here, and it failed")
 
 
 def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:

@@ -1,0 +1,274 @@
+"""Two figures of each group on one plane, with both intervals and the name beside each mark; some in colour, the others
+light. It stays one picture however many there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.charts.marks import FAINT, PALETTE, THEIRS, safe, spread
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "hexagon")
+
+LIGHT, _LIGHTER = "#8A8A8A", 0.75
+"""The marks that are not chosen, and their opacity: they show on white and on black."""
+
+HEIGHT = 600
+"""Of the whole picture, in pixels; the plane is less than that by its margins."""
+
+_TOP, _BOTTOM = 50, 70
+_WIDTHS = (640, 710, 1000)
+"""Widths of the plane, in pixels, at which names do not cover each other."""
+
+_LETTER, _LINE = 7.0, 15
+"""Pixels of a letter and a line, at the size that names have."""
+
+_LONGEST = 34
+"""Letters of a name; hovering shows the whole."""
+
+_ACROSS = (-0.03, 1.05)
+"""The ends of the axis of x: what shares can be, and room for a mark."""
+
+_LEAST = 0.3
+"""So much of a share the axis of y has at least."""
+
+Box = tuple[float, float, float, float]
+"""Left, lower, right and upper edge, in pixels."""
+
+
+class Line(NamedTuple):
+    """A value of x that marks are held against, and what it is."""
+
+    x: float
+    name: str
+
+
+def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) -> Figure:
+    """One mark a row of x, x_low, x_high, y, y_low, y_high (shares; NaN where there is no interval), `name` and `n`
+    beside the mark, `kind` (a symbol each), `chosen`, `open` (an open mark), `faint`, `own` (a value of x of its own to
+    be held against, NaN for none), `text` (what hovering shows, safe) and `link`. The chosen have a colour each, as far
+    as there are colours. Marks that would cover each other stand side by side, with bars that end where the intervals
+    do; a name for which there is no room is left to hovering, those chosen have theirs first.
+    """
+    import plotly.graph_objects as go
+
+    rows = rows.sort_values("chosen", ascending=False, kind="stable")
+    places, _ = spread(list(zip(rows["x"], rows["y"], strict=True)), (0.012, 0.02))
+    rows = rows.assign(at_x=[x for x, _ in places], at_y=[y for _, y in places])
+    kinds = {kind: SYMBOLS[number % len(SYMBOLS)] for number, kind in enumerate(sorted(rows["kind"].unique()))}
+    colours = iter(PALETTE)
+    figure = go.Figure()
+    for line in lines:
+        figure.add_vline(line.x, line={"dash": "dash", "width": 2, "color": LIGHT})
+    drawn = rows.to_dict("records")
+    styles = [next(colours, LIGHT) if row["chosen"] else LIGHT for row in drawn]
+    # What is chosen lies above the others.
+    for row, colour in reversed(list(zip(drawn, styles, strict=True))):
+        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
+        if row["chosen"] and row["own"] == row["own"]:
+            figure.add_scatter(
+                x=[row["own"]],
+                y=[row["at_y"]],
+                mode="markers",
+                marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": colour}},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+    up = _ends(drawn)
+    _write(figure, drawn, lines, up)
+    shared = {"zeroline": False, "fixedrange": True, "tick0": 0}
+    figure.update_xaxes(title=axes[0], range=_ACROSS, dtick=0.2, **shared)
+    figure.update_yaxes(title=axes[1], range=up, dtick=0.1, **shared)
+    figure.update_layout(
+        height=HEIGHT,
+        margin={"l": 10, "r": 10, "t": _TOP, "b": _BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        clickmode="event+select",
+    )
+    return figure
+
+
+def published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -> None:
+    """Lay a paper's points (x, y, name, what hovering shows) into a plane: open, in a colour of their own, named."""
+    figure.add_scatter(
+        x=[x for x, *_ in points],
+        y=[y for _, y, *_ in points],
+        mode="markers+text",
+        name="published, not measured here",
+        marker={"color": THEIRS, "symbol": "diamond-open", "size": 13, "line": {"width": 2}},
+        text=[f"{safe(name)}, published" for *_, name, _ in points],
+        textposition="bottom center",
+        textfont={"color": THEIRS, "size": 12},
+        cliponaxis=False,
+        hovertext=[text for *_, text in points],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _mark(row: Mapping[Any, Any], colour: str, symbol: str) -> dict[str, Any]:
+    """A mark with both bars, which end where the intervals do, wherever the mark stands."""
+    bars = {
+        f"error_{axis}": {
+            "type": "data",
+            "symmetric": False,
+            "array": [_length(row[f"{axis}_high"], row[f"at_{axis}"])],
+            "arrayminus": [_length(row[f"at_{axis}"], row[f"{axis}_low"])],
+            "thickness": 2 if row["chosen"] else 1,
+            "width": 0,
+        }
+        for axis in ("x", "y")
+    }
+    return {
+        "x": [row["at_x"]],
+        "y": [row["at_y"]],
+        **bars,
+        "mode": "markers",
+        "opacity": FAINT if row["faint"] else 1.0 if row["chosen"] else _LIGHTER,
+        "marker": {
+            "color": colour,
+            "symbol": f"{symbol}-open" if row["open"] else symbol,
+            "size": 13 if row["chosen"] else 9,
+            "line": {"width": 2, "color": colour},
+        },
+        "cliponaxis": False,
+        "customdata": [[row["link"]]],
+        "text": [row["text"]],
+        "hovertemplate": "%{text}<extra></extra>",
+        "name": safe(str(row["name"])),
+        "showlegend": False,
+    }
+
+
+def _length(high: float | None, low: float | None) -> float:
+    """From one end to the other, none where either is not known; within the plane."""
+    if high is None or low is None or high != high or low != low:
+        return 0.0
+    return max(min(high, 1.0) - max(low, 0.0), 0.0)
+
+
+def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
+    """The ends of the axis of y: tenths around all intervals, within what a share can be, with room for a mark."""
+    known = [row[name] for row in drawn for name in ("at_y", "y_low", "y_high") if row[name] == row[name]]
+    low, high = math.floor(10 * min(known, default=0.0)) / 10, math.ceil(10 * max(known, default=1.0)) / 10
+    low, high = max(low, 0.0), min(high, 1.0)
+    if high - low < _LEAST:
+        low = max(min((low + high - _LEAST) / 2, 1 - _LEAST), 0.0)
+        low = math.floor(10 * low + 1e-9) / 10
+        high = max(high, low + _LEAST)
+    room = 0.04 * (high - low)
+    return low - room, high + room
+
+
+def _write(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[Line], up: tuple[float, float]) -> None:
+    """Names beside marks and lines, with a thread to the mark where they stand apart from it."""
+    names = [f"{_cut(str(row['name']))} · {row['n']}" for row in drawn]
+    bars = [
+        ((row["x_low"], row["at_y"]), (row["x_high"], row["at_y"]))
+        if is_flat
+        else ((row["at_x"], row["y_low"]), (row["at_x"], row["y_high"]))
+        for row in drawn
+        if row["chosen"]
+        for is_flat in (True, False)
+        if row["x_low" if is_flat else "y_low"] == row["x_low" if is_flat else "y_low"]
+    ]
+    bars += [((line.x, up[0]), (line.x, up[1])) for line in lines]
+    found = offsets([(row["at_x"], row["at_y"]) for row in drawn], names, bars, up)
+    for row, name, offset in zip(drawn, names, found, strict=True):
+        if offset is None:
+            continue
+        text = safe(name)
+        figure.add_annotation(
+            x=row["at_x"],
+            y=row["at_y"],
+            text=f"<b>{text}</b>" if row["chosen"] else text,
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor=LIGHT if abs(offset[1]) > 2 * _LINE else "rgba(0,0,0,0)",
+            ax=offset[0],
+            ay=-offset[1],
+            xanchor="center",
+            yanchor="middle",
+            borderpad=0,
+        )
+    for number, line in enumerate(lines):
+        figure.add_annotation(
+            x=line.x,
+            y=1.0,
+            yref="paper",
+            text=safe(line.name),
+            showarrow=False,
+            xanchor="right" if line.x > 0.5 else "left",
+            yanchor="bottom",
+            yshift=_LINE * number,
+        )
+
+
+def offsets(
+    points: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    bars: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
+    up: tuple[float, float] = (0.0, 1.0),
+) -> list[tuple[float, float] | None]:
+    """Where the middle of each name stands from its mark, in pixels to the right and up: of the places at which it
+    covers no mark and no name before it, at each of the widths that a plane may have, the nearest of those that lie on
+    the fewest `bars`; None where there is none. `up` are the ends of the axis of y.
+    """
+    scales = [(width / (_ACROSS[1] - _ACROSS[0]), (HEIGHT - _TOP - _BOTTOM) / (up[1] - up[0])) for width in _WIDTHS]
+    edges = [(_ACROSS[0] * x, up[0] * y, _ACROSS[1] * x, up[1] * y) for x, y in scales]
+    taken: list[list[Box]] = [[(x * a - 8, y * b - 8, x * a + 8, y * b + 8) for x, y in points] for a, b in scales]
+    a, b = scales[1]
+    lying = [(x * a, y * b - 1, right * a, top * b + 1) for (x, y), (right, top) in bars]
+    found: list[tuple[float, float] | None] = []
+    for (x, y), name in zip(points, names, strict=True):
+        half = len(name) * _LETTER / 2 + 2
+        best: tuple[int, int, tuple[float, float], list[Box]] | None = None
+        for number, (right, higher) in enumerate(_around(half)):
+            middles = [(x * a + right, y * b + higher) for a, b in scales]
+            boxes = [(at - half, high - _LINE / 2, at + half, high + _LINE / 2) for at, high in middles]
+            if best and best[0] == 0:
+                break
+            if all(
+                _within(box, edge) and not any(_meet(box, other) for other in others)
+                for box, edge, others in zip(boxes, edges, taken, strict=True)
+            ):
+                crossed = sum(_meet(boxes[1], bar) for bar in lying)
+                if best is None or crossed < best[0]:
+                    best = crossed, number, (right, higher), boxes
+        found.append(best[2] if best else None)
+        for others, box in zip(taken, best[3] if best else (), strict=False):
+            others.append(box)
+    return found
+
+
+def _around(half: float) -> list[tuple[float, float]]:
+    """Places to try, the nearest first: at the corners, where no bar of its own runs, beside, then further away."""
+    sides = (half + 9.0, -half - 9.0)
+    corners = [(side, up) for up in (12.0, -12.0) for side in sides]
+    beside = [(half + 10.0, 0.0), (-half - 10.0, 0.0), (0.0, 18.0), (0.0, -18.0)]
+    further = [
+        (side, sign * (12.0 + step * (_LINE + 1.0)))
+        for step in range(1, 9)
+        for sign in (1, -1)
+        for side in (*sides, 0.0)
+    ]
+    return corners + beside + further
+
+
+def _within(box: Box, edge: Box) -> bool:
+    return edge[0] <= box[0] and edge[1] <= box[1] and box[2] <= edge[2] and box[3] <= edge[3]
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

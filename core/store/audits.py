@@ -1,0 +1,249 @@
+"""Blind audits: readings that are drawn by strata, judged by a person who sees the raw answer alone, and what the
+readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.runs.labels`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from core.events import Rules
+from core.lab import RULES, Judgement, Lab
+from core.runs.labels import Audited
+from core.runs.transcript import name_of
+from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
+from core.store.filters import Filter, condition
+from core.store.listing import Place
+from core.store.queries import SEEN
+from core.store.shared import ROBOT
+from core.store.store import Store
+from core.store.versions import first_of, versions
+
+UNREAD = "nothing"
+"""What stands for a reading that came to nothing, so that it can be right or wrong."""
+
+STRATA = 12
+"""Strata of a draw at most; the rarest are drawn together."""
+
+TOGETHER = "what is rare"
+
+
+class Reading(NamedTuple):
+    """An answer that can be drawn: where it is, and what came of it and was read in it, by repaired rules."""
+
+    place: Place
+    stratum: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One that was drawn, by whom, and what the person reads in it."""
+
+    place: Place
+    who: str
+    entry: Audited
+
+
+class Reader(NamedTuple):
+    """How often a set of rules is right by a blind audit: the `share` of the whole population, with what corrects for
+    chance; `right` of `n` of those that were judged.
+    """
+
+    rules: Rules
+    share: Interval
+    kappa: Agreement
+    right: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A draw of `of` readings from a `population`, of which `here` are still there. `unsure`: how many the person could
+    not tell. `readers` is empty until all that are here were judged: who looks at a figure on the way could stop where
+    it pleases.
+    """
+
+    id: str
+    judged: str
+    who: str
+    of: int
+    population: int
+    drawn: tuple[Drawn, ...]
+    unsure: int
+    readers: tuple[Reader, ...]
+
+    @property
+    def left(self) -> list[Drawn]:
+        """What is still to be judged, in the order in which it was drawn."""
+        return [one for one in self.drawn if one.entry.said is None]
+
+
+def population(
+    store: Store, lab: Lab, judged: Judgement, wanted: Filter, who: str, viewer: str | None, stopped: Sequence[str] = ()
+) -> list[Reading]:
+    """The answers that could be drawn, of the rows as `wanted`: those that came, and on which `who` passed no verdict
+    yet, in any version of the run, for then the person saw a reading. Robots answer in words that we wrote, and are out
+    unless they are chosen.
+    """
+    sql, values = condition(wanted, viewer, stopped)
+    robots = "true" if wanted.chosen.get("model") or wanted.runs else f"not {ROBOT}"
+    with store.limited() as cursor:
+        rows = cursor.execute(
+            f"""
+            with family as ({first_of()}), seen as (
+                select coalesce(first, about) as first, "case", trial from labels
+                left join family on family.run = about where who = ? and kind = 'verdict'
+                union
+                select coalesce(first, about), "case", item from records join runs using (run)
+                left join family on family.run = about where record = ? and "by" = ?
+            )
+            select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), coalesce(observed_repaired, ?)
+            from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
+                 join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
+                 left join family on family.run = t.run
+            where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
+                  and (coalesce(family.first, t.run), t."case", t.trial) not in
+                      (select (first, "case", trial) from seen)
+            order by all
+            """,  # noqa: S608  our own names
+            [who, name_of(Audited), who, UNREAD, *values, lab.name, judged.raw],
+        ).fetchall()
+    found = [Reading(Place(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
+    often = Counter(one.stratum for one in found)
+    kept = {stratum for stratum, _ in often.most_common(STRATA if len(often) <= STRATA else STRATA - 1)}
+    return [one if one.stratum in kept else one._replace(stratum=TOGETHER) for one in found]
+
+
+def draw(readings: Sequence[Reading], judged: str, size: int, seed: int, id: str) -> dict[Place, Audited]:
+    """So many of them by strata (`allotted`), in an order that tells nothing of the strata; the same for one `seed`."""
+    chance = random.Random(seed)
+    strata: defaultdict[str, list[Place]] = defaultdict(list)
+    for one in readings:
+        strata[one.stratum].append(one.place)
+    drawn = allotted([len(places) for places in strata.values()], size)
+    chosen = [
+        (place, name, len(places), n)
+        for (name, places), n in zip(strata.items(), drawn, strict=True)
+        for place in chance.sample(places, n)
+    ]
+    chance.shuffle(chosen)
+    return {
+        place: Audited(audit=id, judged=judged, stratum=name, population=of, drawn=n, number=number, of=len(chosen))
+        for number, (place, name, of, n) in enumerate(chosen, start=1)
+    }
+
+
+def audits(
+    store: Store, lab: Lab, viewer: str | None = None, said: Mapping[tuple[str, Place], Audited] | None = None
+) -> list[Audit]:
+    """The audits of the lab's readings in runs that `viewer` may see, the latest first. `said` is what is newer than
+    the store, by who said it and where.
+    """
+    with store.limited() as cursor:
+        rows = cursor.execute(
+            f"""
+            select about, "case", item, "by", data, records."at" from records join runs using (run)
+            where record = ? and about in (select run from runs where lab = ? and {SEEN}) order by records."at"
+            """,  # noqa: S608  our own names
+            [name_of(Audited), lab.name, viewer, viewer],
+        ).fetchall()
+    entries: dict[tuple[str, Place], Audited] = {}
+    for run, case, trial, who, data, _ in rows:
+        try:
+            entries[who, Place(run, case, trial)] = Audited.model_validate_json(data)
+        except ValidationError:
+            continue
+    entries |= said or {}
+    of: defaultdict[tuple[str, str], list[Drawn]] = defaultdict(list)
+    for (who, place), one in entries.items():
+        of[one.audit, who].append(Drawn(place, who, one))
+    found = []
+    for (id, who), drawn in of.items():
+        drawn.sort(key=lambda one: one.entry.number)
+        judged = next((one for one in lab.judgements if one.name == drawn[0].entry.judged and one.of), None)
+        if judged is not None:
+            found.append(_audit(store, id, who, judged, drawn, viewer))
+    return sorted(found, key=lambda one: one.id, reverse=True)
+
+
+def raw(store: Store, place: Place, judged: Judgement) -> str | None:
+    """The answer itself, the last where it was asked for more than once; None where it is gone."""
+    with store.cursor() as cursor:
+        row = cursor.execute(
+            """
+            select text from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
+            where (t.run, t."case", t.trial) = (?, ?, ?) and c.role = ? and text is not null
+            order by c."at" desc, c.call desc limit 1
+            """,
+            [*place, judged.raw],
+        ).fetchone()
+    return row[0] if row else None
+
+
+def readings(
+    store: Store, places: Sequence[Place], judged: Judgement, viewer: str | None = None
+) -> dict[Place, dict[Rules, str]]:
+    """What each set of rules reads there, in the version of the run that counts (`core.store.versions`), or where that
+    has no such trial, in the one that was drawn. A place that is gone has nothing read.
+    """
+    counts = {
+        run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
+        for run in {place.run for place in places}
+    }
+    runs = sorted({*counts, *counts.values()})
+    columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
+    with store.cursor() as cursor:
+        rows = cursor.execute(
+            f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
+            [runs],
+        ).fetchall()
+    read = {Place(*row[:3]): row[3:] for row in rows}
+    nothing = ("",) * len(RULES)
+    found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
+    return {
+        place: {rules: one or UNREAD for rules, one in zip(RULES, row, strict=True)} for place, row in found.items()
+    }
+
+
+def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> list[str]:
+    """What answers to the same kind of question are read as, at most so many, and at last that there is nothing."""
+    with store.cursor() as cursor:
+        rows = cursor.execute(
+            f"""
+            select {judged.of}_repaired as read, count(*) from trials join items using (run, "case")
+            where (items.lab, items.task) in (select (lab, task) from items where run = ? and "case" = ?)
+                  and read is not null
+            group by 1 order by 2 desc, 1 limit ?
+            """,  # noqa: S608  our own names
+            [place.run, place.case, most],
+        ).fetchall()
+    return [*sorted(read for read, _ in rows), UNREAD]
+
+
+def _audit(store: Store, id: str, who: str, judged: Judgement, drawn: Sequence[Drawn], viewer: str | None) -> Audit:
+    strata = {one.entry.stratum: one.entry.population for one in drawn}
+    told = [one for one in drawn if one.entry.said]
+    unsure = sum(one.entry.said == "" for one in drawn)
+    readers: tuple[Reader, ...] = ()
+    if told and len(told) + unsure == len(drawn):
+        read = readings(store, [one.place for one in told], judged, viewer)
+        readers = tuple(_reader(rules, strata, told, read) for rules in reversed(RULES))
+    return Audit(id, judged.name, who, drawn[0].entry.of, sum(strata.values()), tuple(drawn), unsure, readers)
+
+
+def _reader(
+    rules: Rules, strata: Mapping[str, int], told: Sequence[Drawn], read: Mapping[Place, Mapping[Rules, str]]
+) -> Reader:
+    right, n = Counter[str](), Counter(one.entry.stratum for one in told)
+    pairs = []
+    for one in told:
+        said, reading = ((word or UNREAD).strip().casefold() for word in (one.entry.said, read[one.place][rules]))
+        right[one.entry.stratum] += said == reading
+        pairs.append((said, reading, strata[one.entry.stratum] / n[one.entry.stratum]))
+    share = weighted_share([Stratum(of, n[name], right[name]) for name, of in strata.items()])
+    return Reader(rules, share, weighted_kappa(pairs), right.total(), len(told))

@@ -1,0 +1,164 @@
+"""Blind audit: how often the rules read rightly. Answers are drawn, shown without what was read in them, and judged;
+only then the reading shows. The address says of which lab, within the filter that stands there too.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from core import entry
+from core.lab import Judgement, Lab
+from core.runs.labels import LONGEST_TAG, Audited
+from core.store import audits, listing
+from core.store.audits import UNREAD, Audit, Drawn
+from core.store.listing import Place
+from core.store.store import Store, StoreError
+from pages.parts import borne_out, rooms, session
+from pages.parts.pace import waits
+from pages.parts.text import plain, shortened
+from pages.results import address, facets, runs_list
+
+SIZES = (10, 200)
+"""Answers of a draw, at least and at most."""
+
+SAID = "audit-said"
+"""Where is kept what was said here and may not be in the store yet: by whose it is and where, the entry."""
+
+
+def judged_of(lab: Lab) -> Judgement | None:
+    """The reading of the lab that can be judged without sight of it."""
+    return next((one for one in lab.judgements if one.of and one.raw), None)
+
+
+def main() -> None:
+    """The page."""
+    st.title("Blind audit", anchor=False)
+    st.markdown(
+        "How often do the rules read an answer as you do? Answers are drawn by chance. You see the **raw answer "
+        "alone** and say what it says; only then you see what was read. Rare kinds are drawn more often than they "
+        "come, and are weighted back."
+    )
+    try:
+        keeper = entry.keeper()
+    except StoreError as error:
+        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
+        return
+    with waits("Reading the journals …"):
+        keeper.looked.wait(timeout=60)
+    labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
+    named = (address.wanted().chosen.get("lab") or ("",))[0]
+    st.session_state["audit-lab"] = named if named in labs else next(iter(labs))
+    name = st.segmented_control(
+        "Lab", list(labs), format_func=lambda one: labs[one].title, key="audit-lab", required=True,
+        on_change=lambda: address.change(lab=[st.session_state["audit-lab"]]),
+    )  # fmt: skip
+    lab = labs[str(name)]
+    judged = judged_of(lab)
+    assert judged is not None  # others are not offered
+    who = session.runs().labeller
+    found = audits.audits(keeper.store, lab, session.viewer(), st.session_state.setdefault(SAID, {}))
+    _last(lab, judged, keeper.store)
+    open_one = next((one for one in found if one.who == who and one.left), None)
+    if open_one is not None:
+        _judge(keeper.store, lab, judged, open_one)
+    else:
+        _offer(keeper.store, lab, judged, who)
+    _results(found)
+
+
+def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
+    """What can be drawn, and the button."""
+    wanted = address.wanted().choosing("lab", [lab.name])
+    stopped = listing.interrupted(store, runs_list.alive)
+    readings = audits.population(store, lab, judged, wanted, who, session.viewer(), stopped)
+    within = facets.chosen(wanted.without("lab"))
+    st.caption(f"Within: {plain(within)}." if within else "Among all results. Filter in Browse to audit some of them.")
+    if not readings:
+        st.info(
+            "No answer of a language model is here that you have not judged yet. Robots answer in words that we wrote: "
+            "they are drawn where they are chosen as models in Browse.", icon=":material/fact_check:",
+        )  # fmt: skip
+        return
+    strata = len({one.stratum for one in readings})
+    st.markdown(
+        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by what came of them and what was read. What "
+        "you labelled before is not among them: there you saw the reading."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        size = st.number_input("Draw so many", *SIZES, value=50, step=10, key="audit-size", width=160)
+        if st.button("Draw", type="primary", icon=":material/casino:", key="audit-draw"):
+            id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
+            drawn = audits.draw(readings, judged.name, int(size), random.randrange(2**32), id)
+            with waits("Writing down what was drawn …"):
+                for place, one in drawn.items():
+                    _keep(place, one)
+            st.rerun()
+
+
+def _keep(place: Place, one: Audited) -> None:
+    visit = session.runs()
+    visit.say(place.run, visit.labeller, place.case, one, place.trial)
+    st.session_state[SAID][visit.labeller, place] = one
+
+
+def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
+    """The next answer alone, and the keys for what it says."""
+    drawn = audit.left[0]
+    st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
+    text = audits.raw(store, drawn.place, judged)
+    with st.container(border=True, key="audit-answer"):
+        st.code(text if text is not None else "The answer is gone.", language=None, wrap_lines=True)
+    st.markdown("**What does it say?**")
+    called = rooms.words()
+    with st.container(horizontal=True, key="audit-choices"):
+        for number, choice in enumerate(audits.choices(store, drawn.place, judged), start=1):
+            title = "nothing that can be read" if choice == UNREAD else shortened(called.get(choice) or choice, 40)
+            st.button(
+                plain(title), key=f"audit-{number}", shortcut=str(number), on_click=_say, args=(lab, drawn, choice)
+            )
+        st.button("I cannot tell", key="audit-0", shortcut="0", type="tertiary", on_click=_say, args=(lab, drawn, ""))
+    key = f"audit-other-{audit.id}-{drawn.entry.number}"
+    st.text_input(
+        "Something else", key=key, max_chars=LONGEST_TAG, placeholder="Something else: type it, and press Enter",
+        label_visibility="collapsed", on_change=lambda: _say(lab, drawn, str(st.session_state[key]).strip()),
+    )  # fmt: skip
+
+
+def _say(lab: Lab, drawn: Drawn, word: str) -> None:
+    said = drawn.entry.model_copy(update={"said": word[:LONGEST_TAG]})
+    _keep(drawn.place, said)
+    st.session_state["audit-last"] = (lab.name, drawn.place, said)
+
+
+def _last(lab: Lab, judged: Judgement, store: Store) -> None:
+    """What was read in the answer that was judged just now."""
+    last: tuple[str, Place, Audited] | None = st.session_state.get("audit-last")
+    if last is None or last[0] != lab.name:
+        return
+    _, place, entry_ = last
+    read = audits.readings(store, [place], judged, session.viewer())[place]["repaired"]
+    called = rooms.words()
+    word = entry_.said or ""
+    said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
+    right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"
+    # No way to its case from here: there stand the readings of others that were drawn.
+    st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
+
+
+def _results(found: list[Audit]) -> None:
+    """What the audits so far found."""
+    st.subheader("What audits found", anchor=False)
+    for one in found:
+        st.markdown(borne_out.of_audit(one))
+    if not found:
+        st.caption("None was made yet.")
+    st.caption(
+        "Each share is weighted back to all answers from which was drawn; 95 % interval, by strata, exact limits "
+        "joined. Labels given in Browse while looking at chosen rows are no audit, and stand there as counts."
+    )
+
+
+main()

@@ -1,0 +1,61 @@
+"""The page of the blind audit: the raw answer alone, then what was read, and at the end what readers are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.store import audits
+from tests.core.store.test_audits import READING, TRUTH, answers
+from tests.pages.conftest import words
+from tests.pages.test_labels import indexed
+
+ROWS = [*[("Yes.", "yes")] * 8, ("Not so.", "yes"), ("No.", "no"), ("Yes indeed.", None)]
+
+
+def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> None:
+    answers(home.journals(), "20260101-000000-simulatability-0001", ROWS)
+    app = page("audit")
+    assert "**11** answers can be drawn, of 3 kinds" in words(app) and "None was made yet." in words(app)
+    app.number_input(key="audit-size").set_value(11)
+    app.button(key="audit-draw").click().run()
+    assert not app.exception
+    titles: list[str] = []
+    for number in range(11):
+        answer = app.code[0].value
+        shown = words(app)
+        assert answer in TRUTH and "read as" not in shown.partition("The one before")[0], (
+            "no reading before the verdict"
+        )
+        assert f"{number} of a drawn 11 judged so far" in shown and "right in" not in shown
+        buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
+        titles = list(buttons)
+        if number == 0:
+            key = f"audit-other-{_open(app).id}-1"
+            app.text_input(key=key).set_value(TRUTH[answer]).run()
+        else:
+            buttons[TRUTH[answer]].click().run()
+        assert not app.exception and f"you read **{TRUTH[answer]}**; it was read as" in words(app)
+    assert titles == ["no", "yes", "nothing that can be read", "I cannot tell"]
+    said = words(app)
+    assert "**Repaired rules** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa" in said
+    assert "**Paper rules** right in **0 %**" in said and "No answer of a language model is here" in said
+    indexed()
+    assert "by a blind audit: **Repaired rules** right in **82 %**" in words(page("about/models.py"))
+    assert "outcomes are read by rules; by a blind audit **Repaired rules**" in words(page("browse"))
+    case = page("case", run="20260101-000000-simulatability-0001")
+    assert not case.exception, "what was audited is no label"
+
+
+def _open(app: AppTest) -> audits.Audit:
+    found = audits.audits(entry.keeper().store, entry.labs()["simulatability"], None, app.session_state["audit-said"])
+    assert READING.raw == "answerer"
+    return found[0]
+
+
+def test_robots_are_drawn_where_they_are_chosen(page: Callable[..., AppTest]) -> None:
+    answers(home.journals(), "20260101-000000-simulatability-0001", ROWS, "control/robot")
+    assert "No answer of a language model is here" in words(page("audit"))
+    assert "**11** answers can be drawn" in words(page("audit", model="control/robot"))

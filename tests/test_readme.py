@@ -1,0 +1,156 @@
+"""Every command that README.md shows is run: what it names in capitals is put in, models answer from a scripted server,
+files of the hub come from a local one, and studies are made small. Nothing else is changed, and none is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from core import entry, home, journal
+from core.__main__ import main
+from core.events import Dropped
+from tests.conftest import SETS
+from tests.plausible import Plausible
+from tests.stub_server import Calls, StubServer
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODEL = "openai/stub-model"
+
+CONCLUSION = "[DESCRIPTION]: a line\n[CODE]:\n```python\ndef f(x):\n    return x\n```"
+
+
+def examples() -> Iterator[str]:
+    """The lines of all code blocks that call the command line."""
+    for block in re.findall(r"^```[^\n]*\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+        yield from (line for line in block.splitlines() if line.startswith("python -m core "))
+
+
+def arguments(line: str) -> list[str]:
+    """What of an example follows `python -m core`, without the remark at its end."""
+    return shlex.split(line, comments=True)[3:]
+
+
+class Answering(Plausible):
+    """Answers the labs of all three: experiments once where it has tools, then concludes."""
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        asked = str(body["messages"])
+        if body.get("tools"):
+            looked = any(message["role"] == "tool" for message in body["messages"])
+            return CONCLUSION if looked else Calls((("call_function", '{"inputs": [1, 2]}'),))
+        if "[CODE]" in asked or "PYTHON" in asked:
+            return CONCLUSION
+        return super().__call__(body)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[StubServer]:
+    with StubServer(Answering()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A hub at which every file is the same small table."""
+    file = tmp_path_factory.mktemp("hub") / "data.parquet"
+    texts = "(values ('A superb film.', 'positive'), ('A dull film.', 'negative')) as t(text, label)"
+    duckdb.connect().execute(f"copy (select * from {texts}) to '{file}' (format parquet)")
+    content = file.read_bytes()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(200)
+            for name, value in (("ETag", '"a"'), ("X-Repo-Commit", "c" * 40), ("Content-Length", str(len(content)))):
+                self.send_header(name, value)
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            self.do_HEAD()
+            self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{served.server_port}"
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, server: StubServer, hub: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where an example is run: an empty folder with the studies that ship, made small."""
+    for name, value in (("OPENAI_BASE_URL", server.base_url), ("OPENAI_API_KEY", "none"), ("HF_ENDPOINT", hub)):
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    entry.answers.cache_clear()
+    shutil.copytree(ROOT / "studies", tmp_path / "studies")
+    for study in (tmp_path / "studies").glob("*.toml"):
+        text = study.read_text(encoding="utf-8").replace("local/smollm2-135m", MODEL)
+        text = re.sub(r"\b(limit|counterfactuals|count|rounds) = \d+", r"\1 = 1", text)
+        # Of the dial's eleven steps the first and the last.
+        text = re.sub(r'"control/dial-(lexicon-)?0\.[1-9]",\s*', "", text)
+        study.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def put_in(given: list[str], folder: Path) -> list[str]:
+    """The example's arguments, with what stands in them for a person's own."""
+    told = " ".join(given)
+    if any(word in given for word in ("RUN", "compare", "FILE.zip")):
+        for robot in ("fickle", "steadfast"):
+            assert main(["ask", "Can a penguin fly?", "--model", f"control/{robot}", "--counterfactuals", "2"]) == 0
+    if given[0] == "import":
+        assert main(["export", "FILE.zip", "--where", "model like 'control/%'"]) == 0
+    if "file:ITEMS.csv" in given:
+        there = home.home() / "datasets"
+        there.mkdir(parents=True)
+        (there / "ITEMS.csv").write_text("q,gold\nCan a penguin fly?,no\n", encoding="utf-8")
+    named = next((name for name in ("babi", "strategyqa") if name in told), "")
+    instead = {
+        "FOLDER": str(SETS / named),
+        "RUN": next((path.stem for path in sorted(home.journals().glob("*.jsonl"))), ""),
+        "openai/MODEL": MODEL,
+        "local/smollm2-135m": MODEL,
+        "hf://OWNER/NAME/FILE.parquet": "hf://ann/films/data.parquet",
+        "model like 'local/%'": "model like 'control/%'",
+    }
+    made = [instead.get(one, one) for one in given]
+    asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
+    # Where no model is named it is the one that ships.
+    return [*made, "--model", MODEL] if asks_default else made
+
+
+@pytest.mark.parametrize("line", list(examples()), ids=lambda line: " ".join(line.partition("#")[0].split()[3:]))
+def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = put_in(arguments(line), place)
+    left = [one for one in given if re.search(r"\b(?!ITEMS|FILE\.zip)[A-Z]{3,}\b", one)]
+    assert not left, f"this test does not know what stands for {left}"
+    capfd.readouterr()
+    code = main(given)
+    printed = capfd.readouterr()
+    assert code == 0, printed.err
+    assert printed.out.strip() or given[:2] in (["study", "pause"], ["study", "at-once"])
+    assert "Traceback" not in printed.out + printed.err
+    for file in home.journals().glob("*.jsonl"):
+        failed = [one.detail for one in journal.read(file).events if isinstance(one, Dropped) and one.reason == "error"]
+        assert not failed, f"{file.name}: {failed[0]}"
+    if "-o" in given:
+        assert (place / given[given.index("-o") + 1]).stat().st_size > 1000
+
+
+def test_every_example_is_found() -> None:
+    """Each call in the document stands in a block, and would be run."""
+    assert len(list(examples())) == README.count("\npython -m core ") > 25
