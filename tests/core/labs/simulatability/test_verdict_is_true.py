@@ -238,7 +238,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         sure = sum(row.guess == row.said and not row.in_doubt for row in rows)
         return numbers[0] == doubted > 0 and numbers[-3:] == [sure, sure + doubted, n]
     if "predictors expected the same" in sentence:
-        return numbers == [firm, n, 2] and firm > 0
+        return "both" in sentence and numbers == [firm, n] and firm > 0
     if sentence.startswith("On ") and "of the others" in sentence:
         return helped and numbers == [firm] and firm > 0
     if "That is too little to" in sentence:
