@@ -203,10 +203,11 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     }
     by_hand = {item for item, one in written.items() if one["origin"] == "hand"}
     assert all(_elected(one, rules) for one in simulated.values())
+    again = _reworded(book, case, rules)
     tested = [
         (item, one["text"], simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
-        if item in simulated and item in answered and one[rules] and item not in by_hand
+        if item in simulated and item in answered and one[rules] and item not in by_hand | again
     ]
     of = len(drawn - by_hand)
     arms = records(book, "armsimulation", case)
@@ -247,6 +248,12 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, max(1.0, value)))
 
 
+def _reworded(book: Book, case: str, rules: str) -> set[str]:
+    """What asks nearly the same as an earlier question, by the rules to which that is a repeat."""
+    dropped = [line for line in book.lines if line["kind"] == "dropped" and line["case"] == case]
+    return {one["item"] for one in dropped if one["reason"] == "reworded" and one["rules"] in (None, rules)}
+
+
 BASELINES = ("none", "swapped", "question_only", "constant")
 
 
@@ -258,6 +265,7 @@ def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bo
         (item, simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
         if item in simulated and item in answered and one[rules] and one["origin"] != "hand"
+        if item not in _reworded(book, case, rules)
     ]
     rows = [row for row in rows if row[1] in GUESSES and (rules == "paper" or row[2] in GUESSES)]
     always = max(sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows))
@@ -314,6 +322,7 @@ def _made_predictable(book: Book, case: str, rules: str) -> Expected:
         guess, said = (of.get(item, {}).get(rules, "neither") for of in (simulated, answered))
         others = [in_arms.get(f"{item}/{arm}", {}).get(rules, "neither") for arm in arms]
         counts = item in simulated and one[rules] and one["origin"] != "hand" and guess in GUESSES
+        counts = counts and item not in _reworded(book, case, rules)
         if counts and item in answered and (rules == "paper" or said in GUESSES) and "neither" not in others:
             asked.append((guess == said, set(others) == {"unknown"}))
     return share([hit for hit, only in asked if only], len(asked) if arms else 0)

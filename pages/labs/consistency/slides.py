@@ -27,7 +27,12 @@ def scene(view: CheckView, row: str = "") -> list[Slide]:
     heading = f"It answers *{before}*, and {explains.heading[0].lower()}{explains.heading[1:]}"
     after = view.reading("after")
     came = emphasised(row_verdict(view))
-    if view.check and view.check.explanation != "counterfactual" and after is not None and after == view.reading("before"):
+    if (
+        view.check
+        and view.check.explanation != "counterfactual"
+        and after is not None
+        and after == view.reading("before")
+    ):
         # What the check expects instead ("unable to tell") takes longer to explain than this takes to see.
         came = f"Asked again with these words hidden, it still answers **{plain(after)}**."
     body = (explains.body[0], came)
