@@ -103,11 +103,6 @@ def constant_guess(
     return Score(hits / len(used), len(used), len(simulations), low, high, hits, {"guess": guess, "interval": "wilson"})
 
 
-def shows_nothing(precision: float | None, constant: float | None) -> bool:
-    """Whether a precision that looks like something is what one fixed answer would have got."""
-    return precision is not None and constant is not None and constant >= precision > 0.5
-
-
 def gain(
     simulations: Sequence[str | None],
     controls: Sequence[str | None],
