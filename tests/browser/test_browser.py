@@ -45,11 +45,11 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
     box.fill(model.id)
     box.press("Enter")
     settle(page)
-    expect(page.locator(".st-key-ask button")).to_contain_text("52 calls")
+    expect(page.locator(".st-key-ask button")).to_contain_text("62 calls")
     if not exam:
         page.locator(".st-key-settings summary").click()
         page.locator(".st-key-exam label").click()
-        expect(page.locator(".st-key-ask button")).to_contain_text("41 calls")
+        expect(page.locator(".st-key-ask button")).to_contain_text("51 calls")
     begin(page, "ask")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
