@@ -55,6 +55,8 @@ def asked(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
 NO_PAPER_FIGURE = "its answers were asked for by their fields, and paper rules read prose alone"
 """Why there is no figure by paper rules."""
 
+OTHER_MEASURE = "Answers were asked for by their fields, as JSON: that is another measure than the paper's."
+
 ROOM = 100
 """Tokens that the names and marks of an object take beside what its fields hold."""
 
@@ -138,11 +140,13 @@ def none_by_paper(scores: Callable[[Sequence[V]], Iterator[Figure]]) -> Callable
     return of
 
 
-def in_words(came_as_prose: int) -> str:
-    """What a reader of a case has to know of so many answers; empty where there are none."""
-    if not came_as_prose:
-        return ""
-    came = "answer was asked for by its fields, came as prose and was" if came_as_prose == 1 else (
-        "answers were asked for by their fields, came as prose and were"
-    )  # fmt: skip
-    return f"{came_as_prose} {came} read as prose."
+def said(answers: Answers, came_as_prose: int) -> list[str]:
+    """What a reader of a case has to know of how it was asked, in sentences; none where that was in prose."""
+    if answers == "prose":
+        return []
+    lines = [OTHER_MEASURE]
+    if came_as_prose == 1:
+        lines.append("1 of them came as prose and was read as prose.")
+    elif came_as_prose:
+        lines.append(f"{came_as_prose} of them came as prose and were read as prose.")
+    return lines

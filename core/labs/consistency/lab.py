@@ -26,7 +26,6 @@ from core.labs.consistency.records import (
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
-from core.reading import fields as by_fields
 
 
 def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
@@ -82,8 +81,6 @@ def notes(view: CheckView) -> Iterator[Note]:
         ) if text)  # fmt: skip
     if answer := view.reading("before"):
         yield Note("It answers", answer)
-    if said := by_fields.in_words(view.log.came_as_prose):
-        yield Note("Answers by their fields", said)
 
 
 LAB = Lab(

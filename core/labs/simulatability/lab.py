@@ -29,7 +29,6 @@ from core.labs.simulatability.records import (
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
-from core.reading import fields as by_fields
 from core.text import embed
 
 READER = "reader"
@@ -93,8 +92,6 @@ def notes(view: AskView) -> Iterator[Note]:
         yield Note("Response 2", asked.response_2)
     if view.starter is not None:
         yield Note("It answers", view.starter.answer(view.rules))
-    if said := by_fields.in_words(view.log.came_as_prose):
-        yield Note("Answers by their fields", said)
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,8 @@ def test_an_object_has_room_and_is_not_cut_at_its_first_line_end() -> None:
     assert with_room.stop == () and with_room.max_tokens == 50 + fields.ROOM
 
 
-def test_what_came_as_prose_is_said() -> None:
-    assert fields.in_words(0) == ""
-    assert fields.in_words(1).startswith("1 answer was asked for by its fields, came as prose")
-    assert fields.in_words(3).startswith("3 answers were asked for by their fields, came as prose and were read as")
+def test_how_it_was_asked_and_what_came_as_prose_is_said() -> None:
+    assert fields.said("prose", 3) == []
+    assert fields.said("schema", 0) == [fields.OTHER_MEASURE]
+    assert fields.said("schema", 1)[1:] == ["1 of them came as prose and was read as prose."]
+    assert fields.said("schema", 3)[1:] == ["3 of them came as prose and were read as prose."]
