@@ -74,12 +74,20 @@ def explanation(text: str, asked: Schema, method: Method, task: Task, rules: Rul
     if found is None:
         return parse.explanation(text, method, task, rules)
     reasons, said = str(found["reasons"]), found.get("answer")
-    if not reasons or said is None:
-        return reasons or None
+    if _is_bare(reasons):
+        return None
+    if said is None:
+        return reasons
     if task == "shp":
         choice = f"Candidate Response {said} is more helpful."
         return f"{reasons} So {choice}" if method == "cot" else f"{choice} {reasons}"
     return f"{reasons} So the answer is {said}." if method == "cot" else reasons
+
+
+def _is_bare(reasons: str) -> bool:
+    """Whether they explain nothing: no word, or an answer alone, as in prose."""
+    is_word = any(char.isalpha() for char in reasons)
+    return not is_word or parse.explanation(reasons, "cot", "strategyqa", "repaired") is None
 
 
 def simulation(text: str, asked: Schema, task: Task, rules: Rules) -> str:

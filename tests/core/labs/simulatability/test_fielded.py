@@ -158,6 +158,9 @@ def test_one_answer_that_is_cut_off_is_prose_and_the_others_are_not() -> None:
     [
         ("posthoc", "strategyqa", '{"answer": "no", "reasons": "It is heavy."}', "no", "It is heavy."),
         ("cot", "strategyqa", '{"reasons": "", "answer": "no"}', "no", None),
+        ("cot", "strategyqa", '{"reasons": "yes", "answer": "no"}', "no", None),
+        ("cot", "strategyqa", '{"reasons": "1.", "answer": "no"}', "no", None),
+        ("posthoc", "shp", '{"answer": "2", "reasons": " "}', "2", None),
         ("forced", "strategyqa", '{"reasons": "It is heavy."}', "neither", "It is heavy."),
         ("cot", "shp", '{"reasons": "It helps.", "answer": "2"}', "2",
          "It helps. So Candidate Response 2 is more helpful."),
