@@ -63,6 +63,11 @@ def answers(one: Played) -> list[Answered]:
     return [event for event in one.events if isinstance(event, Answered)]
 
 
+def outcomes(one: Played) -> list[str]:
+    """Sorted, for the server numbers questions as they come."""
+    return sorted(row.outcome("repaired") for row in one.view.counted())
+
+
 def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
     one, _ = played(ByFields())
     asked = {event.role: event for event in one.events if isinstance(event, Asked)}
@@ -80,8 +85,7 @@ def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
     assert starter and starter.answer_repaired == "yes"
     # What the reasons say of other answers decides nothing: to the reader of prose these contradict each other.
     assert starter.explanation_repaired == "All birds fly. Some say that the answer is no. So the answer is yes."
-    outcomes = [row.outcome("repaired") for row in one.view.counted()]
-    assert outcomes == ["as expected", "as expected", "misled"]
+    assert outcomes(one) == ["as expected", "as expected", "misled"]
     assert all(row.counterfactual and row.counterfactual.foretold == "yes" for row in one.view.counted())
     assert notes(one.view)[-1] == fields.OTHER_MEASURE
 
@@ -134,9 +138,7 @@ def test_an_endpoint_that_passes_over_the_schema_is_read_as_prose_and_that_is_sa
     assert all("response_format" in seen.body for seen in stub.seen)
     assert answers(one) and all(event.as_prose for event in answers(one))
     in_prose, _ = played(Plausible(), stub_spec(counterfactuals=3))
-    assert [row.outcome("repaired") for row in one.view.counted()] == [
-        row.outcome("repaired") for row in in_prose.view.counted()
-    ]
+    assert outcomes(one) == outcomes(in_prose) == ["as expected", "as expected", "misled"]
     assert one.view.log.came_as_prose == len(answers(one))
     assert one.run.score("precision", "paper").value is None  # type: ignore[union-attr]
 
