@@ -38,6 +38,9 @@ _LISTING_TIMEOUT = 10.0
 LONGEST_NAME = 200
 """Characters of a model's name; no longer one is listed."""
 
+_SCHEMA = "response_format"
+"""The parameter in which a JSON schema goes."""
+
 _DISPENSABLE = {
     "max_tokens",
     "stop",
@@ -46,7 +49,7 @@ _DISPENSABLE = {
     "seed",
     "stream",
     "stream_options",
-    "response_format",
+    _SCHEMA,
     "top_k",
     "repetition_penalty",
     "repeat_penalty",
@@ -182,9 +185,9 @@ class Endpoint:
             if isinstance(outcome, str):
                 self._remember(outcome)
                 continue
-            if type(outcome.failure) is Refused and faults.SCHEMA in parameters:
+            if type(outcome.failure) is Refused and _SCHEMA in parameters:
                 # It may be the schema, and the server does not name it: so it is, if it is well without.
-                left_out.add(faults.SCHEMA)
+                left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome.failure, RateLimited) and outcome.may_pass:
                 self.connection.throttle.refused(sent, outcome.failure.wait)

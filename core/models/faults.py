@@ -46,10 +46,6 @@ _NOT_TAKEN = re.compile(
     r"|invalid (parameter|argument)|extra (inputs|fields)|only the default|must be verified",
     re.IGNORECASE,
 )
-SCHEMA = "response_format"
-"""The parameter in which a JSON schema goes."""
-
-_OF_SCHEMA = re.compile(r"response.?format|json.?schema|\bschema|grammar|guided|structured.?output", re.IGNORECASE)
 _TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
@@ -161,11 +157,7 @@ def refused_parameter(error: openai.APIStatusError, sent: Collection[str]) -> st
         return None
     body = error.body if isinstance(error.body, dict) else {}
     words = f"{error.code} {_message(error.body)}"
-    if _TOO_LONG.search(words):
-        return None
-    if SCHEMA in sent and _OF_SCHEMA.search(words):
-        return SCHEMA
-    if not _NOT_TAKEN.search(words):
+    if _TOO_LONG.search(words) or not _NOT_TAKEN.search(words):
         return None
     named = str(body.get("param") or "").split(".")[0]
     if named in sent:

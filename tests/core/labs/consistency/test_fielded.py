@@ -46,7 +46,12 @@ def as_prose(one: Played) -> list[bool]:
     return [event.as_prose for event in one.events if isinstance(event, Answered)]
 
 
-def test_every_session_is_asked_for_its_field_and_nothing_is_guessed() -> None:
+def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def guess(*_: object) -> None:
+        raise AssertionError("prose was read")
+
+    for reader in ("sentiment", "word_list", "paragraph"):
+        monkeypatch.setattr(fielded.parse, reader, guess)
     one = checked(by_fields, spec())
     asked = [event for event in one.events if isinstance(event, Asked)]
     assert {(event.role, *(event.json_schema or {})["properties"]) for event in asked} == {
