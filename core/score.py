@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from core.events import Rules
 from core.statistics import ENOUGH as ENOUGH
+from core.statistics import interval_of_items, kind_of
 from core.statistics import is_thin as is_thin
-from core.statistics import wilson
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def undefined(of: int, reason: str) -> Score:
 def mean_of_cases(scores: Sequence[Score]) -> Score:
     """One case's score as it is; of several cases the mean over those that have a value, each counting alike.
 
-    `n` cases of `of`. The interval is Wilson's for so many things, where all values are shares: the trials of one case
+    `n` cases of `of`. The interval is that of means over items everywhere (`interval_of_items`): the trials of one case
     are not independent of each other, its cases are.
     """
     if len(scores) == 1:
@@ -83,9 +83,6 @@ def mean_of_cases(scores: Sequence[Score]) -> Score:
     values = [score.value for score in scores if score.value is not None]
     if not values:
         return undefined(len(scores), "it is defined in none of the cases")
-    mean = sum(values) / len(values)
-    detail = {"mean_of": "cases", "trials": sum(score.n for score in scores)}
-    if not all(0 <= value <= 1 for value in values):
-        return Score(mean, len(values), len(scores), detail=detail)
-    low, high = wilson(mean, len(values))
-    return Score(mean, len(values), len(scores), low, high, detail={**detail, "interval": "wilson over cases"})
+    mean = interval_of_items(values, kind_of(values))
+    detail = {"mean_of": "cases", "trials": sum(score.n for score in scores), "interval": mean.how}
+    return Score(mean.value, len(values), len(scores), mean.low, mean.high, detail=detail)

@@ -75,10 +75,35 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def share(hits: Sequence[bool | float], of: int, independent: int | None = None) -> Expected:
+def share(hits: Sequence[bool | float], of: int, items: Sequence[object] = ()) -> Expected:
     if not hits:
         return Expected(None, 0, of)
-    return Expected(fmean(hits), len(hits), of, *wilson(fmean(hits), independent or len(hits)))
+    return Expected(fmean(hits), len(hits), of, *of_items(pulls(hits, items or range(len(hits)))))
+
+
+def pulls(values: Sequence[float], items: Sequence[object]) -> list[float]:
+    """What each item has, so that their mean is that of all values: with as many values an item, their means."""
+    mean, names = fmean(values), sorted(set(items), key=str)
+    mine = {name: [value for value, item in zip(values, items, strict=True) if item == name] for name in names}
+    return [mean + (fmean(mine[name]) - mean) * len(mine[name]) / (len(values) / len(names)) for name in names]
+
+
+def of_items(values: Sequence[float]) -> tuple[float, float]:
+    """Wilson's interval of as many things as the items are worth: docs/measuring.md §6.1."""
+    n, p = len(values), fmean(values)
+    if n == 1 or not 0 < p < 1:
+        return wilson(p, n)
+    padded = [*values, 0, 1]
+    weights = [1.0] * n + [0.5, 0.5]
+    error = stats.t.ppf(0.975, n - 1) * math.sqrt(np.dot(weights, (np.array(padded) - p) ** 2)) / n
+    return wilson(p, max(n, stats.norm.ppf(0.975) ** 2 * p * (1 - p) / error**2))
+
+
+def of_differences(values: Sequence[float]) -> tuple[float, float]:
+    """A normal interval of the values and one more at either end, that holds their own mean."""
+    padded, mean = [*values, 1.0, -1.0], fmean(values)
+    reach = stats.norm.ppf(0.975) * math.sqrt(np.var(padded) / len(padded))
+    return max(-1.0, min(mean, fmean(padded) - reach)), min(1.0, max(mean, fmean(padded) + reach))
 
 
 def of_cases(scores: Sequence[Expected]) -> Expected:
@@ -88,8 +113,10 @@ def of_cases(scores: Sequence[Expected]) -> Expected:
     values = [one.value for one in scores if one.value is not None]
     if not values:
         return Expected(None, 0, len(scores))
-    within = wilson(fmean(values), len(values)) if all(0 <= value <= 1 for value in values) else (None, None)
-    return Expected(fmean(values), len(values), len(scores), *within)
+    if all(0 <= value <= 1 for value in values):
+        return Expected(fmean(values), len(values), len(scores), *of_items(values))
+    within = stats.t.interval(0.95, len(values) - 1, fmean(values), stats.sem(values)) if len(values) > 1 else ()
+    return Expected(fmean(values), len(values), len(scores), *map(float, within))
 
 
 class Book:
@@ -176,10 +203,11 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     }
     by_hand = {item for item, one in written.items() if one["origin"] == "hand"}
     assert all(_elected(one, rules) for one in simulated.values())
+    again = _reworded(book, case, rules)
     tested = [
         (item, one["text"], simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
-        if item in simulated and item in answered and one[rules] and item not in by_hand
+        if item in simulated and item in answered and one[rules] and item not in by_hand | again
     ]
     of = len(drawn - by_hand)
     arms = records(book, "armsimulation", case)
@@ -220,6 +248,12 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, max(1.0, value)))
 
 
+def _reworded(book: Book, case: str, rules: str) -> set[str]:
+    """What asks nearly the same as an earlier question, by the rules to which that is a repeat."""
+    dropped = [line for line in book.lines if line["kind"] == "dropped" and line["case"] == case]
+    return {one["item"] for one in dropped if one["reason"] == "reworded" and one["rules"] in (None, rules)}
+
+
 BASELINES = ("none", "swapped", "question_only", "constant")
 
 
@@ -231,6 +265,7 @@ def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bo
         (item, simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
         if item in simulated and item in answered and one[rules] and one["origin"] != "hand"
+        if item not in _reworded(book, case, rules)
     ]
     rows = [row for row in rows if row[1] in GUESSES and (rules == "paper" or row[2] in GUESSES)]
     always = max(sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows))
@@ -269,21 +304,13 @@ def _over_best(book: Book, cases: Sequence[str], rules: str) -> Expected:
             gains.append((value, n, max(-1.0, min(value, ends[0])), min(1.0, max(value, ends[1]))))
             continue
         own, other = ([fmean(pair[side] for pair in pairs) for pairs in held] for side in (0, 1))
-        value, low, high = _newcombe(own, other)
+        gaps = [a - b for a, b in zip(own, other, strict=True)]
+        value, (low, high) = fmean(gaps), of_differences(gaps)
         gains.append((value, len(held), low, min(1.0, value + apart / stats.norm.ppf(0.975) * (high - value))))
     least = min(gains, key=lambda gain: gain[0])
     of = _ask_case(book, cases[0], "constant_guess", rules).of if len(cases) == 1 else len(cases)
     n = {gain[1] for gain in gains if gain[0] == least[0]}
     return Expected(least[0], max(n), of, min(gain[2] for gain in gains), min(gain[3] for gain in gains))
-
-
-def _newcombe(own: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
-    """The mean difference of paired shares and its interval by square and add."""
-    p, q = fmean(own), fmean(other)
-    (l1, u1), (l2, u2) = wilson(p, len(own)), wilson(q, len(own))
-    r = float(np.corrcoef(own, other)[0, 1]) if min(np.std(own), np.std(other)) > 1e-9 else 0.0
-    down, up = (math.sqrt(max(0.0, x * x - 2 * r * x * y + y * y)) for x, y in ((p - l1, u2 - q), (u1 - p, q - l2)))
-    return p - q, max(-1.0, p - q - down), min(1.0, p - q + up)
 
 
 def _made_predictable(book: Book, case: str, rules: str) -> Expected:
@@ -295,6 +322,7 @@ def _made_predictable(book: Book, case: str, rules: str) -> Expected:
         guess, said = (of.get(item, {}).get(rules, "neither") for of in (simulated, answered))
         others = [in_arms.get(f"{item}/{arm}", {}).get(rules, "neither") for arm in arms]
         counts = item in simulated and one[rules] and one["origin"] != "hand" and guess in GUESSES
+        counts = counts and item not in _reworded(book, case, rules)
         if counts and item in answered and (rules == "paper" or said in GUESSES) and "neither" not in others:
             asked.append((guess == said, set(others) == {"unknown"}))
     return share([hit for hit, only in asked if only], len(asked) if arms else 0)
@@ -348,46 +376,35 @@ def check(book: Book, which: Line) -> Expected:
     every = [_checked(book, case, rules) for case in cases_of(book, which["case"])]
     if metric == "accuracy":
         firsts = {one["first"]: one for one in every}.values()
-        read = [bool(one["correct"]) for one in firsts if one["correct"] is not None]
-        return share(read, len(firsts), min(len(read), len({one["item"] for one in every})))
+        read = [one for one in firsts if one["correct"] is not None]
+        return share([bool(one["correct"]) for one in read], len(firsts), [one["item"] for one in read])
     if metric == "answerable":
         asked = {one["wondered"]: one for one in every}.values()
         read_ones = [one for one in asked if one["able"] and one["before"] and (rules == "repaired" or one["correct"])]
         known = [(one["able"] == "yes") == (one["before"] != "unknown") for one in read_ones]
-        return share(known, len(asked), len({one["item"] for one in read_ones}))
+        return share(known, len(asked), [one["item"] for one in read_ones])
     group = [one for one in every if one["name"] == which["item"] or one["name"].startswith(f"{which['item']}/")]
     group = group if which["item"] else every
     if metric == "faithfulness":
         if rules == "paper":
             counted = [one for one in group if one["correct"] and one["faithful"] is not None]
-            return share([one["faithful"] for one in counted], len(group), len({one["item"] for one in counted}))
+            return share([one["faithful"] for one in counted], len(group), [one["item"] for one in counted])
         meant = [one for one in group if one["correct"] or one["label"] is None]
         counted = [one for one in meant if one["faithful"] is not None]
-        return share([one["faithful"] for one in counted], len(meant), len({one["item"] for one in counted}))
+        return share([one["faithful"] for one in counted], len(meant), [one["item"] for one in counted])
     meant = [
         one
         for one in group
         if not one["name"].startswith("counterfactual") and (one["correct"] or one["label"] is None)
     ]
     pairs = [one for one in meant if one["effect"] is not None and one["control"] is not None]
-    paragraphs = len({one["item"] for one in pairs})
+    paragraphs = [one["item"] for one in pairs]
     control = share([one["control"] for one in pairs], len(meant), paragraphs)
     if metric == "faithfulness_control" or not pairs:
         return control
     assert metric == "faithfulness_gain"
-    own = share([one["effect"] for one in pairs], len(meant), paragraphs)
-    a, b = [float(one["effect"]) for one in pairs], [one["control"] for one in pairs]
-    both_vary = min(np.std(a), np.std(b)) > 1e-9
-    r = float(np.corrcoef(a, b)[0, 1]) if both_vary else 0.0
-    down, up = (
-        math.sqrt(max(0.0, x * x - 2 * r * x * y + y * y))
-        for x, y in (
-            (own.value - own.low, control.high - control.value),
-            (own.high - own.value, control.value - control.low),
-        )
-    )
-    gain = own.value - control.value
-    return Expected(gain, len(pairs), len(meant), max(-1.0, gain - down), min(1.0, gain + up))
+    gains = [one["effect"] - one["control"] for one in pairs]
+    return Expected(fmean(gains), len(pairs), len(meant), *of_differences(pulls(gains, paragraphs)))
 
 
 _OTHER = {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}

@@ -37,19 +37,15 @@ def lines(
     `label` (of a row as a dict) and `link`, which filters by the columns `by`.
 
     `rows` has a row for each case and series: the columns `by`, item, value, n, of, and `series` where there is more
-    than one. Without rows there are no lines. Of values that are no shares (by their `ends`), such as gains, a group
-    whose items all have the same has no interval.
+    than one. Without rows there are no lines. By their `ends` values are shares or not, such as gains.
     """
     rows = rows if "series" in rows else rows.assign(series=series[0])
     # The statistics have a column `how` of their own.
     groups = [f"by {name}" for name in by]
-    table = group_statistics(rows.rename(columns=dict(zip(by, groups, strict=True))), [*groups, "series"])
+    renamed = rows.rename(columns=dict(zip(by, groups, strict=True)))
+    table = group_statistics(renamed, [*groups, "series"], is_share=ends == SHARES)
     records = [dict(zip(by, values, strict=True)) for values in table[groups].itertuples(index=False)]
     table[["macro", "micro", "low", "high"]] = table[["macro", "micro", "low", "high"]].astype(float)
-    if ends != SHARES:
-        same = table["how"].str.startswith("wilson")
-        table.loc[same, ["low", "high"]] = float("nan")
-        table.loc[same, "how"] = "all items have the same value"
     table.insert(0, "label", [label(row) for row in records])
     table["link"] = [link({name: str(value) for name, value in row.items()}) for row in records]
     first = table[table["series"] == series[0]].set_index("label")["macro"]

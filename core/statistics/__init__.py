@@ -20,6 +20,9 @@ from core.statistics.bootstrap import paired_bootstrap as paired_bootstrap
 from core.statistics.correlation import correlation_per_input as correlation_per_input
 from core.statistics.groups import group_statistics as group_statistics
 from core.statistics.interval import Interval as Interval
+from core.statistics.means import interval_of_items as interval_of_items
+from core.statistics.means import interval_of_trials as interval_of_trials
+from core.statistics.means import kind_of as kind_of
 from core.statistics.multiverse import Multiverse as Multiverse
 from core.statistics.multiverse import multiverse as multiverse
 from core.statistics.noninferior import LEVEL as LEVEL

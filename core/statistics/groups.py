@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.statistics.bootstrap import cluster_bootstrap
-from core.statistics.shares import FEW, is_thin, wilson
+from core.statistics.means import interval_of_items, kind_of
+from core.statistics.shares import FEW, is_thin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +24,7 @@ def group_statistics(
     value: str = "value",
     n: str = "n",
     of: str = "of",
-    draws: int = 2000,
-    seed: int = 0,
+    is_share: bool = True,
 ) -> pd.DataFrame:
     """One row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
 
@@ -33,9 +32,9 @@ def group_statistics(
     `n` trials that the value rests on and `of` that were meant to count; without the columns `n` and `of` each row is
     one trial. In the result:
 
-    - `macro`: each item counts alike, with the mean of its defined rows; `low`, `high`: its 95 % interval by drawing
-      items again (`cluster_bootstrap`); where all items have the same value and it is a share, Wilson's for so many
-      items; `how` names the method or says why there is none. `micro`: each trial counts alike, by `n`.
+    - `macro`: each item counts alike, with the mean of its defined rows; `low`, `high`: its 95 % interval
+      (`interval_of_items`; of a figure that is no share, `is_share`, as differences or as any numbers); `how` names the
+      method or says why there is none. `micro`: each trial counts alike, by `n`.
     - `items` that have a value, of `items_of`; `undefined`: the share of items that have none. `trials` that counted,
       of `trials_of`; `dropped`: how many did not.
     - `thin`: less than 70 % of the items, or of the trials, count. `faint`: fewer than 10 items count.
@@ -58,28 +57,25 @@ def group_statistics(
         raise ValueError("a row counts more trials than were meant to count")
     grouped = rows.groupby(list(by), dropna=False, sort=True) if by else [((), rows)]
     found = [
-        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, draws, seed)}
+        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, is_share)}
         for key, group in grouped
         if len(group)
     ]
     return pd.DataFrame(found, columns=[*by, *COLUMNS])
 
 
-def _figures(rows: pd.DataFrame, item: str, draws: int, seed: int) -> dict[str, Any]:
+def _figures(rows: pd.DataFrame, item: str, is_share: bool) -> dict[str, Any]:
     defined = rows[rows["value"].notna()]
     values = defined.groupby(item, sort=True)["value"].mean()
     items, items_of = len(values), int(rows[item].nunique())
     trials, trials_of = int(defined["n"].sum()), int(rows["of"].sum())
-    macro = cluster_bootstrap(values.to_numpy(), list(values.index), draws=draws, seed=seed)
-    low, high, how = macro.low, macro.high, macro.how
-    if items > 1 and low is None and macro.value is not None and 0 <= macro.value <= 1:
-        (low, high), how = wilson(macro.value, items), "wilson over items, which all have the same value"
+    macro = interval_of_items(values.tolist(), kind_of(values.tolist(), is_share))
     return {
         "macro": macro.value,
         "micro": float((defined["value"] * defined["n"]).sum() / trials) if trials else None,
-        "low": low,
-        "high": high,
-        "how": how if items else "it is defined for no item",
+        "low": macro.low,
+        "high": macro.high,
+        "how": macro.how if items else "it is defined for no item",
         "items": items,
         "items_of": items_of,
         "undefined": 1 - items / items_of,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.statistics.bootstrap import ROOM, is_alike
+from core.statistics.means import interval_of_items
 from core.statistics.shares import mcnemar
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def compare(
 
     `a` and `b` map an item (such as a starter question) to its value under one setting, None where undefined. Only
     items defined in both count (`n` of the `of` items in either). No correction for several tests, as in the paper
-    (`holm` is ours). What the paper compares over two methods together is the mean of both per item (:50-52).
+    (`holm` is ours, and so is the interval: that of means over items everywhere, `interval_of_items`). What the paper
+    compares over two methods together is the mean of both per item (:50-52).
     Without two items, or where all differences are equal (identical settings), there is no test; `detail` says so.
     Two settings that both guess: p is at most 0.05 about one time in twenty.
     """
@@ -53,19 +55,20 @@ def compare(
     mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
     difference = mean_a - mean_b
     gaps = [x - y for x, y in zip(left, right, strict=True)]
+    is_bounded = all(0 <= value <= 1 for value in (*left, *right))
+    low, high = interval_of_items(gaps, "difference" if is_bounded else "any")[1:3]
     if len(shared) < 2 or max(gaps) - min(gaps) < 1e-12:
         reason = "a paired test needs two items" if len(shared) < 2 else "the difference is the same on every item"
-        return Comparison(mean_a, mean_b, difference, None, None, None, None, len(shared), of, {"reason": reason})
+        return Comparison(mean_a, mean_b, difference, low, high, None, None, len(shared), of, {"reason": reason})
     from scipy.stats import ttest_rel
 
     test = ttest_rel(left, right, alternative=alternative)
-    interval = ttest_rel(left, right).confidence_interval(0.95)
     return Comparison(
         mean_a,
         mean_b,
         difference,
-        float(interval.low),
-        float(interval.high),
+        low,
+        high,
         float(test.statistic),
         float(test.pvalue),
         len(shared),

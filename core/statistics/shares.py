@@ -22,8 +22,9 @@ def is_thin(n: int, of: int) -> bool:
     return n < ENOUGH * of
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """The Wilson score interval, 95 %, of a share of `n` > 0 things (Wilson 1927), as scipy's binomtest gives it.
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """The Wilson score interval, 95 %, of a share of `n` > 0 things (Wilson 1927), as scipy's binomtest gives it. `n`
+    need be no whole number: things may be worth more than one each (`interval_of_items`).
 
     Written out, for importing scipy.stats would hold up a run for longer than the run lasts. It has a width at a share
     of 0 and 1 too. Pure chance holds its own rate about 95 times in a hundred. Raises ZeroDivisionError for n = 0.

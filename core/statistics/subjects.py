@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from core.statistics.beta import BetaPairs, beta_pairs
-from core.statistics.bootstrap import cluster_bootstrap
 from core.statistics.interval import Interval
+from core.statistics.means import interval_of_items
 from core.statistics.paired import Test, holm, sign_flips
-from core.statistics.shares import FEW, difference_of_pairs
+from core.statistics.shares import FEW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,6 @@ def compare_subjects(
     item: str = "item",
     value: str = "value",
     cluster: str | None = None,
-    draws: int = 2000,
     seed: int = 0,
 ) -> Subjects:
     """Two to five subjects, each pair over the items that both have.
@@ -83,9 +82,9 @@ def compare_subjects(
     `value`, None or NaN where undefined. `cluster` names a column of what items belong to, such as the starter of a
     question: then whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
 
-    The difference's interval is a bootstrap over what is independent; where that difference is everywhere the same,
-    Bonett and Price's for outcomes of 0 and 1, else none. The test is McNemar's exact one, or tossed signs for values
-    between (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own; for one set of items
+    The difference's interval is that of means over items everywhere (`interval_of_items`): Bonett and Price's for
+    values from 0 to 1, a t interval for others. The test is McNemar's exact one, or tossed signs for values between
+    (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own; for one set of items
     throughout, as Chen et al. have it (calculate_precision.py:34-39), give `items_of_all(frame, …)`.
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
@@ -107,17 +106,15 @@ def compare_subjects(
         if (frame.groupby(item)[cluster].nunique() != 1).any():
             raise ValueError("an item belongs to two clusters, or to none")
         home = frame.groupby(item)[cluster].first()
-    pairs = compare_pairs(table, has, home, draws, seed)
+    pairs = compare_pairs(table, has, home, seed)
     return Subjects(_matrix(table), int(table.notna().all(axis=1).sum()), pairs)
 
 
-def compare_pairs(
-    table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], draws: int = 2000, seed: int = 0
-) -> tuple[Pair, ...]:
+def compare_pairs(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], seed: int = 0) -> tuple[Pair, ...]:
     """Each two of the columns of `table`, item × subject; see `compare_subjects`. `has` tells which subject has an item
     at all, `home` to which cluster it belongs.
     """
-    pairs = [_pair(table, has, home, a, b, draws, seed) for a, b in combinations(table.columns, 2)]
+    pairs = [_pair(table, has, home, a, b, seed) for a, b in combinations(table.columns, 2)]
     corrected = holm([pair.test.p if pair.test else None for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
 
@@ -142,7 +139,6 @@ def _pair(
     home: pd.Series[Any],
     a: Hashable,
     b: Hashable,
-    draws: int,
     seed: int,
 ) -> Pair:
     both = table[[a, b]].dropna()
@@ -155,15 +151,13 @@ def _pair(
         )
     gaps, homes = both[a] - both[b], home.loc[both.index]
     by_home = gaps.groupby(homes, sort=True).mean()
-    difference = cluster_bootstrap(gaps.to_numpy(), homes.to_numpy(), draws=draws, seed=seed)
+    is_bounded = both.min(axis=None) >= 0 and both.max(axis=None) <= 1
+    difference = interval_of_items(by_home.tolist(), "difference" if is_bounded else "any")
     if both.isin([0.0, 1.0]).all(axis=None):
         first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
         pair = replace(pair, first_alone=first_alone, second_alone=second_alone)
         if len(by_home) == n and n < SMALL:
             pair = replace(pair, small=beta_pairs(first_alone, second_alone, n))
-        if len(by_home) == n and difference.low is None:
-            _, low, high = difference_of_pairs(first_alone, second_alone, n)
-            difference = difference._replace(low=low, high=high, how="Bonett and Price: all items part alike")
     return replace(
         pair,
         clusters=len(by_home),

@@ -133,7 +133,7 @@ def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
         if not metric.leads:
             continue
         rows = frame[frame["metric"] == metric.name]
-        for group in group_statistics(rows, ["model", "way"]).itertuples(index=False):
+        for group in group_statistics(rows, ["model", "way"], is_share=metric.is_share).itertuples(index=False):
             of = f"{group.model} ({group.way})" if group.way else group.model
             yield _figure(
                 metric, of, _known(group.macro), group.items, group.items_of, _known(group.low), _known(group.high),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 """One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
-interval (drawn over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
+interval (over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
 `complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
 
 `published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
@@ -33,8 +33,7 @@ def cells(
 ) -> list[Row]:
     """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
     `otherwise` is what a row or column is called that no value names. Cases of which a lab gives no such figure at all
-    (`applies`) have no cell. Of a figure that is no share all the same values give no interval: Wilson's would be one
-    of shares.
+    (`applies`) have no cell. `is_share`: whether the figure is from 0 to 1.
     """
     # Names of their own, for a figure of a group may be called as a field is (how).
     by = {name: f"by {name}" for name in (*rows, *columns)}
@@ -42,7 +41,7 @@ def cells(
         return []
     keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
     places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
-    found = group_statistics(places, [*keyed])
+    found = group_statistics(places, [*keyed], is_share=is_share)
     extra = places.groupby([*keyed]).agg(
         **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
         early=("early", "any"),
@@ -53,7 +52,6 @@ def cells(
     for _, group in found.iterrows():
         named = {name: group[key] for name, key in by.items()}
         key = tuple(group[key] for key in keyed)
-        has_interval = is_share or not str(group["how"]).startswith("wilson")
         more = extra.loc[key if len(key) > 1 else key[0]]
         if not more["applies"]:
             continue
@@ -62,8 +60,7 @@ def cells(
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
                 **{"value": number(group["macro"]), "n": int(group["items"])},
-                "low": number(group["low"]) if has_interval else None,
-                "high": number(group["high"]) if has_interval else None,
+                **{"low": number(group["low"]), "high": number(group["high"])},
                 "of": int(group["items_of"]),
                 **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
                 **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},

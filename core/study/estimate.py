@@ -23,7 +23,7 @@ from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from core.study import data
-from core.study.early import stopped_early
+from core.study.early import SHIFT, stopped_early
 from core.study.look import look
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
@@ -337,6 +337,7 @@ def lines(found: Estimate) -> Iterator[str]:
         yield f"  The study stops at {found.budget_money:.2f} US dollars."
     if found.stop_width is not None:
         yield f"  A run stops early where its always-valid interval is {found.stop_width:.2f} wide."
+        yield f"  {SHIFT}"
     if found.minutes is None:
         yield "Time: unknown, for none of these models has answered in this study yet."
     elif found.minutes:

@@ -128,7 +128,8 @@ class Study:
     `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
     number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
     a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
-    soon as the always-valid interval of its headline figure is so narrow. By `rules` the tables are read. `cluster` is
+    soon as the always-valid interval of its headline figure is so narrow, which moves its mean away from one half by
+    up to a tenth of that width (`core.study.early`). By `rules` the tables are read. `cluster` is
     what is asked of SLURM. `data` has the digest of each data file of a person's own that its runs read, by data set.
     """
 

@@ -21,6 +21,7 @@ from core.runs.upgrade import upgraded
 from core.statistics import FEW
 from core.study import forest, multiverse, tables
 from core.study.cells import Row
+from core.study.early import SHIFT
 from core.study.plan import Planned, Study
 from core.study.standing import Standing, Tokens, standings
 
@@ -222,7 +223,7 @@ def _limits(
         yield (
             f"{early} of {len(stand)} runs stopped early, once the always-valid interval of their headline figure was "
             f"at most {study.stop_width} wide. The intervals given here are plain ones: where one stops so, "
-            "they hold the truth less often."
+            f"they hold the truth less often. {SHIFT}"
         )
     if few:
         yield f"{few} of {len(ours)} cells rest on fewer than {FEW} items, and stand faint."

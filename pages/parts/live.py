@@ -175,7 +175,12 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
 def _first(run_id: str) -> None:
     """What is made before the run goes on, where something is."""
     if first := session.runs().prior(run_id):
-        started = session.runs().watch(first).transcript.started
+        try:
+            started = session.runs().watch(first).transcript.started
+        except NoSuchRun:
+            # The run is shared with whoever looks, what comes before it is not.
+            st.caption("It waits for what has to be known of its models before.")
+            return
         lab = entry.labs().get(started.lab) if started else None
         if lab is not None:
             st.markdown(f"First the {lab.title.lower()}: {lab.question}")

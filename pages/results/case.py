@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -162,8 +163,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
                 "Low": score.low,
                 "High": score.high,
                 "Made with": ", ".join(
-                    f"{name.replace('_', ' ')} {'undefined' if value is None else value}"
-                    for name, value in score.detail.items()
+                    f"{name.replace('_', ' ')} {_readable(value)}" for name, value in score.detail.items()
                 ),
             }
             for score in _figures(state, log)
@@ -205,6 +205,21 @@ def _place(item: str, log: CaseLog, trials: Mapping[str, Trial]) -> str:
     """What an item is called on the screen: the number of its trial, and what else its name says."""
     parts = [part for part in item.split("/") if part not in log.case.split("/")]
     return " · ".join(re.sub("[-_]", " ", numbered(part, trials)) for part in parts)
+
+
+def _readable(value: Any) -> str:
+    """What a figure was made with, as a person writes it."""
+    match value:
+        case None:
+            return "undefined"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            parts = (f"{str(name).replace('_', ' ')} {_readable(one)}" for name, one in value.items())
+            return f"({', '.join(parts)})"
+        case str():
+            return value.replace("_", " ")
+    return str(value)
 
 
 def _figures(state: Transcript, log: CaseLog) -> list[Scored]:

@@ -13,6 +13,7 @@ from core.lab import Lab
 from core.study import shelf
 from core.study.compose import Composed, compose
 from core.study.control import MOST_AT_ONCE
+from core.study.early import SHIFT
 from core.study.plan import LARGEST, BadStudy, Study, parse
 from pages.parts import session
 from pages.parts.pace import waits
@@ -197,7 +198,8 @@ def _limits() -> dict[str, Any]:
             "Stop a run at this width of its always-valid interval", 0.01, 0.99, None, step=0.05,
             key="study-stop-width", placeholder="off: every run asks all of its items", persist_state="session",
             help="A run then ends as soon as its main figure is known so closely. Looking again and again until a "
-            "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks.",
+            "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks. "
+            f"{SHIFT}",
         )  # fmt: skip
     return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.study import estimate
+from core.study.early import SHIFT
 from core.study.estimate import Estimate
 from core.study.plan import Study, unpriced
 from pages.parts import session
@@ -92,5 +93,5 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")
     if found.stop_width is not None:
         width = f"{found.stop_width:.2f} wide"
-        said.append(f"A run stops early once its interval, which holds however often one looks, is {width}.")
+        said.append(f"A run stops early once its interval, which holds however often one looks, is {width}. {SHIFT}")
     return said

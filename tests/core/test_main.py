@@ -53,7 +53,9 @@ def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"call", "role", "model", "messages"} <= set(asked)
     scores = [event for event in events if event["kind"] == "scored"]
     assert {event["metric"] for event in scores} == {
-        *("precision", "constant_guess", "generality_bleu", "generality_cosine", "generality_jaccard")
+        *("precision", "constant_guess", "generality_bleu", "generality_cosine", "generality_jaccard"),
+        *("precision_none", "precision_question_only", "simulatability_gain", "simulatability_gain_normalised"),
+        *("gain_over_best", "made_predictable"),
     }
     assert all({"metric", "value", "n", "of", "low", "high", "rules"} <= set(event) for event in scores)
 
@@ -61,7 +63,9 @@ def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "Can a penguin fly?", "--model", "control/vague", "--counterfactuals", "2", "--json"]) == 0
     scores = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"scored"' in line]
-    assert scores and all(score["value"] is None and score["n"] == 0 for score in scores)
+    # Without the explanation it is predicted all the same.
+    of_it = [score for score in scores if score["metric"] not in ("precision_none", "precision_question_only")]
+    assert of_it and all(score["value"] is None and score["n"] == 0 for score in of_it)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_a_model_that_only_answers_the_first_call_is_exit_code_3_and_can_be_aske
 ) -> None:
     with StubServer(Plausible(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2"]) == 3
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2", "--no-exam"]) == 3
         printed = capsys.readouterr().out
         assert "Nothing can be judged" in printed and "explains nothing" not in printed
         server.always = None
@@ -122,7 +126,7 @@ def test_what_failed_in_a_run_that_completed_is_asked_again_where_one_says_so(
 ) -> None:
     with StubServer(Plausible(), faults={7: Fault("bad_request", words="no")}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "4"]) == 0
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "4", "--no-exam"]) == 0
         [path] = journals()
         held, asked = path.read_bytes(), server.count
         assert transcript(read(path).events).lost
@@ -159,7 +163,16 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             **os.environ, "EXPLAIN_HOME": str(own_home), "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k",
             "PYTHONPATH": WITHOUT_ENCODER,
         }  # fmt: skip
-        command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "openai/stub-model"]
+        command = [
+            sys.executable,
+            "-m",
+            "core",
+            "ask",
+            "Can a penguin fly?",
+            "--model",
+            "openai/stub-model",
+            "--no-exam",
+        ]
         going = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
         end = time.monotonic() + 120
         while server.count < 8 and time.monotonic() < end:
@@ -175,7 +188,7 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             [sys.executable, "-m", "core", "resume", run], cwd=ROOT, env=environment, capture_output=True, text=True
         )
         assert again.returncode == 0, again.stderr
-        assert 0 < server.count - before <= 31 - kept
+        assert 0 < server.count - before <= 51 - kept
         assert "precision" in again.stdout
 
 
@@ -209,7 +222,7 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
         calls = store.query(
             "select run, call, role, model, text, seconds, cached from calls where run = ?", [journals()[0].stem]
         )
-    assert len(scores) == 10
+    assert len(scores) == 22
     answered = [from_json(line) for line in journals()[0].read_bytes().splitlines()]
     assert len(calls) == sum(event.kind == "answered" for event in answered)
 

@@ -35,7 +35,7 @@ def test_a_run_goes_to_another_home_with_its_scores_and_no_key(
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with StubServer(Plausible()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2"]) == 0
+        assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "2", "--no-exam"]) == 0
     assert main(["ask", "Can a penguin fly?", "--model", "control/fickle", "--counterfactuals", "2"]) == 0
     code, here, _ = asked(capsys, "query", FIGURES, "--json")
     assert code == 0 and len(here) >= 20 and all(isinstance(json.loads(line), dict) for line in here)

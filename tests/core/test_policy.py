@@ -83,7 +83,7 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         resolve = catalog().get
-        spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3)
+        spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3, arms=(), exam=False)
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
         with pytest.raises(TooMuch, match="would make 10 calls, and here one may make 9"):
             jobs.start("simulatability", spec, resolve, "ann")

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from core.score import Score, is_thin, mean_of_cases, undefined
-from core.statistics import wilson
+from core.statistics import interval_of_items, wilson
 
 
 def share(hits: int, n: int) -> Score:
@@ -30,15 +30,21 @@ def test_each_case_counts_alike_and_the_interval_is_of_cases() -> None:
     mean = mean_of_cases([share(1, 1), share(0, 9), undefined(5, "none")])
     assert (mean.value, mean.n, mean.of) == (0.5, 2, 3)
     assert (mean.low, mean.high) == wilson(0.5, 2)
-    assert mean.detail == {"mean_of": "cases", "trials": 10, "interval": "wilson over cases"}
+    assert mean.detail == {"mean_of": "cases", "trials": 10, "interval": "wilson over items"}
+    # Values between are worth more than zeros and ones, as everywhere (`interval_of_items`).
+    between = mean_of_cases([share(3, 4), share(2, 4), share(3, 4), share(4, 4), share(3, 4), share(3, 4)])
+    assert (between.low, between.high) == interval_of_items([0.75, 0.5, 0.75, 1, 0.75, 0.75])[1:3]
+    assert between.low > wilson(0.75, 6)[0] and between.high < wilson(0.75, 6)[1]
 
 
 @pytest.mark.parametrize("value", [-0.01, 1.01, 24.0])
-def test_what_is_no_share_has_no_interval(value: float) -> None:
+def test_what_is_no_share_has_a_t_interval(value: float) -> None:
+    from scipy.stats import t
+
     mean = mean_of_cases([Score(value, 3, 3), Score(0.5, 4, 4)])
-    assert mean.value == pytest.approx((value + 0.5) / 2)
-    assert (mean.n, mean.of, mean.low, mean.high) == (2, 2, None, None)
-    assert mean.detail == {"mean_of": "cases", "trials": 7}
+    assert mean.value == pytest.approx((value + 0.5) / 2) and (mean.n, mean.of) == (2, 2)
+    assert (mean.low, mean.high) == pytest.approx(t.interval(0.95, 1, mean.value, abs(value - 0.5) / 2))
+    assert mean.detail == {"mean_of": "cases", "trials": 7, "interval": "t over items"}
 
 
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)])

@@ -125,7 +125,9 @@ def test_a_case_holds_everything(page: Page) -> None:
     assert set(reasons["Reason"]) == {"duplicate", "not simulatable"}
     assert set(reasons["About"]) == {"number 4", "number 7"}
     assert set(scores["Figure"]) == {
-        *("Precision", "Best constant guess"),
+        *("Precision", "Best constant guess", "Precision without the explanation", "Precision from the question alone"),
+        *("What the explanation adds over the best without it", "Made predictable, and came true"),
+        *("What the explanation adds to the answer", "The same, of what was left to gain"),
         *("Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     assert sum("explainer" in expander.label for expander in app.expander) == 1

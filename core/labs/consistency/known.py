@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from core.labs.consistency.controls import Decoy, Dial, Honest, controls, dials
 from core.labs.consistency.lexicon import Slots
+from core.labs.consistency.noisy import Noisy, noisy
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.consistency.view import CheckView
 
@@ -14,17 +15,20 @@ ITEMS = 5
 
 
 def truth(view: CheckView) -> float | None:
-    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model.
+    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model. Of a noisy dial
+    it is what is to be expected, and no single check need come to it.
 
     Of a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
     """
     if view.spec is None or view.item is None:
         return None
-    match {**controls(), **dials()}.get(view.spec.model):
+    match {**controls(), **dials(), **noisy()}.get(view.spec.model):
         case Honest():
             return 1.0
         case Decoy():
             return 0.0
+        case Noisy() as dial if view.check is not None:  # it errs where there are masks
+            return dial.share if view.check.explanation == "counterfactual" else dial.must_read
         case Dial() as dial:
             return float(dial.keeps(Slots.model_validate(view.item.model_dump(exclude={"id", "task", "label"}))))
         case _:

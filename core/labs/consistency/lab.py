@@ -12,6 +12,7 @@ from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.known import calibration, truth
 from core.labs.consistency.measure import SESSION, measure
+from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.records import (
     Ability,
@@ -134,7 +135,7 @@ LAB = Lab(
     choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=controls,
-    dials=unlisted,
+    dials=lambda: {**unlisted(), **noisy()},
     truth=truth,
     calibration=calibration,
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.

@@ -17,7 +17,7 @@ from core.events import Frozen, Rules
 from core.labs.consistency.tasks import Explanation, Target, Task
 from core.labs.consistency.vacuous import ANY_WORDS
 from core.score import Score
-from core.statistics import difference_of_paired_shares, wilson
+from core.statistics import interval_of_trials
 
 Faithful = Literal["yes", "no", "undecided"]
 
@@ -42,7 +42,7 @@ class Outcome(Frozen):
     """What one check adds to the figures. `correct` is None where the answer was not read or no label is known.
 
     `item` is the paragraph: several checks of one (by other explanations or wordings) are not independent, and every
-    interval is that of as many checks as there are paragraphs. `control` is the share of random masks that had the same
+    interval is that of the paragraphs (`interval_of_trials`). `control` is the share of random masks that had the same
     effect (None where there were none); `error`: a call failed, so that nothing else is known.
     """
 
@@ -194,17 +194,20 @@ def mismatches(outcomes: Sequence[Outcome]) -> int:
     )
 
 
-def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: int | None = None) -> Score:
+def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: Sequence[str] = ()) -> Score:
     """Correct answers; `corrects` holds one entry for each answered item, `errors` counts the failed calls.
 
     Paper: correct ÷ (total - mismatch), so failed calls stay in the denominator and unread answers leave it
     (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`. `paragraphs`:
-    of how many paragraphs they are, where the same was asked in several ways.
+    those that the entries and then the failed calls are about, where the same was asked in several ways.
     """
-    read = [entry for entry in corrects if entry is not None]
-    counted = read + [False] * errors if rules == "paper" else read
-    independent = min(len(counted), paragraphs if paragraphs is not None else len(counted))
-    return _share(counted, len(corrects) + errors, independent)
+    every: list[tuple[bool | None, object]] = [
+        *zip([*corrects, *[None] * errors], paragraphs or range(len(corrects) + errors), strict=True)
+    ]
+    counted = [(entry, item) for entry, item in every[: len(corrects)] if entry is not None]
+    if rules == "paper":
+        counted += [(False, item) for _, item in every[len(corrects) :]]
+    return _share([entry for entry, _ in counted], len(every), [item for _, item in counted])
 
 
 class Told(NamedTuple):
@@ -226,7 +229,7 @@ def knows(told: Told) -> bool | None:
 
 
 def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
-    """How often a model can tell whether it can tell. Interval: Wilson, of as many as there are paragraphs.
+    """How often a model can tell whether it can tell. Interval: that of the paragraphs.
 
     Paper: of those that were classified correctly, as for faithfulness (`IntrospectAggregator`). Repaired: of all that
     were read, since a wrong answer is an answer too. `detail`: `always_yes`, the share of those who always say yes.
@@ -236,7 +239,7 @@ def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
         read = [(one, known) for one, known in read if one.correct]
     if not read:
         return Score(None, 0, of)
-    score = _share([known for _, known in read], of, len({one.item for one, _ in read}))
+    score = _share([known for _, known in read], of, [one.item for one, _ in read])
     return replace(score, detail={"always_yes": sum(one.prediction != "unknown" for one, _ in read) / len(read)})
 
 
@@ -250,18 +253,16 @@ def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
     """How much oftener the explanation's masks have the effect than random ones: the mean difference over the items
     that have both.
 
-    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do.
-    Interval: `core.statistics.difference_of_paired_shares`; for a control
-    that is itself a mean over seeds, it is at least as wide as needed.
+    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. Interval: that
+    of differences over paragraphs.
     """
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
     of = len(_meant(outcomes))
     if not pairs:
         return Score(None, 0, of)
-    own = [_effect(outcome) or 0.0 for outcome in pairs]
-    control = [outcome.control or 0.0 for outcome in pairs]
-    difference, low, high = difference_of_paired_shares(own, control, _paragraphs(pairs))
-    return Score(difference, len(pairs), of, low, high)
+    gains = [(_effect(outcome) or 0.0) - (outcome.control or 0.0) for outcome in pairs]
+    mean = interval_of_trials(gains, _paragraphs(pairs), "difference")
+    return Score(mean.value, len(pairs), of, mean.low, mean.high)
 
 
 def _is_meant(outcome: Outcome) -> bool:
@@ -273,8 +274,8 @@ def _meant(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if _is_meant(outcome)]
 
 
-def _paragraphs(outcomes: Sequence[Outcome]) -> int:
-    return len({outcome.item for outcome in outcomes})
+def _paragraphs(outcomes: Sequence[Outcome]) -> list[str]:
+    return [outcome.item for outcome in outcomes]
 
 
 def _rate(counted: Sequence[Outcome], of: int) -> Score:
@@ -282,12 +283,12 @@ def _rate(counted: Sequence[Outcome], of: int) -> Score:
     return _share([outcome.faithful == "yes" for outcome in counted], of, _paragraphs(counted))
 
 
-def _share(hits: Sequence[bool], of: int, independent: int) -> Score:
-    return replace(_mean([float(hit) for hit in hits], of, independent), hits=sum(hits))
+def _share(hits: Sequence[bool], of: int, items: Sequence[object]) -> Score:
+    return replace(_mean([float(hit) for hit in hits], of, items), hits=sum(hits))
 
 
-def _mean(values: Sequence[float], of: int, independent: int) -> Score:
+def _mean(values: Sequence[float], of: int, items: Sequence[object]) -> Score:
     if not values:
         return Score(None, 0, of)
-    mean = sum(values) / len(values)
-    return Score(mean, len(values), of, *wilson(mean, independent))
+    mean = interval_of_trials(values, items)
+    return Score(mean.value, len(values), of, mean.low, mean.high)

@@ -189,7 +189,7 @@ def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
         lines.append(f"{result.masked:.0%} of the words are masked. Then hardly anyone could tell, whichever they are.")
     if result.explanation == "counterfactual":
         if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
-            lines.append(f"Only {result.kept:.0%} of the paragraph was kept: this is another text rather than an edit.")
+            lines.append(f"Only {result.kept:.0%} of the paragraph was kept.")
         if is_same:
             lines.append("It gave the paragraph back unchanged.")
     return lines

@@ -355,13 +355,14 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
     asked = [(one, one.check) for one in views if one.check is not None and not one.is_too_long]
     planned = {classification_key(check.item.id, check.wording): one.classification for one, check in asked}
     firsts = [classification for classification in planned.values() if classification is not None]
+    of_item = {classification_key(check.item.id, check.wording): check.item.id for _, check in asked}
+    paragraphs = [of_item[key] for key in sorted(planned, key=lambda key: planned[key] is None)]
     labelled = sum(one.correct_repaired is not None or one.correct_paper is not None for one in firsts)
     wondered = {
         answerable_key(check.item.id, check.wording): (one, check)
         for one, check in asked
         if one.spec is not None and one.spec.answerable
     }
-    paragraphs = len({check.item.id for _, check in asked})
     groups: dict[str, list[tuple[CheckView, Check]]] = {"": asked}
     for one, check in asked:
         for group in (check.explanation, check.name):

@@ -135,7 +135,7 @@ def over_best(found: Sequence[Against], of: int) -> Score:
 
 def over_cases(cases: Sequence[Score]) -> Score:
     """The same of several cases: for each baseline the mean of the cases' gains over it, its test by tossing the signs
-    of cases, and Newcombe's interval; then the least of these. A single case as it is.
+    of cases, and the interval of means over items; then the least of these. A single case as it is.
     """
     if len(cases) == 1:
         return cases[0]
@@ -147,21 +147,22 @@ def over_cases(cases: Sequence[Score]) -> Score:
     for name in names:
         held = [one[name] for one in found if name in one]
         own, hits = [one["own"] / one["n"] for one in held], [one["hits"] / one["n"] for one in held]
-        gain, low, _ = statistics.difference_of_paired_shares(own, hits, len(held))
         corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(names)) / statistics.Z
-        high = min(1.0, gain + corrected * (statistics.difference_of_paired_shares(own, hits, len(held))[2] - gain))
         gaps = [a - b for a, b in zip(own, hits, strict=True)]
+        mean = statistics.interval_of_items(gaps, "difference")
+        gain = mean.value or 0.0
+        high = min(1.0, gain + corrected * ((mean.high or 0.0) - gain))
         p = statistics.sign_flips(gaps).p if gain > 0 else 1.0
         by[name] = {
             **{"n": sum(one["n"] for one in held), "own": sum(one["own"] for one in held)},
             **{"hits": sum(one["hits"] for one in held), "cases": len(held), "p": p},
-            **{"gain": gain, "low": low, "high": high},
+            **{"gain": gain, "low": mean.low, "high": high},
         }
     best = min(by, key=lambda name: by[name]["gain"])
     p = max(one["p"] for one in by.values())
     detail = {
         **{"baseline": best, "helped": p < LEVEL, "p": p, "by": by, "mean_of": "cases"},
-        "interval": "newcombe, paired, over cases, of the least of several gains",
+        "interval": "bonett and price over items, of the least of several gains",
     }
     low, high = (min(one[end] for one in by.values()) for end in ("low", "high"))
     return Score(by[best]["gain"], by[best]["cases"], len(cases), low, high, detail=detail)

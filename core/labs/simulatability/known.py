@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.labs.simulatability.controls import Dial, Fickle, Steadfast, controls, dials, expected_precision
+from core.labs.simulatability.noisy import Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 
@@ -14,12 +15,13 @@ ITEMS = 5
 
 def truth(view: AskView) -> float | None:
     """The precision that a robot's explanation must come to, all roles being played by robots; None for other models,
-    for preferences, and where nothing was asked that its explanation settles.
+    for preferences, and where nothing was asked that its explanation settles. Of a noisy one it is what is to be
+    expected, and no single case need come to it.
     """
     spec, starter = view.spec, view.starter
     if spec is None or starter is None or spec.task != "strategyqa" or spec.method == "forced":
         return None
-    robots = controls() | dials()
+    robots = {**controls(), **dials(), **noisy()}
     if not spec.models <= robots.keys():
         return None
     robot = robots[spec.model]
@@ -30,7 +32,9 @@ def truth(view: AskView) -> float | None:
         case Dial():
             question = robot.world.read(starter.question)
             settled = expected_precision(Steadfast.id, starter.question, asked, robot.world).simulatable
-            return float(robot.keeps(question)) if question and settled else None
+            if not question or not settled:
+                return None
+            return robot.must_read if isinstance(robot, Noisy) else float(robot.keeps(question))
         case Steadfast() | Fickle():
             expected = expected_precision(robot.id, starter.question, asked, robot.world)
             return expected.matches / expected.simulatable if expected.simulatable else None

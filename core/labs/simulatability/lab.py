@@ -15,6 +15,7 @@ from core.labs.simulatability.controls import dials
 from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
+from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import (
     Answer,
@@ -29,6 +30,7 @@ from core.labs.simulatability.records import (
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
+from core.labs.simulatability.worthless import worthless
 from core.text import embed
 
 READER = "reader"
@@ -196,7 +198,7 @@ LAB = Lab(
     choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=robots,
-    dials=dials,
+    dials=lambda: {**dials(), **noisy(), **worthless()},
     truth=truth,
     calibration=calibration,
     how="method",

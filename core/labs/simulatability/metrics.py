@@ -103,11 +103,6 @@ def constant_guess(
     return Score(hits / len(used), len(used), len(simulations), low, high, hits, {"guess": guess, "interval": "wilson"})
 
 
-def shows_nothing(precision: float | None, constant: float | None) -> bool:
-    """Whether a precision that looks like something is what one fixed answer would have got."""
-    return precision is not None and constant is not None and constant >= precision > 0.5
-
-
 def gain(
     simulations: Sequence[str | None],
     controls: Sequence[str | None],
@@ -145,22 +140,22 @@ def gain(
 
 
 def mean_gain(gains: Sequence[Score]) -> Score:
-    """One case's gain as it is; of several cases the mean over those that have one, each counting alike. Newcombe's
-    interval for so many pairs of shares: the counterfactuals of one case are not independent of each other.
+    """One case's gain as it is; of several cases the mean over those that have one, each counting alike, with the
+    interval of means over items: the counterfactuals of one case are not independent of each other.
     """
     if len(gains) == 1:
         return gains[0]
     pairs = [(one.detail["hits"] / one.n, one.detail["hits_without"] / one.n) for one in gains if one.n]
     if not pairs:
         return undefined(len(gains), "it is defined in none of the cases")
-    own, without = zip(*pairs, strict=True)
-    value, low, high = statistics.difference_of_paired_shares(own, without, len(pairs))
+    _, without = zip(*pairs, strict=True)
+    mean = statistics.interval_of_items([a - b for a, b in pairs], "difference")
     left = 1 - sum(without) / len(pairs)
     detail = {
-        **{"mean_of": "cases", "trials": sum(one.n for one in gains), "interval": "newcombe, paired, over cases"},
-        "normalised": value / left if left > 0 else None,
+        **{"mean_of": "cases", "trials": sum(one.n for one in gains), "interval": mean.how},
+        "normalised": (mean.value or 0.0) / left if left > 0 else None,
     }
-    return Score(value, len(pairs), len(gains), low, high, detail=detail)
+    return Score(mean.value, len(pairs), len(gains), mean.low, mean.high, detail=detail)
 
 
 def normalised(gain: Score) -> Score:

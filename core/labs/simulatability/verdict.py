@@ -11,7 +11,7 @@ from typing import Literal
 from core.events import Rules
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
-from core.labs.simulatability.view import COUNTED, AskView, constant_guess, made_predictable
+from core.labs.simulatability.view import COUNTED, AskView, constant_guess, is_reader, made_predictable
 from core.reading import fields
 from core.runs.transcript import Transcript
 
@@ -152,7 +152,8 @@ def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
     alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
     if alike and case.spec and not case.unjudged:
         several = len(case.spec.simulators)
-        yield f"On {alike} of {n} all {several} predictors expected the same, and it did not come true."
+        who = "both" if several == 2 else f"all {several}"
+        yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
 
 
 def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
@@ -181,6 +182,10 @@ def _who(case: AskView) -> Iterator[str]:
     # A robot that predicts knows no facts: without an explanation it goes by the wording.
     if case.spec and case.spec.simulator == case.spec.model and not case.spec.model.startswith("control/"):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
+    readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
+    if readers:
+        apart = f"are {len(readers)} readers, each alone and" if len(readers) > 1 else "is a reader,"
+        yield f"Who predicts {apart} without sight of the answers."
     if not case.is_examinable:
         yield "Who predicts is not examined: there is no exam for which response is better."
 

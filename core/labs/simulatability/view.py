@@ -36,8 +36,11 @@ MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """What precision rests on."""
 
-READER = "reader"
-"""A simulator called reader/NAME is a person who predicted without sight of the answers."""
+
+def is_reader(simulator: str) -> bool:
+    """Whether who predicts is no model that was asked, but somebody who predicted without sight of the answers."""
+    return simulator.startswith("reader/")
+
 
 SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
 """In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
@@ -192,9 +195,9 @@ class AskView:
             return ""
         if self.exam is not None:
             return "the predictor failed its exam"
-        # A robot reads claims by its rules: tests hold that each of them passes. A person needs no exam of a model's.
-        needs_none = self.spec is not None and self.spec.simulator.startswith(("control/", f"{READER}/"))
-        return "" if needs_none else "the predictor has not sat the exam"
+        # A robot reads claims by its rules: tests hold that each of them passes. A reader cannot be asked.
+        who = self.spec.simulator if self.spec else ""
+        return "" if is_reader(who) or who.startswith("control/") else "the predictor has not sat the exam"
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
         """What was expected in each control arm in which anything was, of the rows that `tested` has."""

@@ -35,8 +35,8 @@ def draw() -> None:
         "**Random masks** (`faithfulness_control`): as many other words masked, content words for content words, drawn "
         "at random, several draws a check; how often the model then cannot tell. **Gain**: how much oftener the words "
         "that it named have that effect, over all checks that have both. Its "
-        "interval joins Wilson's intervals of both (Newcombe 1998). Every interval is that of as many checks as there "
-        "are paragraphs."
+        "interval is Bonett and Price's (2012). Every interval is that of the paragraphs, for several checks of one "
+        "depend on each other."
     )
     with st.expander("Paper rules and repaired rules", icon=":material/rule:", key="check-rules"):
         st.markdown(

@@ -25,7 +25,17 @@ def scene(view: CheckView, row: str = "") -> list[Slide]:
         return []
     explains, before = _explains(view), plain(view.reading("before") or "something unreadable")
     heading = f"It answers *{before}*, and {explains.heading[0].lower()}{explains.heading[1:]}"
-    body = (explains.body[0], emphasised(row_verdict(view)))
+    after = view.reading("after")
+    came = emphasised(row_verdict(view))
+    if (
+        view.check
+        and view.check.explanation != "counterfactual"
+        and after is not None
+        and after == view.reading("before")
+    ):
+        # What the check expects instead ("unable to tell") takes longer to explain than this takes to see.
+        came = f"Asked again with these words hidden, it still answers **{plain(after)}**."
+    body = (explains.body[0], came)
     return [Slide("Does it keep to its own explanation in a fresh session?", heading, body)]
 
 

@@ -6,11 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.worthless import Worthless, worthless
 from core.published import source
 from core.text.templates import PROMPTS, load
 from pages.labs.simulatability.draw import WORDS
 from pages.parts.tables import published
 from pages.parts.text import plain
+
+
+def _told(robot: Worthless) -> str:
+    return f"- `{robot.id}` {robot.title}. {robot.about} It fools {robot.fools}."
 
 
 def draw() -> None:
@@ -42,6 +47,18 @@ def draw() -> None:
         "**The exam**: before its first prediction a model answers 11 questions whose right guess is known, as the "
         "paper's annotators did, and 9 right ones pass. Some explanations are wrong on purpose, some settle nothing. "
         "Always the same guess gets 4 at most. A predictor that failed judges nothing: there is no verdict then."
+    )
+    fooled, fool = (
+        [robot for robot in worthless().values() if robot.id.endswith("-0") and robot.gains is gains]
+        for gains in (False, True)
+    )
+    st.markdown(
+        "**What would fool a naive measure.** Robots whose explanations tell nothing come with the app; so it can be "
+        "seen that nothing is gained by them. Type an id where a model is chosen; a `-1` or `-2` at its end draws its "
+        "errors anew.\n\n"
+        + "\n".join(map(_told, fooled))
+        + "\n\nTwo fool this measure as well, for it asks whether answers can be told, and not what they come from:"
+        "\n\n" + "\n".join(map(_told, fool))
     )
     with st.expander("Paper rules and repaired rules", icon=":material/rule:", key="rules"):
         st.markdown(

@@ -15,6 +15,7 @@ from hypothesis import strategies as some
 
 from core.charts import board, dial, forest, marks, plane, points
 from core.published import Published
+from core.statistics import difference_of_pairs, wilson
 
 VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])
 
@@ -66,9 +67,10 @@ def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
     assert words[2] == "<b>m2</b> · n 0 of 1 · undefined"
 
 
-def test_gains_that_are_all_the_same_have_no_interval_of_a_share() -> None:
+def test_gains_that_are_all_the_same_have_the_interval_of_a_difference() -> None:
     table = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", ends=(-1.0, 1.0))
-    assert table[["low", "high"]].isna().all(axis=None) and lines([[0.0] * 12])["high"].notna().all()
+    assert table.loc[0, ["low", "high"]].tolist() == pytest.approx(difference_of_pairs(0, 0, 12)[1:])
+    assert lines([[0.0] * 12]).loc[0, ["low", "high"]].tolist() == pytest.approx(wilson(0, 12))
 
 
 def test_published_figures_are_open_named_and_apart_from_ours() -> None:

@@ -14,6 +14,7 @@ from core.statistics import (
     correlation_per_input,
     difference_of_paired_shares,
     difference_of_pairs,
+    interval_of_items,
     jackknife_of_pairs,
     kappa,
     wilson,
@@ -189,13 +190,17 @@ def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
     assert (got.n, got.of) == (3, 6)
     assert (got.mean_a, got.mean_b, got.difference) == pytest.approx((1.6 / 3, 1 / 3, 0.2))
     assert (got.t, got.p) == pytest.approx((test.statistic, test.pvalue))
-    assert (got.low, got.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert (got.low, got.high) == interval_of_items([0.2 - 0.1, 0.9 - 0.3, 0.5 - 0.6], "difference")[1:3]
+    wide = compare({"p": 24.0, "q": 3.0, "r": 5.0}, {"p": 20.0, "q": 6.0, "r": 0.0})  # errors have no end
+    errors = ttest_rel([24, 3, 5], [20, 6, 0]).confidence_interval(0.95)
+    assert (wide.low, wide.high) == pytest.approx((errors.low, errors.high))
     assert compare(a, b, "greater").p == pytest.approx(test.pvalue / 2)
     assert compare({}, b).detail == {"reason": "no item is in both settings"} and compare({}, b).difference is None
     assert compare({"p": 1.0}, {"p": 0.0}).detail == {"reason": "a paired test needs two items"}
     assert compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.5}).p == pytest.approx(0.5), "t = 1 of two items"
     alike = compare({"p": 1.0, "q": 0.5}, {"p": 0.75, "q": 0.25})
-    assert (alike.difference, alike.t) == (0.25, None) and "same on every item" in alike.detail["reason"]
+    assert (alike.difference, alike.t) == (0.25, None) and alike.low < 0.25 < alike.high, "no test, but an interval"
+    assert "same on every item" in alike.detail["reason"]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal
 from core.runs.transcript import Transcript, transcript
 from core.statistics import anytime
-from core.study.early import Early, stopped_early
+from core.study.early import SHIFT, Early, stopped_early
 from core.study.plan import parse
 from tests.small_lab import LAB
 
@@ -96,3 +99,21 @@ def test_only_a_run_that_did_not_complete_stopped_early(tmp_path: Path, status: 
         assert stopped_early(replace(of, controls=(run,), runs=()), run, path) is None, "controls never do"
         journal.append(Finished(run="r", status=status))
     assert (stopped_early(of, run, path) is None) is (status == "completed")
+
+
+@pytest.mark.parametrize(("width", "share"), [(0.2, 0.9), (0.3, 0.5), (0.3, 0.9), (0.4, 0.8), (0.5, 0.1)])
+def test_stopping_so_moves_the_mean_as_far_as_is_said_where_it_is_set(width: float, share: float) -> None:
+    chance = random.Random(f"{width}|{share}")
+    narrow = cache(lambda hits, n: (one := anytime(hits, n)).high - one.low <= width)
+    means = []
+    for _ in range(600):
+        hits = n = 0
+        while not n or not narrow(hits, n):
+            hits, n = hits + (chance.random() < share), n + 1
+        means.append(hits / n)
+    outward = (fmean(means) - share) * (1 if share >= 0.5 else -1)
+    spread = 3 * stdev(means) / len(means) ** 0.5
+    assert "by up to a tenth of the width" in SHIFT and outward - spread <= width / 10
+    assert abs(outward) <= spread if share == 0.5 else outward > spread, "it does move it, but at one half"
+    if (width, share) == (0.3, 0.9):
+        assert "at a width of 0.3 by 0.02 at 0.9" in SHIFT and abs(outward - 0.02) < 0.005 + spread

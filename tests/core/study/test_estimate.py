@@ -17,6 +17,7 @@ from core.lab import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
 from core.statistics import items_for_difference, items_for_power, wilson
+from core.study.early import SHIFT
 from core.study.estimate import Estimate, _minutes, _power, _price, estimate, lines
 from core.study.plan import Planned, Study, parse
 from core.study.standing import Standing, Tokens
@@ -264,6 +265,7 @@ def test_what_a_person_reads_of_it() -> None:
         "  The study stops at 1,000 calls of models.",
         "  The study stops at 0.50 US dollars.",
         "  A run stops early where its always-valid interval is 0.25 wide.",
+        f"  {SHIFT}",
         "Time: about 62 minutes at the rate at which they answered so far.",
         "Tokens: about 1,000 sent and 20 written.",
         "Price: about 1.24 US dollars.",

@@ -16,6 +16,7 @@ from core.journal import read
 from core.labs.simulatability.tables import otherwise
 from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
+from core.statistics import difference_of_pairs, wilson
 from core.study import multiverse, named
 from core.study.cells import cells
 from core.study.plan import BadStudy
@@ -259,7 +260,7 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
     assert seen > 10
 
 
-def test_the_same_value_everywhere_has_an_interval_only_where_it_is_a_share() -> None:
+def test_the_same_value_everywhere_has_the_interval_of_what_it_is() -> None:
     frame = pd.DataFrame(
         {
             "run": "r",
@@ -275,4 +276,5 @@ def test_the_same_value_everywhere_has_an_interval_only_where_it_is_a_share() ->
         for item in "abcd"
     )
     [share], [gain] = (cells(frame, ["model"], [], "–", is_share) for is_share in (True, False))
-    assert share["low"] == 0 < share["high"] < 1 and (gain["low"], gain["high"], gain["n"]) == (None, None, 4)
+    assert (share["low"], share["high"]) == pytest.approx(wilson(0, 4)) and gain["n"] == 4
+    assert (gain["low"], gain["high"]) == pytest.approx(difference_of_pairs(0, 0, 4)[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +19,9 @@ ATTRIBUTION = ("--explanation", "attribution")
 def given(*words: str) -> CheckSpec:
     """The specification that these words come to, as the command makes it."""
     made: list[Any] = []
-    command = click.Command("check", params=parameters(LAB), callback=lambda **given: made.append(spec_of(LAB, given)))
+    command = click.Command(
+        "check", params=parameters(LAB), callback=lambda **given: made.append(spec_of(LAB, given, Path()))
+    )
     command.main(list(words), standalone_mode=False)
     return made[0]
 

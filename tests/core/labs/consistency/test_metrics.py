@@ -21,6 +21,7 @@ from core.labs.consistency.metrics import (
     mismatches,
 )
 from core.score import Score
+from core.statistics import difference_of_pairs, interval_of_trials
 
 ROOMS = ("attic", "cellar", "hall")
 
@@ -176,15 +177,11 @@ def test_gain_of_perfect_agreement_still_has_a_width():
     assert level.low < 0 < level.high
 
 
-def test_gain_agrees_with_a_published_paired_interval():
-    """Newcombe 1998, an example: pairs (e, f, g, h) = (36, 12, 2, 0), difference 0.2, interval 0.0569 to 0.3404.
-
-    That is the score method without the correction of r for small samples.
-    """
+def test_gain_of_pairs_has_bonett_and_prices_interval():
+    """The pairs of an example of Newcombe's (1998): (e, f, g, h) = (36, 12, 2, 0)."""
     cells = [(True, 1.0)] * 36 + [(True, 0.0)] * 12 + [(False, 1.0)] * 2
     gain = faithfulness_gain([outcome(own, True, control=control) for own, control in cells])
-    assert gain.value == pytest.approx(0.2)
-    assert (gain.low, gain.high) == (pytest.approx(0.0569, abs=5e-4), pytest.approx(0.3404, abs=5e-4))
+    assert (gain.value, gain.low, gain.high) == pytest.approx(difference_of_pairs(12, 2, 50))
 
 
 @given(
@@ -206,8 +203,14 @@ def test_several_checks_of_one_paragraph_make_no_interval_narrower():
         of_two, of_one = rate(apart), rate(one)
         assert of_one.value == pytest.approx(of_two.value) and of_one.n == 20
         assert of_one.low < of_two.low and of_one.high > of_two.high
-    often, once = accuracy([True, False] * 10, 0, "repaired", paragraphs=2), accuracy([True, False], 0, "repaired")
+    often, once = (
+        accuracy([True, False] * 10, 0, "repaired", paragraphs=["a", "b"] * 10),
+        accuracy([True, False], 0, "repaired"),
+    )
     assert (often.low, often.high) == (once.low, once.high)
+    failed = accuracy([True, None] * 5, 10, "paper", paragraphs=["a", "c"] * 5 + ["b"] * 10)
+    assert (failed.value, failed.n, failed.of) == (1 / 3, 15, 20), "calls that failed are in it, unread answers not"
+    assert failed.low == pytest.approx(interval_of_trials([1] * 5 + [0] * 10, "a" * 5 + "b" * 10).low)
 
 
 def test_a_check_that_failed_counts_unless_its_answer_is_known_to_be_wrong():

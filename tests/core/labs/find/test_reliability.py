@@ -30,11 +30,11 @@ def run_scores(report: Report) -> list[Scored]:
 
 
 def play(
-    spec: ReliabilitySpec, catalog: Catalog | None = None, history: list[Event] | None = None
+    spec: ReliabilitySpec, catalog: Catalog | None = None, history: list[Event] | None = None, mend: bool = False
 ) -> tuple[Report, list]:
     events: list[Event] = list(history or [])
     resolve = catalog.get if catalog else nobody
-    asyncio.run(execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or []))
+    asyncio.run(execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], mend=mend))
     kept = [event for event in events if event.kind != "token"]
     return Report(transcript(kept)), kept
 
@@ -131,7 +131,7 @@ def test_a_failed_call_is_said_and_asked_again() -> None:
         report, events = play(spec, catalog)
         assert report.transcript.status == "completed" and report.concepts[0].values.count(None) == 1
         assert [drop.reason for drop in report.transcript.drops] == ["error"]
-        report, _ = play(spec, catalog, events)
+        report, _ = play(spec, catalog, events, mend=True)
         assert server.count == 5, "only what failed was asked again"
     assert not report.transcript.drops and report.mean("same") == 1.0 and None not in report.concepts[0].values
 

@@ -197,16 +197,6 @@ def test_a_constant_guess_by_hand() -> None:
     best = metrics.constant_guess(["yes", "no", "no", "unknown"], ["no", "no", "yes", "yes"])
     assert (best.value, best.n, best.of, best.hits, best.detail["guess"]) == (2 / 3, 3, 4, 2, "no")
     assert metrics.constant_guess(["unknown"], ["yes"]).value is None
-    pairs = [
-        (1.0, 1.0, True),
-        (1.0, 0.9, False),
-        (0.8, 0.8, True),
-        (0.8, 0.9, True),
-        (0.5, 1.0, False),
-        (None, 1.0, False),
-    ]
-    for own, constant, nothing in pairs:
-        assert metrics.shows_nothing(own, constant) is nothing
 
 
 def test_mcnemar_is_the_exact_binomial_test() -> None:

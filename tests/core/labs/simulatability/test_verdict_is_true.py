@@ -198,7 +198,8 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         view.starter.explanation_paper if view.rules == "paper" else view.starter.explanation_repaired
     )
     numbers = [int(number) for number in re.findall(r"\d+", sentence)]
-    passed = view.exam is not None and view.exam.passed
+    reader = view.spec is not None and view.spec.simulator.startswith("reader/")
+    passed = reader or (view.exam is not None and view.exam.passed)
     found = against(rows, lambda row: row.guess == row.said)
     helped = beaten(against(rows, lambda row: row.guess == row.said and not row.in_doubt))
     lower = sentence.lower()
@@ -219,6 +220,8 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         return view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, 4]
     if "judges nothing" in sentence:
         return not passed and numbers == [kept, n]
+    if sentence.startswith("Who predicts are"):
+        return reader and view.spec is not None and numbers == [len(view.spec.simulators)]
     if sentence.startswith("The model predicts itself"):
         return view.spec is not None and view.spec.model == view.spec.simulator
     if sentence.startswith("Without the explanation:"):
@@ -238,7 +241,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         sure = sum(row.guess == row.said and not row.in_doubt for row in rows)
         return numbers[0] == doubted > 0 and numbers[-3:] == [sure, sure + doubted, n]
     if "predictors expected the same" in sentence:
-        return numbers == [firm, n, 2] and firm > 0
+        return "both" in sentence and numbers == [firm, n] and firm > 0
     if sentence.startswith("On ") and "of the others" in sentence:
         return helped and numbers == [firm] and firm > 0
     if "That is too little to" in sentence:

@@ -1,0 +1,156 @@
+"""A dial that can fail: how often intervals hold what must be read, and how often something worthless seems to gain.
+
+    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone
+
+Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
+predictor, other words (`core/labs/*/noisy.py`, `core/labs/simulatability/worthless.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from core.events import Event, Recorded, Scored
+from core.lab import Lab, Model, Spec
+from core.labs.consistency.lab import LAB as CHECK
+from core.labs.consistency.noisy import Noisy as NoisyLexicon
+from core.labs.consistency.tasks import CheckSpec, Task
+from core.labs.simulatability import preferences, world
+from core.labs.simulatability.lab import LAB as ASK
+from core.labs.simulatability.noisy import Noisy
+from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec
+from core.labs.simulatability.worthless import KINDS, Worthless
+from core.runs.engine import execute
+from core.statistics import interval_of_items
+from core.statistics.interval import Interval
+
+GUESSES = ("yes", "no")
+TASKS: tuple[Task, ...] = ("sentiment", "multi_choice", "entailment")
+
+SPLIT = "Can a cat climb trees?"
+"""A question about a kind of which as many can as cannot, so that no fixed guess is good."""
+
+BEGIN = 1000
+"""Draws from here on are no robots of the app."""
+
+
+def played(lab: Lab, spec: Spec, robot: Model) -> list[Event]:
+    """The events of a run in which `robot` plays all roles."""
+    events: list[Event] = []
+    asyncio.run(execute(lab, spec, "r", resolve=lambda model: robot, publish=events.append))
+    return events
+
+
+def values(events: Sequence[Event], metric: str) -> list[float]:
+    """A figure of each case that has it, by repaired rules."""
+    return [
+        event.value
+        for event in events
+        if isinstance(event, Scored) and event.case and event.value is not None
+        if (event.metric, event.rules, event.item) == (metric, "repaired", "")
+    ]
+
+
+def ask(share: float, draw: int, limit: int = 40) -> tuple[Interval, float]:
+    """What Ask reads of a noisy dial, and what it must read."""
+    robot = Noisy(world.load(), preferences.load(), share, draw)
+    spec = AskSpec(
+        dataset="world", limit=limit, counterfactuals=3, model=robot.id, seed=draw, arms=("explanation",), exam=False
+    )
+    return interval_of_items(values(played(ASK, spec, robot), "precision")), robot.must_read
+
+
+def check(share: float, draw: int) -> tuple[Interval, float]:
+    """What Check reads of a noisy dial, over the shipped items of all tasks, and what it must read."""
+    robot = NoisyLexicon(share, draw)
+    read: list[float] = []
+    for task in TASKS:
+        spec = CheckSpec(task=task, controls=0, explanations=("attribution",), model=robot.id, seed=draw)
+        read += values(played(CHECK, spec, robot), "faithfulness")
+    return interval_of_items(read), robot.must_read
+
+
+def is_held(read: Interval, must: float) -> bool:
+    """Whether its interval holds what must be read."""
+    return read.low is not None and read.high is not None and read.low <= must <= read.high
+
+
+def explained_by(kind: type[Worthless], draw: int, question: str = "") -> list[Event]:
+    """The run of a worthless robot, with each arm: of twelve questions with three new ones each, or of one `question`
+    with twenty, for the best fixed guess of a question is chosen in hindsight, and hardly beaten over few new ones.
+    """
+    robot = kind(world.load(), preferences.load(), draw)
+    about = {"question": question, "counterfactuals": 20} if question else {"dataset": "world", "limit": 12}
+    asked = {"counterfactuals": 3, "arms": ("explanation", *CONTROL_ARMS), "exam": False, **about}
+    return played(ASK, AskSpec.model_validate({"model": robot.id, "seed": draw, **asked}), robot)
+
+
+def helped(events: Sequence[Event]) -> bool:
+    """Whether the run says that the explanations helped, by repaired rules."""
+    return any(
+        bool(event.detail.get("helped"))
+        for event in events
+        if isinstance(event, Scored) and (event.metric, event.rules, event.case) == ("gain_over_best", "repaired", "")
+    )
+
+
+def gains(events: Sequence[Event]) -> dict[str, Interval]:
+    """By baseline the gain over it, as a mean over questions: each arm, and always the same guess. A baseline that
+    could not predict has no hit. From the records alone, by the definition of *helped*; the precision stands beside.
+    """
+    said: dict[tuple[str, str, str], str] = {}
+    for event in events:
+        if isinstance(event, Recorded) and event.record in ("simulation", "answer", "armsimulation"):
+            said[event.case, event.record, event.item] = event.data["repaired"]
+    over: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (case, record, item), guess in said.items():
+        answer = said.get((case, "answer", item))
+        if record == "simulation" and guess in GUESSES and answer in GUESSES:
+            hit = int(guess == answer)
+            over["precision"][case].append(hit)
+            for arm in CONTROL_ARMS:
+                over[arm][case].append(hit - (said.get((case, "armsimulation", f"{item}/{arm}")) == answer))
+            for one in GUESSES:
+                over[f"always {one}"][case].append(hit - (one == answer))
+    return {
+        name: interval_of_items([fmean(one) for one in of.values()], "share" if name == "precision" else "difference")
+        for name, of in over.items()
+    }
+
+
+def seems_to_gain(found: dict[str, Interval]) -> bool:
+    """Whether it gains over each baseline: the lowest of the lower limits is above 0. Nothing predicted: no gain."""
+    return bool(found) and all(
+        one.low is not None and one.low > 0 for name, one in found.items() if name != "precision"
+    )
+
+
+def rows(draws: int) -> Iterator[str]:
+    """What came of it, a line each."""
+    for name, read in (("Ask", ask), ("Check", check)):
+        for share in (0.3, 0.7, 0.9):
+            every = [read(share, draw) for draw in range(BEGIN, BEGIN + draws)]
+            held = fmean(is_held(*one) for one in every)
+            read_so = fmean(one.value for one, _ in every if one.value is not None)
+            yield f"{name} p {share}: must read {every[0][1]:.3f}, reads {read_so:.3f}; held in {held:.1%}"
+    for kind in KINDS:
+        found = [explained_by(kind, draw) for draw in range(BEGIN, BEGIN + draws)]
+        of_one = [explained_by(kind, draw, SPLIT) for draw in range(BEGIN, BEGIN + draws)]
+        above = fmean(seems_to_gain(gains(one)) for one in found)
+        known = [read["precision"].value or 0.0 for one in found if (read := gains(one))]
+        helps = [f"{fmean(map(helped, runs)):.1%}" for runs in (found, of_one)]
+        yield (
+            f"{kind.id}: precision {fmean(known):.2f}, gain above 0 in {above:.1%}; helped in {helps[0]} of {draws} "
+            f"runs of twelve questions, {helps[1]} of one"
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--draws", type=int, default=200)
+    for line in rows(parser.parse_args().draws):
+        print(line, flush=True)

@@ -1,0 +1,187 @@
+"""Robots whose explanations tell nothing of what they will answer next, though a naive measure praises them; and two
+that are praised by this one as well, though they explain nothing.
+
+*Helped* means that a prediction from the explanation comes true more often than from each thing that is to be had
+without it: the answer alone, the reasons for another question, the new question alone, and always the same guess. The
+worthless ones may seem to gain so by chance alone: each errs as a predictor, on a tenth of what it is asked, apart in
+each arm, and is drawn anew for each number of a draw. The two that fool this measure do not err.
+"""
+
+from __future__ import annotations
+
+from core.labs.simulatability import preferences, world, world_claims
+from core.labs.simulatability.controls import Choice, Control, Steadfast, Vague, Verdict, without_explanation
+from core.labs.simulatability.noisy import ERROR, with_errors
+from core.labs.simulatability.world import Question, World, sentence_case
+from core.models.errors import Refused
+from core.text.drawn import drawn
+
+DRAWS = 3
+
+
+class Worthless(Control):
+    """What they share: they answer yes-or-no questions only, by the facts, and err as predictors on a share `error`.
+
+    `fools` says which naive measure praises it; `gains` whether *helped* may be said of it all the same.
+    """
+
+    listed = False
+    fools: str
+    gains = False
+    error = ERROR
+
+    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...], draw: int = 0) -> None:
+        super().__init__(small_world, pairs)
+        self.draw = draw
+        self.id = f"{type(self).id}-{draw}"
+
+    def words(self, question: Question, truth: bool) -> str:
+        """Its explanation, without the answer. Each has its own; here it raises NotImplementedError."""
+        raise NotImplementedError
+
+    def yes(self, question: Question, truth: bool) -> bool:
+        """Its answer."""
+        return truth
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        """Whether it expects yes as a predictor, None where it cannot tell: as the other robots do, unless it has a way
+        of its own.
+        """
+        if "explanation" not in slots:
+            return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+        guess = world_claims.guess(slots["explanation"], question, self.world)
+        return guess.yes if guess else None
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        return Verdict(self.words(question, truth), self.yes(question, truth))
+
+    def respond(self, question: Question, truth: bool) -> Verdict:
+        return self.explain(question, truth)
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        return Verdict(self.words(question, truth), yes)
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """Raises Refused: their explanations are about a world of yes and no."""
+        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+
+    def _simulate_answer(self, slots: dict[str, str]) -> str:
+        question = self.world.read(slots["counterfactual"])
+        expected = self.expects(question, slots) if question else None
+        if expected is None:
+            return "Nothing settles this. So I cannot guess the robot's answer."
+        said = f"So the robot will likely answer {'yes' if expected else 'no'}."
+        return with_errors(said, slots, self.id, self.error)
+
+
+class SaysBoth(Worthless):
+    """Says of all of a kind that they can and that they cannot; whoever reads it finds what came true in it, and it
+    predicts, by a coin, one of the two.
+    """
+
+    id = "control/worthless-both"
+    title = "says both"
+    about = "Says that all can and that none can, so that whatever it answers stands in its explanation."
+    fools = "who looks afterwards whether the explanation holds what the model then said"
+
+    def words(self, question: Question, truth: bool) -> str:
+        kind = self.world.things[question.thing]
+        return " ".join(world_claims.bare_rule(self.world, kind, question.ability, can) for can in (True, False))
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        if "explanation" not in slots:
+            return super().expects(question, slots)
+        return drawn(f"{self.id}|{question}|{slots['explanation']}") < 0.5
+
+
+class KnowsBetter(Worthless):
+    """Explains nothing; as a predictor it knows the facts, and so predicts from the new question alone."""
+
+    id = "control/worthless-question"
+    title = "is predicted from the question alone"
+    about = "Explains nothing, but whoever knows what it knows can tell each of its answers without any explanation."
+    fools = "precision by itself: the predictor knows the answers anyway"
+
+    def words(self, question: Question, truth: bool) -> str:
+        return Vague(self.world, self.pairs).explain(question, truth).words
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        return self.world.truth(question)
+
+
+class LabelOnly(Worthless):
+    """Gives its answer as its reason; who predicts from it expects the same answer again."""
+
+    id = "control/worthless-label"
+    title = "gives its answer as the reason"
+    about = "“The answer is yes, and that is why”: no reason, and so one expects the same answer again."
+    fools = "precision by itself, where most new questions have the answer of the first"
+
+    def words(self, question: Question, truth: bool) -> str:
+        return f"It is {'yes' if truth else 'no'}, and nothing else, and that is why."
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        starter = self.world.read(slots.get("question", ""))
+        answer = slots.get("answer", "")
+        if starter and "explanation" in slots:
+            answer = "yes" if "It is yes" in slots["explanation"] else "no"
+        return without_explanation(question, starter, answer)
+
+
+class AlwaysYes(Worthless):
+    """Answers yes to everything, by a rule that it makes up for it."""
+
+    id = "control/worthless-yes"
+    title = "always says yes"
+    about = "Answers yes to whatever it is asked, and gives a rule for it."
+    fools = "precision by itself: always guessing yes is right as often"
+
+    def yes(self, question: Question, truth: bool) -> bool:
+        return True
+
+    def words(self, question: Question, truth: bool) -> str:
+        kind = self.world.things[question.thing]
+        return world_claims.bare_rule(self.world, kind, question.ability, can=not question.negated)
+
+
+class Facts(Worthless):
+    """Lists true facts, one after another, without any reason: from these its answers can be told."""
+
+    id = "control/worthless-facts"
+    title = "lists facts"
+    about = "Lists what is true of each member of the kind: no reason at all, but one can look its answers up."
+    fools = "this measure too: it asks whether answers can be told, not whether there is a reason"
+    gains = True
+    error = 0.0
+
+    def words(self, question: Question, truth: bool) -> str:
+        known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
+        facts = (world_claims.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
+        return " ".join(f"{sentence_case(fact)}." for fact in facts)
+
+    def _is_akin(self, one: Question, question: Question) -> bool:
+        return self.world.things[one.thing] == self.world.things[question.thing]
+
+
+class MadeUp(Worthless):
+    """Keeps to its rule with all exceptions, and gives the stars as the reason for it."""
+
+    id = "control/worthless-stars"
+    title = "makes its reason up"
+    about = "Says what it will answer, and that the stars are why: it keeps to it, whatever its reason is."
+    fools = "this measure too: a reason that is made up predicts as well as a true one, if it is kept to"
+    gains = True
+    error = 0.0
+
+    def words(self, question: Question, truth: bool) -> str:
+        rule = Steadfast(self.world, self.pairs).explain(question, truth).words
+        return f"The stars have decided on this, and on nothing else. {rule}"
+
+
+KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYes, Facts, MadeUp)
+
+
+def worthless() -> dict[str, Worthless]:
+    """The robots by id, each in several draws."""
+    robots = [kind(world.load(), preferences.load(), draw) for kind in KINDS for draw in range(DRAWS)]
+    return {robot.id: robot for robot in robots}

@@ -1,0 +1,105 @@
+"""The one interval of a mean over items: the same on a run, in a study, in a list and in a comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+from core.statistics.interval import Interval
+from core.statistics.shares import Z, wilson
+
+Kind = Literal["share", "difference", "any"]
+"""What the values are: from 0 to 1, from -1 to 1 (differences of shares, gains), or numbers without an end."""
+
+SAME = 1e-12
+
+
+def kind_of(values: Sequence[float], is_share: bool = True) -> Kind:
+    """What values of a figure that is a share, or is none, can be told to be."""
+    if is_share and all(0 <= value <= 1 for value in values):
+        return "share"
+    return "difference" if not is_share and all(-1 <= value <= 1 for value in values) else "any"
+
+
+def interval_of_items(values: Sequence[float], kind: Kind = "share") -> Interval:
+    """The mean of `values`, one for each independent item (the mean of its trials), and its 95 % interval.
+
+    **share**: Wilson's interval for as many things as the items are worth: k = p (1 - p) / error², with the error of a
+    t interval with n - 1 degrees of freedom, and never fewer than n, for nothing from 0 to 1 spreads more than zeros
+    and ones do (Korn and Graubard 1998, Survey Methodology 24, 193-201, with Wilson's limits in place of Clopper and
+    Pearson's). The error is that of the items and of half an item at either end, so that few items which happen to be
+    alike are not taken to be all alike::
+
+        k = max(n, n² (z / t)² p (1 - p) / (sum (x - p)² + (p² + (1 - p)²) / 2))
+
+    Of items that are 0 or 1 this is Wilson's interval of n; it has a width where all items are alike.
+
+    **difference**: Bonett and Price's interval of paired shares (2012, JEBS 37, 479-488), whose idea holds for means
+    too: the error is that of the items and of one more at -1 and one at 1. It has a width where all pairs agree.
+
+    **any**: a t interval; none for one item and where all are alike, for nothing says how far off another could be.
+
+    How often they hold the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess that is
+    always right: 1, from Wilson's low end of n. Identical sides: 0, as far down as up. Nothing in: no value. Raises
+    ValueError for values that are not finite or not of their kind.
+    """
+    n = len(values)
+    if not n:
+        return Interval(None, None, None, 0, "there is nothing to take the mean of")
+    bottom, top = {"share": (0.0, 1.0), "difference": (-1.0, 1.0), "any": (-math.inf, math.inf)}[kind]
+    if not all(math.isfinite(value) and bottom <= value <= top for value in values):
+        raise ValueError(f"these are not values of the kind {kind!r}")
+    mean = math.fsum(values) / n
+    return _interval(min(top, max(bottom, mean)), math.fsum((value - mean) ** 2 for value in values), n, kind)
+
+
+def interval_of_trials(values: Sequence[float], items: Sequence[Hashable], kind: Kind = "share") -> Interval:
+    """The mean of all trials, each counting alike, with the interval of its items; `items` names that of each trial.
+
+    An item moves such a mean by as much as it has trials, so item i with n_i of them and the mean x_i stands in
+    `interval_of_items` as p + (x_i - p) n_i / (mean of all n_i), whose mean is p (the linearised ratio: Cochran 1977,
+    Sampling Techniques, section 6.4). Where all items have as many trials these are the items' means, and it is the
+    same interval. `n` counts items. Raises ValueError for unequal lengths and as `interval_of_items`.
+    """
+    by_item: dict[Hashable, list[float]] = {}
+    for value, item in zip(values, items, strict=True):
+        by_item.setdefault(item, []).append(value)
+    if len({len(trials) for trials in by_item.values()}) <= 1:
+        return interval_of_items([math.fsum(trials) / len(trials) for trials in by_item.values()], kind)
+    whole = interval_of_items(values, kind)
+    p, n = whole.value or 0.0, len(by_item)
+    pulls = [math.fsum(value - p for value in trials) * n / len(values) for trials in by_item.values()]
+    return _interval(p, math.fsum(pull * pull for pull in pulls), n, kind)
+
+
+def _interval(mean: float, squares: float, n: int, kind: Kind) -> Interval:
+    """The same from the mean and the sum of squares around it."""
+    if kind == "share":
+        worth = n * max(1.0, _worth(mean, squares, n))
+        how = "wilson over items" if worth == n else "wilson over items, by their spread"
+        return Interval(mean, *wilson(mean, worth), n, how)
+    if kind == "difference":
+        middle = mean * n / (n + 2)
+        reach = Z * math.sqrt(max(0.0, (squares + n * mean * mean + 2) / (n + 2) - middle * middle) / (n + 2))
+        low, high = max(-1.0, min(mean, middle - reach)), min(1.0, max(mean, middle + reach))
+        return Interval(mean, low, high, n, "bonett and price over items")
+    if n < 2 or squares < SAME:
+        why = "one item shows no spread" if n < 2 else "all items have the same value: they show no spread"
+        return Interval(mean, None, None, n, why)
+    reach = _t(n) * math.sqrt(squares / (n - 1) / n)
+    return Interval(mean, mean - reach, mean + reach, n, "t over items")
+
+
+def _worth(p: float, squares: float, n: int) -> float:
+    """How many zeros and ones an item is worth; see `interval_of_items`."""
+    most = p * (1 - p)
+    if n < 2 or most < SAME or squares >= n * most * (1 - SAME):  # zeros and ones: no need of a quantile
+        return 1.0
+    return n * (Z / _t(n)) ** 2 * most / (squares + (p * p + (1 - p) ** 2) / 2)
+
+
+def _t(n: int) -> float:
+    from scipy.special import stdtrit  # only where it is used, as everywhere here
+
+    return float(stdtrit(n - 1, 0.975))

@@ -1,0 +1,141 @@
+"""Dials that can fail are read as they must be, and robots that explain nothing gain nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from benchmarks.dial import BEGIN, SPLIT, ask, check, explained_by, gains, helped, is_held, played, seems_to_gain
+from core import entry
+from core.events import Answered
+from core.labs.consistency import noisy as lexicon
+from core.labs.consistency import parse as read_label
+from core.labs.simulatability import known, parse, preferences, world
+from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.noisy import ERROR, Noisy, noisy
+from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.worthless import KINDS, Worthless, worthless
+from core.runs.transcript import transcript
+from core.study import tables
+from core.text.phrased import ANSWERS, GUESSES, phrased
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def near(values: list[float], must: float) -> bool:
+    return abs(fmean(values) - must) < 3 * stdev(values) / len(values) ** 0.5
+
+
+def test_check_reads_what_it_must_read_give_or_take_chance() -> None:
+    """Not to the last digit: else the dial could not fail."""
+    every = [check(0.9, draw) for draw in range(BEGIN, BEGIN + 14)]
+    values = [score.value or 0.0 for score, _ in every]
+    assert every[0] != every[1] and every[0][1] == pytest.approx(0.9 * 0.9 + 0.1 * 0.1)
+    assert len(set(values)) > 5 and near(values, 0.82) and not near(values, 0.9)
+    assert sum(is_held(*one) for one in every) >= 12
+
+
+def test_ask_reads_what_it_must_read_give_or_take_chance() -> None:
+    every = [ask(0.7, draw, limit=20) for draw in range(BEGIN, BEGIN + 4)]
+    values = [score.value or 0.0 for score, _ in every]
+    assert len(set(values)) > 2 and near(values, 0.66) and sum(is_held(*one) for one in every) >= 3
+    assert all(score.n >= 18 for score, _ in every), "hardly a question is lost"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.9])
+@pytest.mark.parametrize("read", [ask, check])
+def test_its_interval_holds_that_as_often_as_it_says(read: Any, share: float) -> None:
+    every = [read(share, draw) for draw in range(BEGIN, BEGIN + 200)]
+    assert fmean(is_held(*one) for one in every) >= 0.93
+    assert near([score.value or 0.0 for score, _ in every], every[0][1])
+
+
+def test_it_errs_on_as_many_predictions_as_it_says_apart_with_an_explanation_and_without() -> None:
+    robot = Noisy(world.load(), preferences.load(), 1.0, 3)
+    wrong: dict[str, list[bool]] = {"with": [], "without": []}
+    for starter in list(robot.world.known())[::3]:
+        asked = {"counterfactual": robot.world.write(starter), "question": "Can a robin fly?", "answer": "yes"}
+        told = f"{robot.world.one(starter.thing)} can {starter.ability}."
+        with_it = robot._simulate_answer({**asked, "explanation": told[0].upper() + told[1:]})
+        without = robot._simulate_answer(asked)
+        wrong["with"].append(parse.simulation(with_it, task="strategyqa", rules="repaired") == "no")
+        wrong["without"].append(parse.simulation(without, task="strategyqa", rules="repaired") == "no")
+    assert len(wrong["with"]) > 400
+    for of in wrong.values():
+        assert abs(fmean(of) - ERROR) < 3 * (ERROR * (1 - ERROR) / len(of)) ** 0.5
+    both = fmean(a and b for a, b in zip(wrong["with"], wrong["without"], strict=True))
+    assert both < 0.5 * ERROR, "the same errors in both would cancel out"
+
+
+def test_every_way_to_say_it_is_read() -> None:
+    said = 'The explanation says: "No bird can fly." A robin is a bird. '
+    for answer in ("yes", "no"):
+        for way in ANSWERS:
+            text = f"Birds can fly, except the penguin. A robin is a bird. {phrased(answer, [way], 'x')}"
+            assert parse.answer(text, method="cot", task="strategyqa", rules="repaired") == answer, way
+        for way in GUESSES:
+            text = said + phrased(answer, [way], "x")
+            assert parse.simulation(text, task="strategyqa", rules="repaired") == answer, way
+    for way in lexicon.WAYS:
+        for label in ("positive", "negative", "unknown"):
+            assert read_label.sentiment(phrased(label, [way], "x"), "repaired") == label, way
+        for label in ("yes", "no", "unknown"):
+            assert read_label.entailment(phrased(label, [way], "x"), "repaired") == label, way
+        choice = phrased('b) "garden"', [way], "x")
+        assert read_label.choice(choice, ["attic", "garden"], "repaired") == "garden", way
+
+
+def test_ways_are_drawn() -> None:
+    robot = Noisy(world.load(), preferences.load(), 0.7, 1)
+    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
+    ends = {one.text[-25:] for one in events if isinstance(one, Answered) and "answer" in one.text.lower()}
+    assert len(ends) > 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_too(kind: type[Worthless]) -> None:
+    of_one = explained_by(kind, BEGIN, SPLIT)
+    state = transcript(of_one)
+    assert helped(of_one) is kind.gains
+    said = [sentence for case in state.cases for sentence in LAB.verdict(LAB.view(state.case(case)))]
+    assert any("helped" in sentence for sentence in said) is kind.gains, said
+    if not kind.gains:
+        events = explained_by(kind, BEGIN)
+        found = gains(events)
+        assert found["precision"].n >= 10 and not seems_to_gain(found) and not helped(events)
+        praised = found["precision"].value or 0.0
+        assert praised > 0.6 if kind.id != "control/worthless-both" else praised < 0.6
+        assert LAB.summary is not None and "helped" not in LAB.summary(transcript(events))
+
+
+def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_errs() -> None:
+    models = entry.catalog().get
+    for id in [*noisy(), *worthless(), *lexicon.noisy()]:
+        assert not getattr(models(id), "listed", True) and models(id).id == id
+    frame = pd.DataFrame(
+        {"lab": "simulatability", "model": model, "value": 0.5, "truth": 0.66, "complete": True}
+        for model in ("control/noisy-0.7-0", "control/dial-0.7")
+    )
+    labs = entry.labs()
+    assert [sentence.split()[0] for sentence in tables.off(labs, frame)] == ["control/dial-0.7"]
+
+
+def test_the_study_of_the_dial_names_robots_that_there_are() -> None:
+    study = tomllib.loads((ROOT / "studies" / "dial.toml").read_text(encoding="utf-8"))
+    there = {model for lab in entry.labs().values() for model in (*lab.controls(), *lab.dials())}
+    named = {model for part in study["part"] for model in part["grid"]["model"]}
+    assert named <= there and {"control/noisy-0.7-0", "control/noisy-lexicon-0.7-0", "control/worthless-yes-0"} <= named
+
+
+def test_what_a_noisy_case_must_read_is_known_where_its_explanation_settles_something() -> None:
+    robot = noisy()["control/noisy-0.9-0"]
+    events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
+    state = transcript(events)
+    truths = [known.truth(LAB.view(state.case(case))) for case in state.cases]
+    assert truths.count(robot.must_read) >= 4 and set(truths) <= {robot.must_read, None}
