@@ -80,4 +80,7 @@ def paragraph(text: str, asked: Schema, rules: Rules) -> str | None:
     if asked is not None and rules == "paper":
         return None
     value = _value(text, asked)
-    return parse.paragraph(text, rules) if value is None else str(value) or None
+    if value is None:
+        return parse.paragraph(text, rules)
+    # A field of text may hold a refusal or a bare label: what is none is told as in prose.
+    return None if parse.paragraph(value, rules) is None else str(value)

@@ -116,7 +116,9 @@ def counterfactual(text: str, asked: Schema, task: Task, rules: Rules) -> str | 
     if task == "shp":
         pair = parse.Pair(**{name: found[name] for name in ("context", "response_1", "response_2")})
         return pair if all(dict(pair).values()) else None
-    return " ".join(found["question"].split()) or None
+    question = " ".join(found["question"].split())
+    # A field of text may hold anything, such as "yes": what is a question is told as in prose.
+    return question if parse.counterfactual(question, task, rules) else None
 
 
 def foretold(text: str, asked: Schema) -> str | None:

@@ -50,7 +50,7 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
     def guess(*_: object) -> None:
         raise AssertionError("prose was read")
 
-    for reader in ("sentiment", "word_list", "paragraph"):
+    for reader in ("sentiment", "word_list"):
         monkeypatch.setattr(fielded.parse, reader, guess)
     one = checked(by_fields, spec())
     asked = [event for event in one.events if isinstance(event, Asked)]
@@ -106,6 +106,8 @@ def test_an_empty_field_is_no_explanation() -> None:
     given = CheckSpec.model_construct(answers="schema")
     assert fielded.word_list('{"words": ["", " "]}', fielded.of_explainer(given, "attribution"), "repaired") is None
     assert fielded.paragraph('{"paragraph": " "}', fielded.of_explainer(given, "redaction"), "repaired") is None
+    refusal = '{"paragraph": "I\'m sorry, but I cannot help with that."}'
+    assert fielded.paragraph(refusal, fielded.of_explainer(given, "redaction"), "repaired") is None
     assert fielded.ability('{"answer": "no"}', fielded.of_ability(given), "repaired") == "no"
 
 

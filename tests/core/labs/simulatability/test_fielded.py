@@ -191,6 +191,15 @@ def test_a_simulator_can_say_that_it_cannot_guess_and_a_pair_has_its_parts() -> 
     assert fielded.counterfactual(text.replace('"B"', '""'), pair, "shp", "repaired") is None
 
 
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [("Can a bat\n fly?", "Can a bat fly?"), ("yes", None), ("", None), ("...", None), ("A bat flies.", None)],
+)
+def test_a_field_that_holds_no_question_is_none(question: str, read: str | None) -> None:
+    asked = fielded.of_generator(AskSpec.model_construct(answers="schema", task="strategyqa"), blind=True)
+    assert fielded.counterfactual(json.dumps({"question": question}), asked, "strategyqa", "repaired") == read
+
+
 def test_it_is_off_by_default_left_out_of_the_dump_and_refused_where_it_makes_no_sense() -> None:
     usual = AskSpec(question="Is it?", model="m")
     assert "answers" not in usual.model_dump() and usual.answers == "prose"
