@@ -173,6 +173,7 @@ def view(log: CaseLog) -> ExamView:
     return ExamView(log, spec, guesses, reader.unread + (spec is None))
 
 
+@fields.none_by_paper
 def scores(views: Sequence[ExamView]) -> Iterator[Figure]:
     """The share of right guesses, as each set of rules reads them."""
     for one in views:
@@ -209,7 +210,8 @@ def examined(state: Transcript) -> Examined | None:
     found = {
         "simulator": state.started.spec.get("model"),
         "right": repaired.detail.get("right"),
-        "right_paper": paper.detail.get("right"),
+        # By paper rules there is no result where answers were asked for by their fields: none of them is read.
+        "right_paper": paper.detail.get("right", 0),
         "of": repaired.of,
         "passed": repaired.detail.get("passed"),
         "run": state.started.run,

@@ -4,6 +4,7 @@ it; and with the real local model.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,8 @@ from core.labs.simulatability.verdict import notes
 from core.models import local
 from core.reading import fields
 from core.runs.document import html, of_run
+from core.runs.engine import execute
+from core.runs.transcript import transcript
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
@@ -217,6 +220,20 @@ def test_who_predicts_by_fields_takes_an_exam_of_its_own_by_fields() -> None:
     assert sat.answers == "schema" and sat != sitting.sitting_of(stub_spec(), "stub/stub-model")
     assert sitting.prompted(sat, "Is it?").answers == "schema"
     assert sitting.hashes(sat).keys() - sitting.hashes(sitting.ExamSpec(model="m")).keys() == {"fields"}
+
+
+def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
+    events: list[Any] = []
+    with StubServer(ByFields()) as stub:
+        sat = sitting.sitting_of(spec(), "stub/stub-model")
+        resolve = stub_catalog(stub).get
+        asyncio.run(execute(sitting.LAB, sat, "e", resolve=resolve, publish=events.append))
+    run = transcript([event for event in events if event.kind != "token"])
+    repaired, paper = run.score("exam", "repaired"), run.score("exam", "paper")
+    assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0
+    assert paper and paper.value is None and paper.detail["reason"] == fields.NO_PAPER_FIGURE
+    found = sitting.examined(run)
+    assert found and (found.right, found.right_paper, found.passed) == (4, 0, False)
 
 
 @pytest.mark.local_model
