@@ -78,12 +78,14 @@ class Prompt(Frozen):
     """A rendered prompt: what is sent, and which template and values it came from.
 
     `id` and `hash` name the template; `slots` are the values put in. Control models read the slots, never the wording.
+    `json_schema`: what the answer is asked for as, where it is asked for by its fields (`core.reading.fields`).
     """
 
     id: str
     hash: str
     messages: tuple[Message, ...]
     slots: dict[str, str] = Field(default_factory=dict)
+    json_schema: dict[str, Any] | None = None
 
 
 class Request(Frozen):
@@ -284,6 +286,7 @@ class Asked(_Placed):
     repeat: int = 0
     fingerprint: str = ""
     tools: tuple[Tool, ...] = Field(default=(), exclude_if=_empty)
+    json_schema: dict[str, Any] | None = Field(default=None, exclude_if=_empty)
 
 
 class Token(_Event):
@@ -297,7 +300,8 @@ class Token(_Event):
 class Answered(_Placed):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
     that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER. `edited`: a person wrote it.
-    `at_once`: how many calls its endpoint was let have at once by then.
+    `at_once`: how many calls its endpoint was let have at once by then. `as_prose`: it was asked for by its fields, and
+    is no JSON object of these.
     """
 
     kind: Literal["answered"] = "answered"
@@ -315,6 +319,7 @@ class Answered(_Placed):
     cut: bool = Field(default=False, exclude_if=_empty)
     edited: bool = Field(default=False, exclude_if=_empty)
     at_once: int | None = Field(default=None, exclude_if=_empty)
+    as_prose: bool = Field(default=False, exclude_if=_empty)
 
 
 class Failed(_Placed):

@@ -118,7 +118,8 @@ class StubServer:
     """Context manager. `reply` is the answer to everything; or (regex, answer) pairs tried in order on the text of all
     messages; or a function of the request's body.
 
-    `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request. `delay` passes
+    `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request, and `faulty` says
+    by a request's body which it has before all others. `delay` passes
     before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. An
     answer waits for as long as `held` says so of its request. With `honour_stop=False` stop sequences are passed over;
     `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was asked.
@@ -132,6 +133,7 @@ class StubServer:
         models: Sequence[str] = ("stub-model",),
         faults: Mapping[int, Fault] | None = None,
         always: Fault | None = None,
+        faulty: Callable[[dict[str, Any]], Fault | None] = lambda body: None,
         key: str | None = None,
         delay: float | Callable[[dict[str, Any]], float] = 0.0,
         pause: float = 0.0,
@@ -145,6 +147,7 @@ class StubServer:
         self.models = list(models)
         self.faults = dict(faults or {})
         self.always = always
+        self.faulty = faulty
         self.key = key
         self.delay = delay
         self.pause = pause
@@ -224,7 +227,7 @@ class StubServer:
         self.seen.append(seen)
         if not self._authorized(request):
             return _error(401, "Incorrect API key provided.", "invalid_api_key")
-        fault = self.faults.get(seen.number, self.always)
+        fault = self.faulty(body) or self.faults.get(seen.number, self.always)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         whole = False

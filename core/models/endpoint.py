@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request
 from core.models import faults, guard
-from core.models.errors import NoSuchModel, RateLimited
+from core.models.errors import NoSuchModel, RateLimited, Refused
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
@@ -38,6 +38,9 @@ _LISTING_TIMEOUT = 10.0
 LONGEST_NAME = 200
 """Characters of a model's name; no longer one is listed."""
 
+_SCHEMA = "response_format"
+"""The parameter in which a JSON schema goes."""
+
 _DISPENSABLE = {
     "max_tokens",
     "stop",
@@ -46,7 +49,7 @@ _DISPENSABLE = {
     "seed",
     "stream",
     "stream_options",
-    "response_format",
+    _SCHEMA,
     "top_k",
     "repetition_penalty",
     "repeat_penalty",
@@ -169,16 +172,22 @@ class Endpoint:
         config = self.connection.config
         deadline = time.monotonic() + config.timeout
         tries = 0
+        left_out: set[str] = set()
         while True:
-            parameters = self._parameters(request)
+            parameters = {name: value for name, value in self._parameters(request).items() if name not in left_out}
             sent = await self.connection.throttle.open()
             outcome = await self._try(client, request, parameters, passed_on)
             if isinstance(outcome, Answer):
                 self.connection.throttle.answered(sent)
+                for name in left_out:
+                    self._remember(name)
                 return outcome.model_copy(update={"at_once": self.connection.throttle.at_once})
             if isinstance(outcome, str):
-                self.connection.not_taken.setdefault(self.model, set()).add(outcome)
-                log.warning("%s does not take %s; going on without it", self.id, outcome)
+                self._remember(outcome)
+                continue
+            if type(outcome.failure) is Refused and _SCHEMA in parameters:
+                # It may be the schema, and the server does not name it: so it is, if it is well without.
+                left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome.failure, RateLimited) and outcome.may_pass:
                 self.connection.throttle.refused(sent, outcome.failure.wait)
@@ -190,6 +199,10 @@ class Endpoint:
             tries += 1
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome.failure).__name__, tries + 1, wait)
             await rest(wait)
+
+    def _remember(self, parameter: str) -> None:
+        self.connection.not_taken.setdefault(self.model, set()).add(parameter)
+        log.warning("%s does not take %s; going on without it", self.id, parameter)
 
     async def _try(
         self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], passed_on: _PassedOn
@@ -255,7 +268,10 @@ class Endpoint:
             "logprobs": True if sampling.top_logprobs is not None else None,
             "top_logprobs": sampling.top_logprobs,
             "response_format": request.json_schema
-            and {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.json_schema}},
+            and {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": request.json_schema, "strict": True},
+            },
             "tools": [{"type": "function", "function": tool.model_dump()} for tool in request.tools] or None,
             "top_k": sampling.top_k,
             penalty: sampling.repetition_penalty,

@@ -33,6 +33,7 @@ from core.events import (
     now,
     unheard,
 )
+from core.reading import fields
 from core.runs.same import is_same
 from core.runs.transcript import Transcript, ancestors, name_of
 from core.score import Score
@@ -187,7 +188,6 @@ class Run:
         item: str = "",
         trial: str = "",
         repeat: int = 0,
-        json_schema: dict[str, Any] | None = None,
         tools: tuple[Tool, ...] = (),
     ) -> Answered:
         """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it.
@@ -202,7 +202,7 @@ class Run:
             sampling=sampling,
             slots=prompt.slots,
             prompt=prompt.id,
-            json_schema=json_schema,
+            json_schema=prompt.json_schema,
             repeat=repeat,
             tools=tools,
         )
@@ -260,7 +260,8 @@ class Run:
             raise
         if len(answer.text) > LONGEST_ANSWER:
             answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "cut": True})
-        answered = Answered.model_validate({"run": self.id, **who, **dict(answer)})
+        as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
+        answered = Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
         self.session.publish(answered)
         if self.session.settle is not None:
             await self.session.settle()
@@ -288,6 +289,7 @@ class Run:
                 repeat=request.repeat,
                 fingerprint=fingerprint,
                 tools=request.tools,
+                json_schema=request.json_schema,
             )
         )
         return call

@@ -116,6 +116,11 @@ class CaseLog:
         return {name: call for place in self._places for name, call in place.calls.items()}
 
     @property
+    def came_as_prose(self) -> int:
+        """How many of its answers were asked for by their fields and are prose."""
+        return sum(call.answered is not None and call.answered.as_prose for call in self.calls.values())
+
+    @property
     def records(self) -> list[Recorded]:
         """The records of the case, and those it shares with its item, in order."""
         return [event for place in self._places for event in place.records.values()]

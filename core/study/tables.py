@@ -71,7 +71,9 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
     state = transcript(upgraded(journal.read(path).events, labs))
     early = stopped_early(study, run, path)
     rules = study.rules
-    settings = {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    # What a specification leaves out where it is as ever is a setting all the same.
+    settings = {name: value for name, value in run.spec if isinstance(value, str)}
+    settings |= {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
         # What had begun when it was enough, and ended after it, does not count: its end may have to do with what it is.
         if early is not None and case not in early.cases:

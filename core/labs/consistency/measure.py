@@ -12,7 +12,7 @@ from typing import Any
 from core.datasets.items import Item
 from core.events import Answered, CallFailed, Rules
 from core.lab import RULES, Case
-from core.labs.consistency import mask, metrics, parse, prompts, vacuous
+from core.labs.consistency import fielded, mask, metrics, prompts, vacuous
 from core.labs.consistency.metrics import Goal
 from core.labs.consistency.records import (
     Ability,
@@ -34,6 +34,7 @@ from core.labs.consistency.tasks import (
     place_of,
     wording_name,
 )
+from core.reading import fields
 from core.runs.run import Run, together
 from core.runs.transcript import name_of
 from core.text import diff
@@ -83,19 +84,12 @@ async def _classify(
     spec: CheckSpec, run: Run, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Answered:
     """The answer to the question about `paragraph`, asked in a session of its own. Raises CallFailed."""
-    prompt = prompts.classify(item, wording, paragraph)
+    prompt = fields.asked(prompts.classify(item, wording, paragraph), fielded.of_classifier(spec, item))
     return await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
 
 
-def label(item: Item, text: str, rules: Rules) -> str | None:
-    """The class in a classification's raw text; None where it cannot be read."""
-    if item.task == "multi_choice":
-        return parse.choice(text, item.choices, rules)
-    return parse.sentiment(text, rules) if item.task == "sentiment" else parse.entailment(text, rules)
-
-
-def _labels(item: Item, text: str) -> dict[Rules, str | None]:
-    return {rules: label(item, text, rules) for rules in RULES}
+def _label(spec: CheckSpec, item: Item, text: str, rules: Rules) -> str | None:
+    return fielded.label(item, text, fielded.of_classifier(spec, item), rules)
 
 
 async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
@@ -104,26 +98,29 @@ async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
     answered = await _classify(spec, run, item, wording, item.paragraph, key)
     readings: dict[str, Any] = {}
     for rules in RULES:
-        readings[rules] = label(item, answered.text, rules)
+        readings[rules] = _label(spec, item, answered.text, rules)
         readings[f"correct_{rules}"] = metrics.correct(readings[rules], item.label)
     classification = Classification(call=answered.call, persona=wording.persona, **readings)
     run.record(classification, key)
     for rules in RULES:
         if readings[rules] is None:
-            run.drop(key, "unparsed", "the answer names none of the classes", rules)
+            unread = rules == "paper" and spec.answers == "schema"
+            why = fields.NO_PAPER_FIGURE if unread else "the answer names none of the classes"
+            run.drop(key, "unparsed", why, rules)
     return classification
 
 
 async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
     """Whether it thinks that it can tell at all. No verdict rests on it, so a failed call drops only this."""
     key = answerable_key(check.item.id, check.wording)
-    prompt = prompts.answerable(check.item, check.wording)
+    asked = fielded.of_ability(spec)
+    prompt = fields.asked(prompts.answerable(check.item, check.wording), asked)
     try:
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
     except CallFailed as failure:
         run.drop(key, "error", failure.message)
         return
-    readings = {rules: parse.ability(answered.text, rules) for rules in RULES}
+    readings = {rules: fielded.ability(answered.text, asked, rules) for rules in RULES}
     run.record(Ability(call=answered.call, persona=check.wording.persona, **readings), key)
 
 
@@ -142,6 +139,8 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
     words = _words(check, explained, edited)
     reason = _vacuous(check, explained, words) if strict else ""
     result = _judge(check, first, goal, explained, again, reason, strict)
+    if spec.answers == "schema":
+        result = result.model_copy(update={"reason_paper": fields.NO_PAPER_FIGURE})
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict)):
         # The verdict waits for the control: it may be that any words would do.
         try:
@@ -219,7 +218,7 @@ async def _elsewhere(
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
         reason = vacuous.UNTRIED
     else:
-        before, after = (label(other, answered.text, "repaired") for answered in (bare, turned))
+        before, after = (_label(spec, other, answered.text, "repaired") for answered in (bare, turned))
         has_turned = vacuous.turned(check.task, before, after, explained.wanted, other.choices)
         record = Elsewhere(
             item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
@@ -245,15 +244,17 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
         prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
     else:
         prompt = (prompts.redaction if explanation == "redaction" else prompts.attribution)(item, wording)
+    asked = fielded.of_explainer(spec, explanation)
+    prompt = fields.asked(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
     readings: dict[str, Any] = {}
     for rules in RULES:
         if explanation == "attribution":
-            words = parse.word_list(answered.text, rules)
+            words = fielded.word_list(answered.text, asked, rules)
             readings[f"words_{rules}"] = tuple(words) if words else None
             edited = mask.redact(item.paragraph, words, wording.mask, rules) if words else None
         else:
-            edited = parse.paragraph(answered.text, rules)
+            edited = fielded.paragraph(answered.text, asked, rules)
         readings[f"edited_{rules}"] = edited
     if goal is not None:
         readings |= {"wanted": goal.wanted, "basis": goal.basis}
@@ -277,7 +278,8 @@ async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification,
         *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
     by_edit = {
-        edited: (answered.call, _labels(item, answered.text)) for edited, answered in zip(changed, answers, strict=True)
+        edited: (answered.call, {rules: _label(spec, item, answered.text, rules) for rules in RULES})
+        for edited, answered in zip(changed, answers, strict=True)
     }
     by_edit[item.paragraph] = (first.call, {rules: getattr(first, rules) for rules in RULES})
     readings: dict[str, str | None] = {}
@@ -316,8 +318,8 @@ async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]
     )
     readings: dict[str, Any] = {}
     for rules in RULES:
-        readings[rules] = tuple(label(item, answered.text, rules) for answered in random)
-        readings[f"all_{rules}"] = label(item, blank.text, rules)
+        readings[rules] = tuple(_label(spec, item, answered.text, rules) for answered in random)
+        readings[f"all_{rules}"] = _label(spec, item, blank.text, rules)
     return MaskControl(
         texts=tuple(texts),
         calls=tuple(answered.call for answered in random),

@@ -30,6 +30,7 @@ from typing import Any, Literal, get_args
 from core.datasets.items import Item
 from core.events import Prompt
 from core.labs.consistency.tasks import LABELS, TASKS, CheckSpec, Wording, wordings_of
+from core.reading import fields
 from core.text.templates import PROMPTS, Template, TemplateError, fill
 
 Session = Literal["classify", "answerable", "counterfactual", "redaction", "attribution"]
@@ -97,7 +98,8 @@ def hashes(spec: CheckSpec) -> dict[str, str]:
                     used.append(redaction(item, wording))
                 case "attribution":
                     used.append(attribution(item, wording))
-    return {prompt.id: prompt.hash for prompt in used}
+    sent = {prompt.id: prompt.hash for prompt in used}
+    return sent | (fields.hashes() if spec.answers == "schema" else {})
 
 
 def _slots(item: Item, session: Session, wording: Wording, paragraph: str | None = None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from core.score import Figure, Score, undefined
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-CHOICES = ("wording",)
+CHOICES = ("wording", "answers")
 """How the questions are put is a way to measure, and not what is measured."""
 
 _USUAL = ("objective-redacted", "objective-explicit")

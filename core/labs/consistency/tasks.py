@@ -16,6 +16,7 @@ from core.datasets.items import Item, Loaded, Split
 from core.datasets.own import Columns
 from core.events import Frozen, Sampling
 from core.lab import MOST_CASES, Case, Spec
+from core.reading.fields import Answers
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -133,6 +134,13 @@ class CheckSpec(Spec):
         default=False,
         title="Try every wording",
         description="all of the paper's: three personas, each with both targets or both masks",
+    )
+    answers: Answers = Field(
+        default="prose",
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: by their fields, as JSON, where the endpoint takes a "
+        "schema",
+        exclude_if=lambda answers: answers == "prose",
     )
     controls: int = Field(
         default=3,

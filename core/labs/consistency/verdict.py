@@ -8,6 +8,7 @@ from core.events import Rules
 from core.labs.consistency import mask, metrics
 from core.labs.consistency.records import MaskControl
 from core.labs.consistency.view import Agreement, CheckView, agreement, lucky, name_of, wrong
+from core.reading import fields
 from core.runs.transcript import Transcript
 
 REWRITTEN = 0.5
@@ -161,8 +162,9 @@ def _stayed(view: CheckView, rules: Rules) -> str:
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     """What keeps one from making too much of a check."""
     result = view.result
+    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
     if result is None:
-        return []
+        return asked
     lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]
     if wrong(view, rules):
         lines.append(
@@ -172,7 +174,7 @@ def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     if view.explained is not None and view.explained.basis is not None:
         basis = "the correct answer" if view.explained.basis == "label" else "the model's first answer"
         lines.append(f"The target, *{view.explained.wanted}*, was chosen from {basis}.")
-    return lines
+    return [*lines, *asked]
 
 
 def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:

@@ -30,6 +30,7 @@ from core.labs.consistency.tasks import (
     classification_key,
     in_words,
 )
+from core.reading import fields
 from core.runs.transcript import Call, CaseLog, Reader
 from core.score import Figure, Score
 
@@ -345,6 +346,7 @@ def agreement(outcomes: Mapping[str, str]) -> Agreement:
     )
 
 
+@fields.none_by_paper
 def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
     """Accuracy of the first sessions, and whether the model knew what it can tell, each once; faithfulness, random
     masks and gain of all checks, and where there are several explanations or wordings of each (`item` "attribution",

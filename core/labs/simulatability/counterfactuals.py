@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from core.events import Answered
 from core.lab import RULES, Result
-from core.labs.simulatability import parse, prompts
+from core.labs.simulatability import fielded, parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
 from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
+from core.reading import fields
 from core.runs.run import Run
 from core.text.embed import NoEncoder, encoder, likeness
 
@@ -197,11 +198,12 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
 
 async def _generate(spec: AskSpec, question: Starter, run: Run, item: str, how: Draw, starter: Explanation) -> Answered:
     explanation = starter.explanation(spec.rules) or ""
+    prompt = prompts.generate(spec, question.slots, explanation, choice_of(spec, starter), how.operation)
     return await run.ask(
         "generator",
-        prompts.generate(spec, question.slots, explanation, choice_of(spec, starter), how.operation),
+        prompt,
         how.generator,
-        sampling=generating(spec.task, spec.seed + how.repeat),
+        sampling=fields.sampling(generating(spec.task, spec.seed + how.repeat), prompt),
         item=item,
         trial=item,
         repeat=how.repeat,
@@ -253,7 +255,8 @@ def _read(
     written: Mapping[str, Counterfactual],
 ) -> Counterfactual | None:
     """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
-    readings = {rules: parse.counterfactual(answered.text, task=spec.task, rules=rules) for rules in RULES}
+    asked = fielded.of_generator(spec, blind=how.operation is not None)
+    readings = {rules: fielded.counterfactual(answered.text, asked, spec.task, rules) for rules in RULES}
     usable = readings["repaired"] or readings["paper"]
     if usable is None:
         run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
@@ -266,6 +269,8 @@ def _read(
         run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)
         return None
     counterfactual = _counterfactual(how, answered, usable, paper=readings["paper"] is not None, repaired=repaired)
+    if isinstance(usable, str) and (foretold := fielded.foretold(answered.text, asked)) is not None:
+        counterfactual = counterfactual.model_copy(update={"foretold": foretold})
     if slots(spec, counterfactual) == question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None
@@ -273,7 +278,8 @@ def _read(
         run.drop(item, "duplicate", f"the same as {earlier}", trial=item)
         return None
     if not counterfactual.paper:
-        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", "paper", trial=item)
+        why = "not in the exact form that the authors' code wants" if asked is None else fields.NO_PAPER_FIGURE
+        run.drop(item, "unparsed", why, "paper", trial=item)
     if not counterfactual.repaired:
         run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired", trial=item)
     return counterfactual

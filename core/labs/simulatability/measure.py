@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.events import Answered, CallFailed
+from core.events import Answered, CallFailed, Prompt
 from core.lab import RULES, Case
-from core.labs.simulatability import parse, prompts
+from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
 from core.labs.simulatability.tasks import AskSpec, Starter, explaining
 from core.labs.simulatability.trial import Tested, put_to_the_test
+from core.reading import fields
 from core.runs.engine import PRIOR
 from core.runs.run import Run
 
@@ -52,40 +53,37 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     force = None
     method = spec.method
     if method == "forced":
+        prompt = prompts.explain(spec, question.slots)
         natural = await run.ask(
-            "explainer",
-            prompts.explain(spec, question.slots),
-            spec.model,
-            sampling=explaining(spec.task),
-            item="natural",
+            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="natural"
         )
-        chosen = parse.answer(natural.text, method="posthoc", task=spec.task, rules=spec.rules)
+        chosen = fielded.answer(natural.text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
             raise CallFailed(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
                 "Try another question, or another way to explain.",
             )
         force = _opposite(chosen)
+    prompt = prompts.explain(spec, question.slots, force)
     answered = await run.ask(
-        "explainer",
-        prompts.explain(spec, question.slots, force),
-        spec.model,
-        sampling=explaining(spec.task),
-        item="starter",
+        "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="starter"
     )
-    starter = Explanation(**_explanation(spec, question, answered, force))
+    starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
     return starter
 
 
-def _explanation(spec: AskSpec, question: Starter, answered: Answered, force: str | None = None) -> dict[str, Any]:
+def _explanation(
+    spec: AskSpec, question: Starter, prompt: Prompt, answered: Answered, force: str | None = None
+) -> dict[str, Any]:
     """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
     # Unasked, the model justifies its own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
+    given = answered.text, prompt.json_schema, method, spec.task
     readings: dict[str, Any] = {}
     for rules in RULES:
-        readings[f"answer_{rules}"] = force or parse.answer(answered.text, method=method, task=spec.task, rules=rules)
-        readings[f"explanation_{rules}"] = parse.explanation(answered.text, method=method, task=spec.task, rules=rules)
+        readings[f"answer_{rules}"] = force or fielded.answer(*given, rules)
+        readings[f"explanation_{rules}"] = fielded.explanation(*given, rules)
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
@@ -103,13 +101,14 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop("swapped", "nothing to swap", "every other question shares a word with this one")
         return
     try:
+        prompt = prompts.explain(spec, about.slots)
         answered = await run.ask(
-            "explainer", prompts.explain(spec, about.slots), spec.model, sampling=explaining(spec.task), item="swapped"
+            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="swapped"
         )
     except CallFailed as failure:
         run.drop("swapped", "error", failure.message)
         return
-    other = OtherExplanation(**_explanation(spec, about, answered))
+    other = OtherExplanation(**_explanation(spec, about, prompt, answered))
     if other.explanation(spec.rules) is None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:

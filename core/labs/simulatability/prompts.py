@@ -10,9 +10,10 @@ from typing import Literal
 
 from core import files
 from core.events import Prompt
-from core.labs.simulatability import steps
+from core.labs.simulatability import fielded, steps
 from core.labs.simulatability.tasks import OPERATIONS, Arm, AskSpec
 from core.policy import NotAllowed
+from core.reading import fields
 from core.text.templates import Template, TemplateError, load
 
 # The authors' keys for our templates, and their slot names for ours.
@@ -64,14 +65,17 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
         slots["answer" if spec.task == "strategyqa" else "choice"] = force
     elif method == "forced":
         method = "posthoc"
-    return _render(spec, f"explain-{method}", slots)
+    asked = fielded.of_explainer(spec, method)
+    return fields.asked(_render(spec, f"explain-{method}", slots), asked)
 
 
 def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
     """Write one counterfactual of `starter`, from the explanation, or blind to it by `operation`."""
     if operation is not None:
-        return _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
-    return _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
+        prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
+    else:
+        prompt = _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
+    return fields.asked(prompt, fielded.of_generator(spec, blind=operation is not None))
 
 
 def simulate(
@@ -79,7 +83,7 @@ def simulate(
 ) -> Prompt:
     """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
     slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
-    return _render(spec, _simulating(spec, "explanation"), slots)
+    return fields.asked(_render(spec, _simulating(spec, "explanation"), slots), fielded.of_simulator(spec))
 
 
 def simulate_without(
@@ -88,7 +92,8 @@ def simulate_without(
 ) -> Prompt:  # fmt: skip
     """Guess the same from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
-    return _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
+    prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
+    return fields.asked(prompt, fielded.of_simulator(spec))
 
 
 def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
@@ -114,7 +119,9 @@ def hashes(spec: AskSpec) -> dict[str, str]:
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []
     templates = [_template(spec, stage) for stage in stages]
-    return {template.id: template.hash for template in templates} | (steps.hashes() if spec.reads == "steps" else {})
+    sent = {template.id: template.hash for template in templates}
+    sent |= fields.hashes() if spec.answers == "schema" else {}
+    return sent | (steps.hashes() if spec.reads == "steps" else {})
 
 
 def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import click
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules
 from core.lab import RULES, Case, Lab, Made, Metric, Prior, Reading, Spec, Trial
-from core.labs.simulatability import exam, parse, prompts, steps, world, world_claims
+from core.labs.simulatability import exam, fielded, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
 from core.labs.simulatability.records import ExamGuess, Examined
 from core.labs.simulatability.tasks import AskSpec, Reads, simulating
+from core.reading import fields
+from core.reading.fields import Answers
 from core.runs.run import Run
 from core.runs.transcript import CaseLog, Reader, Transcript
 from core.score import Figure, Score
@@ -42,9 +45,21 @@ class ExamSpec(Spec):
         description="prose: one answer in its own words; steps: three small questions, for small models",
         exclude_if=lambda reads: reads == "prose",
     )
+    answers: Answers = Field(
+        default="prose",
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: by their fields, as JSON",
+        exclude_if=lambda answers: answers == "prose",
+    )
     prompts: str | None = Field(
         default=None, title="Prompt pack", description="the pack of a run whose prompt is to be tested"
     )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.answers == "schema" and self.reads == "steps":
+            raise ValueError("The predictor's small steps are asked in prose: answers by their fields have none.")
+        return self
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -58,7 +73,8 @@ class ExamSpec(Spec):
 
 def prompted(spec: ExamSpec, question: str) -> AskSpec:
     """The run whose simulator would be sent the same prompt."""
-    return AskSpec(question=question, model=spec.model, reasoning=spec.reasoning, prompts=spec.prompts)
+    asked = spec.model_dump(include={"model", "reasoning", "answers", "prompts"})
+    return AskSpec(question=question, **asked)
 
 
 def cases(spec: ExamSpec) -> Iterator[Case]:
@@ -75,21 +91,16 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
         run.record(ExamGuess(call=found.call, **one.model_dump(exclude={"id"}), **guess), item, trial=item)
 
     async def ask(item: str, one: ExamQuestion) -> None:
-        answered = await run.ask(
-            "simulator",
-            prompts.simulate(
-                prompted(spec, one.question),
-                {"question": one.question},
-                one.said,
-                one.answer,
-                {"question": one.counterfactual},
-            ),
-            spec.model,
-            sampling=simulating("strategyqa", 1, 0),
-            item=item,
-            trial=item,
+        prompt = prompts.simulate(
+            prompted(spec, one.question),
+            {"question": one.question},
+            one.said,
+            one.answer,
+            {"question": one.counterfactual},
         )
-        read = {rules: parse.simulation(answered.text, rules=rules) for rules in RULES}
+        sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
+        answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
+        read = {rules: fielded.simulation(answered.text, prompt.json_schema, "strategyqa", rules) for rules in RULES}
         guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
         run.record(guess, item, trial=item)
 
@@ -162,6 +173,7 @@ def view(log: CaseLog) -> ExamView:
     return ExamView(log, spec, guesses, reader.unread + (spec is None))
 
 
+@fields.none_by_paper
 def scores(views: Sequence[ExamView]) -> Iterator[Figure]:
     """The share of right guesses, as each set of rules reads them."""
     for one in views:
@@ -198,7 +210,8 @@ def examined(state: Transcript) -> Examined | None:
     found = {
         "simulator": state.started.spec.get("model"),
         "right": repaired.detail.get("right"),
-        "right_paper": paper.detail.get("right"),
+        # By paper rules there is no result where answers were asked for by their fields: none of them is read.
+        "right_paper": paper.detail.get("right", 0),
         "of": repaired.of,
         "passed": repaired.detail.get("passed"),
         "run": state.started.run,
@@ -239,7 +252,8 @@ def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool
     alone = spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/"))
     if alone or "simulator" in named or "simulators" in named:
         return spec
-    ways: tuple[Reads, ...] = ("prose", "steps") if spec.reads == "prose" and spec.votes == 1 else (spec.reads,)
+    both = spec.reads == "prose" and spec.votes == 1 and spec.answers == "prose"
+    ways: tuple[Reads, ...] = ("prose", "steps") if both else (spec.reads,)
     found = [
         (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
         for sat, one in _passed(at_hand, made)
@@ -253,7 +267,9 @@ def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
     """The exam that `model` sits to predict in that run. In steps it is the long form: these were written with the
     short one at hand, so that only the further questions tell what they are worth.
     """
-    asked = {"reasoning": spec.reasoning, "prompts": spec.prompts} if spec.reads == "prose" else {"long": True}
+    asked: dict[str, Any] = {"long": True}
+    if spec.reads == "prose":
+        asked = spec.model_dump(include={"reasoning", "prompts", "answers"})
     return ExamSpec(model=model, reads=spec.reads, **asked)
 
 
@@ -291,6 +307,7 @@ def hashes(spec: ExamSpec) -> dict[str, str]:
     """The hash of the prompt's template, and that of the questions."""
     template = prompts.simulating(prompted(spec, "x"))
     asked = steps.hashes() if spec.reads == "steps" else {template.id: template.hash}
+    asked |= fields.hashes() if spec.answers == "schema" else {}
     return {**asked, "exam": exam.hash_of(spec.questions)}
 
 

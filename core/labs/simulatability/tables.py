@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LAB = "simulatability"
-CHOICES = ("votes", "simulator", "reasoning")
+CHOICES = ("votes", "simulator", "reasoning", "answers")
 """Settings that are ways to measure, and not what is measured."""
 
 SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
@@ -75,7 +75,9 @@ def otherwise(view: AskView) -> Iterator[Otherwise]:
     """The precision by either rules and by fewer of the votes, an odd number from the first on."""
     rows = [row for row in view.counted() if row.simulation and row.answer]
     votes = view.spec.votes if view.spec else 1
-    for rules in RULES:
+    # Paper rules read prose alone.
+    by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)
+    for rules in by:
         asked = [row for row in rows if row.is_question(rules)]
         answers = [getattr(row.answer, rules) for row in asked]
         for number in sorted({*range(1, votes, 2), votes}):

@@ -12,6 +12,7 @@ from core.datasets.items import Loaded, Split
 from core.datasets.own import Columns
 from core.events import Frozen, Rules, Sampling
 from core.lab import MOST_CASES, Case, Spec
+from core.reading.fields import Answers
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
@@ -125,6 +126,13 @@ class AskSpec(Spec):
         title="New questions",
         description="new questions for each explanation (0: 10, for shp 6)",
     )
+    answers: Answers = Field(
+        default="prose",
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: by their fields, as JSON, where the endpoint takes a "
+        "schema",
+        exclude_if=lambda answers: answers == "prose",
+    )
     arms: tuple[Arm, ...] = Field(
         default=("explanation", "none", "question_only"),
         title="Controls of the prediction",
@@ -199,6 +207,10 @@ class AskSpec(Spec):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
         if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
             raise ValueError("In steps only yes-or-no answers are predicted, by repaired rules and with one vote.")
+        if self.answers == "schema" and self.rules == "paper":
+            raise ValueError("Paper rules read prose alone: by them no answer can be asked for by its fields.")
+        if self.answers == "schema" and self.reads == "steps":
+            raise ValueError("The predictor's small steps are asked in prose: answers by their fields have none.")
         if self.given and self.dataset:
             raise ValueError("Given questions are about one question, not about those of a data set.")
         if len(self.generators) > 2:

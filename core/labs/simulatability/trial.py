@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.events import CallFailed, Prompt
 from core.lab import RULES
-from core.labs.simulatability import doubt, metrics, parse, prompts, steps
+from core.labs.simulatability import doubt, fielded, metrics, parse, prompts, steps
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -19,6 +19,7 @@ from core.labs.simulatability.records import (
     Simulation,
 )
 from core.labs.simulatability.tasks import Arm, AskSpec, Starter, explaining, simulating
+from core.reading import fields
 from core.runs.run import Run, together
 
 
@@ -82,11 +83,11 @@ async def _simulate_too(
     """The simulation by one of the further predictors. Where that fails, only theirs is lost."""
     place, who = f"{item}/simulator-{number}", spec.simulators[number - 1]
     try:
-        fields = await _from_explanation(who, spec, question, run, place, item, counterfactual, starter)
+        found = await _from_explanation(who, spec, question, run, place, item, counterfactual, starter)
     except CallFailed as failure:
         run.drop(place, "error", failure.message, trial=item)
     else:
-        run.record(FurtherSimulation(**fields), place, trial=item)
+        run.record(FurtherSimulation(**found), place, trial=item)
 
 
 async def _from_explanation(
@@ -163,7 +164,7 @@ async def _vote(
                 "simulator",
                 prompt,
                 simulator,
-                sampling=simulating(spec.task, spec.votes, spec.seed + vote),
+                sampling=fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt),
                 item=item,
                 trial=trial,
                 repeat=vote,
@@ -172,21 +173,22 @@ async def _vote(
         )
     )
     votes = {
-        rules: tuple(parse.simulation(one.text, task=spec.task, rules=rules) for one in answered) for rules in RULES
+        rules: tuple(fielded.simulation(one.text, prompt.json_schema, spec.task, rules) for one in answered)
+        for rules in RULES
     }
     # Each tie is drawn for itself: one coin for all of a run would decide its precision.
     most: dict[str, str] = {
         rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES
     }
     reply = next(one.text for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
-    fields: dict[str, Any] = {
+    found: dict[str, Any] = {
         "simulator": simulator,
         "calls": tuple(one.call for one in answered),
         "votes": votes["repaired"],
         "votes_paper": votes["paper"],
         **most,
     }
-    return fields, reply
+    return found, fielded.reason(reply, prompt.json_schema)
 
 
 async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str]:
@@ -198,17 +200,19 @@ async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str)
 
 
 async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual) -> Answer:
+    prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await run.ask(
         "answerer",
-        prompts.explain(spec, slots(spec, counterfactual)),
+        prompt,
         spec.model,
-        sampling=explaining(spec.task),
+        sampling=fields.sampling(explaining(spec.task), prompt),
         item=item,
         trial=item,
     )
     method = "posthoc" if spec.method == "forced" else spec.method
-    readings = {rules: parse.answer(answered.text, method=method, task=spec.task, rules=rules) for rules in RULES}
-    explanation = parse.explanation(answered.text, method=method, task=spec.task, rules="repaired")
+    given = answered.text, prompt.json_schema, method, spec.task
+    readings = {rules: fielded.answer(*given, rules) for rules in RULES}
+    explanation = fielded.explanation(*given, "repaired")
     answer = Answer(call=answered.call, explanation=explanation, **readings)
     run.record(answer, item, trial=item)
     return answer

@@ -12,6 +12,7 @@ from core.events import Rules
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
 from core.labs.simulatability.view import COUNTED, AskView, constant_guess, is_reader, made_predictable
+from core.reading import fields
 from core.runs.transcript import Transcript
 
 _BASELINE = {
@@ -132,11 +133,14 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
 
 
 def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
-    """What the baselines got, what is in doubt, what only the explanation made predictable, and who predicted."""
+    """What the baselines got, what is in doubt, what only the explanation made predictable, and who predicted; and how
+    it was asked, where that was not in prose.
+    """
+    asked = fields.said(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
     n = sum(row.outcome(rules) in COUNTED for row in case.counted())
     if not n or case.outcome(rules) in ("waiting", "failed"):
-        return []
-    return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case)]
+        return asked
+    return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
 
 
 def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:

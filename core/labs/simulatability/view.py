@@ -25,6 +25,7 @@ from core.labs.simulatability.records import (
     Simulation,
 )
 from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
+from core.reading import fields
 from core.runs.transcript import CaseLog, Reader
 from core.score import Figure, Score, mean_of_cases
 
@@ -365,6 +366,7 @@ def gain(case: AskView, rules: Rules) -> Score:
     return metrics.gain(with_it, without, answers, rules).over(case.drawn())
 
 
+@fields.none_by_paper
 def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     """Precision and generality under both rules; of several explanations the means over those that have one.
 
