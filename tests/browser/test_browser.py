@@ -116,7 +116,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     again.goto(f"{app.url}/ask?run={run}")
     expect(again.locator(".st-key-verdict")).to_contain_text("predictions")
     expect(again.locator(".st-key-actions")).to_be_visible()
-    assert slow.count == 41, "nothing was asked twice"
+    assert slow.count == 51, "nothing was asked twice"
     again.close()
 
 
@@ -126,7 +126,7 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
     model = scripted.add(Plausible(), delay=0.0)
     run = ask_model(page, app.url, model)
     expect(page.locator(".st-key-actions")).to_be_visible()
-    assert model.count == 41
+    assert model.count == 51
     page.goto(f"{app.url}/case?run={run}&fork=c0001")
     settle(page)
     expect(page.locator(".st-key-fork-begin button")).to_be_disabled()
@@ -143,9 +143,9 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
     expect(page.get_by_text("Open this run")).to_have_count(2)
     # Both stand there before the second has asked all it wants.
     end = time.monotonic() + 60
-    while model.count - 41 < int(least) and time.monotonic() < end:
+    while model.count - 51 < int(least) and time.monotonic() < end:
         page.wait_for_timeout(100)
-    assert 0 < int(least) <= model.count - 41 <= int(most) < 41, "as many as was said before"
+    assert 0 < int(least) <= model.count - 51 <= int(most) < 51, "as many as was said before"
 
 
 def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: ScriptedModel) -> None:
@@ -155,7 +155,7 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     slow.go_on()
     verdict = page.locator(".st-key-verdict")
     expect(verdict).to_contain_text("predicts here, and it failed its exam (4 of 11; guessing gets 4).")
-    assert slow.count == 41 + 11
+    assert slow.count == 51 + 11
     expect(page.locator(".st-key-actions")).to_be_visible()
     page.locator(".st-key-researchers summary").click()
     # Followed, not clicked: a page that is drawn anew at this moment takes a click for none.
@@ -201,7 +201,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     kept = journal.count('"kind":"answered"')
     before = slow.count
     slow.go_on()
-    assert 4 <= kept < 41
+    assert 4 <= kept < 51
     server.start()
     page.goto(f"{server.url}/ask?run={run}")
     expect(page.get_by_text("This run was interrupted")).to_be_visible()
@@ -209,7 +209,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     # At most: the response cache may hold an answer that the journal had no time for.
-    assert 0 < slow.count - before <= 41 - kept, "only what was not answered is asked"
+    assert 0 < slow.count - before <= 51 - kept, "only what was not answered is asked"
 
 
 def test_a_run_of_the_command_line_shows_up_while_one_looks(empty: Server, page: Page) -> None:
