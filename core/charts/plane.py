@@ -70,16 +70,19 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) ->
     styles = [next(colours, LIGHT) if row["chosen"] else LIGHT for row in drawn]
     # What is chosen lies above the others.
     for row, colour in reversed(list(zip(drawn, styles, strict=True))):
-        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
         if row["chosen"] and row["own"] == row["own"]:
+            # Where it lies under its mark a click may hit either, so both tell and lead to the same.
             figure.add_scatter(
                 x=[row["own"]],
                 y=[row["at_y"]],
                 mode="markers",
                 marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": colour}},
-                hoverinfo="skip",
+                customdata=[[row["link"]]],
+                text=[row["text"]],
+                hovertemplate="%{text}<extra></extra>",
                 showlegend=False,
             )
+        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
     up = _ends(drawn)
     _write(figure, drawn, lines, up)
     shared = {"zeroline": False, "fixedrange": True, "tick0": 0}
