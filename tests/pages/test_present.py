@@ -109,7 +109,7 @@ def test_a_run_is_stepped_through_to_what_its_lab_says_of_it(page: Page, name: s
 
 @pytest.mark.parametrize(
     ("at", "place"),
-    [("", "1 of"), ("0", "1 of"), ("x", "1 of"), ("9" * 5000, "1 of"), ("9999", "18 of 18"), ("end", "18")],
+    [("", "1 of"), ("0", "1 of"), ("x", "1 of"), ("9" * 5000, "1 of"), ("9999", "21 of 21"), ("end", "21")],
 )
 def test_any_place_in_the_address_is_a_screen(page: Page, at: str, place: str) -> None:
     app = page("ask", run=listed(home.recordings()).of_lab("simulatability")[0].run, present="1", at=at)
@@ -134,7 +134,8 @@ def test_the_story_says_what_the_journals_say(page: Page) -> None:
     for one, app in zip(chosen, screens[1:4], strict=True):
         lab, log = lab_of(one.run), transcript(read(home.recordings() / f"{one.run}.jsonl").events)
         view = lab.view(log.case(log.only))
-        assert lab.verdict(view)[0].replace("*", "") in words(app).replace("*", "")
+        said = lab.verdict(view)[0] if lab.name != "consistency" else "it still answers positive"
+        assert said.replace("*", "") in words(app).replace("*", "")
     assert "examples, not evidence" in words(screens[4])
 
 

@@ -21,7 +21,7 @@ def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTe
     assert len(sql.examples()) == sum(button.key.startswith("example-") for button in app.button if button.key)
     costs = next(place for place, one in enumerate(sql.examples()) if one.title.startswith("Costs: tokens"))
     app.button(key=f"example-{costs}").click().run()
-    assert not app.exception and "1 row" in words(app)
+    assert not app.exception and "3 rows" in words(app), "the model, and two readers"
     assert in_address(app, "sql") == sql.examples()[costs].sql.strip()
     again = page("query", sql="select lab, count(*) as n from runs group by lab")
     assert "3 rows" in words(again) and len(again.dataframe) == 2

@@ -98,8 +98,9 @@ def _answer(view: AskView, starter: Explanation) -> Slide:
 def _row(view: AskView, row: Row, number: int, active: bool) -> Iterator[Slide]:
     state = state_of(row, active)
     lead = f"New question {number}"
-    if state == "set aside":
-        drop = row.dropped("repaired")
+    drop = row.dropped("repaired")
+    # That it asks nearly the same as an earlier one is known once all are told: what was told of it stays.
+    if state == "set aside" and not (row.answer and drop and drop.reason == "reworded"):
         why = REASONS.get(drop.reason, drop.reason) if drop else ""
         text = row.counterfactual.text if row.counterfactual else drop.detail if drop else ""
         yield Slide(lead, plain(first_sentence(text, QUOTED)), mark=state, words=f"set aside: {plain(why)}")

@@ -30,8 +30,8 @@ def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)
         every = export.rows(store, Filter(recordings=True))
-        some = export.rows(store, Filter(recordings=True, chosen={"outcome": ("misled",)}))
-    assert len(every) == 32 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 6
+        some = export.rows(store, Filter(recordings=True, chosen={"outcome": ("misled all",)}))
+    assert len(every) == 58 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]
         assert row.seed == lines[0]["seed"] and row.lab == lines[0]["lab"]

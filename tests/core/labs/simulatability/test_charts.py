@@ -57,7 +57,7 @@ CASE = pd.DataFrame(
 
 def marks_of(figure: Any) -> dict[str, Any]:
     """The marks by name; strokes and the paper's points have none."""
-    return {trace.name: trace for trace in figure.data if trace.customdata is not None}
+    return {trace.name: trace for trace in figure.data if trace.customdata is not None and trace.name}
 
 
 def test_a_model_and_method_is_one_mark_with_both_intervals_and_its_n() -> None:
