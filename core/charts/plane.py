@@ -70,6 +70,7 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) ->
     styles = [next(colours, LIGHT) if row["chosen"] else LIGHT for row in drawn]
     # What is chosen lies above the others.
     for row, colour in reversed(list(zip(drawn, styles, strict=True))):
+        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
         if row["chosen"] and row["own"] == row["own"]:
             # Where it lies under its mark a click may hit either, so both tell and lead to the same.
             figure.add_scatter(
@@ -82,7 +83,6 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) ->
                 hovertemplate="%{text}<extra></extra>",
                 showlegend=False,
             )
-        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
     up = _ends(drawn)
     _write(figure, drawn, lines, up)
     shared = {"zeroline": False, "fixedrange": True, "tick0": 0}

@@ -91,7 +91,7 @@ def test_a_run_is_presented_by_keyboard_alone(app: Server, screen: Page) -> None
         (
             ("ArrowRight", "It answers yes and says why"),
             ("Space", "Could a penguin jump?"),
-            ("2", "leads the predictor to expect yes"),
+            ("2", "leaves it open"),
             ("Space", "It says no"),
             ("ArrowRight", "jump off a cliff?"),
         ),
@@ -99,16 +99,16 @@ def test_a_run_is_presented_by_keyboard_alone(app: Server, screen: Page) -> None
     ):
         legible(screen)
         press(screen, key, heading, told)
-        expect(counter).to_contain_text(f"{number} of 18")
+        expect(counter).to_contain_text(f"{number} of 21")
     press(screen, "ArrowLeft", heading, "It says no")
     press(screen, "g", counter, "With guessing")
-    press(screen, "Space", heading, "leads the predictor to expect yes")
-    press(screen, "End", heading, "2 of 5 predictions came true")
-    expect(screen.get_by_text("You 1 of 1, the predictor 0 of 1.")).to_be_visible()
+    press(screen, "Space", heading, "leaves it open")
+    press(screen, "End", heading, "None of 2 predictions came true")
+    expect(screen.get_by_text("There is nothing that you and the predictor both predicted")).to_be_visible()
     legible(screen)
     assert screen.url.endswith("&at=end")
     screen.reload()
-    expect(heading).to_contain_text("2 of 5 predictions came true")
+    expect(heading).to_contain_text("None of 2 predictions came true")
     press(screen, "Home", heading, "Can a penguin fly?")
     screen.keyboard.press("Escape")
     expect(screen.locator(".st-key-verdict")).to_be_visible()
