@@ -88,6 +88,8 @@ def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) ->
     picture = page.locator(".st-key-picture-ask-models .js-plotly-plot")
     mark = picture.locator(".scatterlayer .points path").first
     expect(mark).to_be_visible()
+    mark.scroll_into_view_if_needed()
+    settle(page)
     box = mark.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
