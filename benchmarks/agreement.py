@@ -41,10 +41,10 @@ from core.labs.find.agreement import agreement
 from core.labs.find.functions.benchmark import load_strings, string_function
 from core.labs.find.functions.numeric import GRID
 from core.labs.find.interpreters.fit_strings import code_of
-from core.labs.find.sandbox import evaluate
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.simulatability import parse as ask
 from core.labs.simulatability.tasks import Task
+from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
+from core.sandbox.sandbox import evaluate
 
 PHRASINGS = ROOT / "tests" / "data" / "phrasings"
 NOT_READ = "not read"

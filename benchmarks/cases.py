@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from core import entry, home
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from tests.plausible import telling
 from tests.stub_server import StubServer
 

@@ -20,7 +20,7 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import CheckSpec
 from core.models import local
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.transcript import transcript
 
 DATASETS = {
     "imdb": ("sentiment", "imdb"),

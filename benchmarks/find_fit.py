@@ -21,7 +21,7 @@ from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
 from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.interpreters.fit import fit_numeric
-from core.labs.find.sandbox import evaluate
+from core.sandbox.sandbox import evaluate
 
 KINDS = (*SINGLES, "sum", "product", "corrupted", "noised", "mlp")
 

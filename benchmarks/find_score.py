@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import psutil
 
 from core.events import Event
-from core.labs.find import sandbox
 from core.labs.find.functions.base import Category
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.sandbox import sandbox
+from core.transcript import transcript
 
 CODE: dict[Category, str] = {
     "numeric": "import math\n\ndef f(x):\n    return 3 * math.sin(x) + 0.5 * x if x > 0 else 7.0",

@@ -16,10 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.runs.transcript import Transcript
 from core.study import plan
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned
+from core.transcript import Transcript
 from tests.small_lab import LAB
 
 

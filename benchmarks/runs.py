@@ -19,7 +19,7 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.models.catalog import Catalog
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.transcript import transcript
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
 

@@ -15,8 +15,8 @@ from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Event, Frozen, Model, Recorded, Rules
 from core.published import Published, published
-from core.runs.transcript import CaseLog, Transcript
 from core.score import Figure
+from core.transcript import CaseLog, Transcript
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
 

@@ -12,9 +12,9 @@ from pydantic import Field
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
 from core.lab import RULES, Case, First, Lab, Metric, Reading, Spec, Trial
 from core.runs.run import Run
-from core.runs.transcript import CaseLog, Reader
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson
+from core.transcript import CaseLog, Reader
 
 
 class EchoSpec(Spec):

@@ -18,13 +18,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS: list[set[str]] = [
     {"core", "core.events", "core.home", "core.packs", "core.policy", "core.published", "core.statistics"},
-    {"core.confined", "core.text", "core.files", "core.lease", "core.score", "core.runs.transcript"},
+    {"core.confined", "core.text", "core.files", "core.lease", "core.score", "core.transcript"},
     {"core.reading"},
     {"core.charts", "core.datasets", "core.journal", "core.lab"},
     {"core.runs"},
-    {"core.store", "core.models"},
+    {"core.store", "core.models", "core.sandbox"},
     {"core.labs"},
     {"core.study"},
+    {"core.telling"},
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},

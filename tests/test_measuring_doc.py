@@ -14,12 +14,13 @@ from core import statistics
 from core.labs.consistency import mask
 from core.labs.consistency import metrics as check
 from core.labs.consistency import parse as check_parse
-from core.labs.find import evaluate, sandbox
+from core.labs.find import evaluate
 from core.labs.find import parse as find_parse
 from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
 from core.labs.simulatability import metrics as ask
 from core.labs.simulatability import parse as ask_parse
 from core.labs.simulatability.exam import judge
+from core.sandbox import sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")

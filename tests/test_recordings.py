@@ -18,10 +18,10 @@ from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
 from core.labs.simulatability.verdict import sentences as ask_sentences
 from core.runs.recordings import listed
-from core.runs.story import story
-from core.runs.transcript import name_of, transcript
 from core.store import queries
 from core.store.store import Store
+from core.telling.story import story
+from core.transcript import name_of, transcript
 from tests import test_recomputed as recomputed
 from tests.core.labs.consistency import test_verdict_is_true as check_verdict
 from tests.core.labs.find import test_verdict_is_true as probe_verdict

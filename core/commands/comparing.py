@@ -10,9 +10,10 @@ from urllib.parse import parse_qs
 import click
 
 from core.commands.running import DONE, index_of_all
-from core.store import compared_in_words, comparing, shared
+from core.store import comparing, shared
 from core.store.comparing import By
 from core.store.shared import Match, NotComparable
+from core.telling import compared_in_words
 
 
 def add(commands: click.Group) -> None:

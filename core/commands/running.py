@@ -23,10 +23,10 @@ from core.lab import Lab, Prior, Spec, counted, narrated
 from core.runs import prior
 from core.runs.engine import Addition, execute
 from core.runs.run import Resolve
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
+from core.transcript import Transcript, transcript
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""

@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from core import entry, home
 from core.runs.engine import ROOT
 from core.runs.run import complaints
-from core.runs.transcript import Transcript
 from core.study.cluster import Cluster, Made, Task, make, while_wanted
 from core.study.plan import ClusterOf, Planned, Study
+from core.transcript import Transcript
 
 if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster

@@ -9,10 +9,10 @@ import click
 
 from core import entry, home
 from core.commands.running import DONE, Output, index_of_all
-from core.store import methods
 from core.store.index import index
 from core.store.store import Store
-from core.study import plan, report
+from core.study import plan
+from core.telling import methods, report
 
 
 def add(group: click.Group) -> None:

@@ -16,7 +16,6 @@ from core import entry, home
 from core.commands import study_cluster, study_control, study_pack, study_report
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, Output, heed_ctrl_c, into_the_store
 from core.journal import JournalFull
-from core.runs.transcript import Transcript
 from core.study import data, estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.cluster import Cluster
@@ -24,6 +23,7 @@ from core.study.control import MOST_AT_ONCE, want
 from core.study.early import Early
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
+from core.transcript import Transcript
 
 OFF = 5
 """The exit code where a control does not read what it must."""

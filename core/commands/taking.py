@@ -14,14 +14,15 @@ import click
 from core import entry, home, journal
 from core.commands.running import DONE, index_of_all, into_the_store
 from core.lab import Lab
-from core.runs import bundle, document
+from core.runs import bundle
 from core.runs.bundle import BundleRefused
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
-from core.store import listing, methods, sql
+from core.store import listing, sql
 from core.store.filters import Filter
 from core.store.sql import Found
 from core.store.store import QueryRefused
+from core.telling import document, methods
+from core.transcript import Transcript, transcript
 
 _WIDEST = 50
 """Letters of a cell, in a table that is printed."""

@@ -25,9 +25,9 @@ from core.journal import JournalFull, JournalInUse
 from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
 from core.policy import child_environment
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
-from core.runs.transcript import Transcript, name_of
 from core.runs.turns import beside
 from core.score import Figure
+from core.transcript import Transcript, name_of
 
 log = logging.getLogger(__name__)
 

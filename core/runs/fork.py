@@ -14,7 +14,7 @@ from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText
 from core.lab import Lab, Spec
 from core.runs.engine import Addition, execute, given
 from core.runs.run import Resolve
-from core.runs.transcript import shares
+from core.transcript import shares
 
 _Place = tuple[str, str, str, str, int, str]
 

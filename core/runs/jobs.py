@@ -27,10 +27,10 @@ from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
 from core.runs.labels import BY, Kept
 from core.runs.run import Resolve, complaints, recorded
 from core.runs.said import is_shared, kept_path, said_path, shared_path
-from core.runs.transcript import Transcript, ancestors, transcript
 from core.runs.turns import WHOSE
 from core.runs.upgrade import upgraded
 from core.runs.watch import Watch
+from core.transcript import Transcript, ancestors, transcript
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """A model that answers what a run's journal holds, and nothing else; by the run's id and events."""

@@ -16,8 +16,8 @@ from core.runs.fork import Plan
 from core.runs.jobs import Jobs, NoSuchRun, Replaying
 from core.runs.labels import BY, Kept, Label
 from core.runs.run import Resolve
-from core.runs.transcript import Transcript
 from core.runs.watch import Watch
+from core.transcript import Transcript
 
 
 class NotYours(NoSuchRun):

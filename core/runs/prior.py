@@ -13,7 +13,7 @@ from core import home, journal
 from core.events import Event, Finished, Frozen, Recorded, Started
 from core.lab import Lab, Prior, Reads, Spec
 from core.runs.engine import PRIOR, new_id
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 
 Sees = Callable[[str], bool]
 """Whether a run may be looked at, by its id."""

@@ -35,8 +35,8 @@ from core.events import (
 )
 from core.reading import fields
 from core.runs.same import is_same
-from core.runs.transcript import Transcript, ancestors, name_of
 from core.score import Score
+from core.transcript import Transcript, ancestors, name_of
 
 T = TypeVar("T")
 R = TypeVar("R")

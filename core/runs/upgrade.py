@@ -9,7 +9,7 @@ from core.events import Answered, Asked, CallFailed, Dropped, Event, Failed, Fin
 from core.lab import Begun, Lab
 from core.runs.engine import result_of
 from core.runs.run import recorded
-from core.runs.transcript import Transcript, ancestors
+from core.transcript import Transcript, ancestors
 
 Labs = Mapping[str, Lab]
 

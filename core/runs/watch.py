@@ -8,8 +8,8 @@ from pathlib import Path
 from core.events import Event, Started
 from core.journal import Tail
 from core.lab import Lab
-from core.runs.transcript import Transcript, ancestors
 from core.runs.upgrade import upgraded
+from core.transcript import Transcript, ancestors
 
 
 class Watch:

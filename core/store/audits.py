@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from core.events import Rules
 from core.lab import RULES, Judgement, Lab
 from core.runs.labels import Audited
-from core.runs.transcript import name_of
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition
 from core.store.listing import Place
@@ -23,6 +22,7 @@ from core.store.queries import SEEN
 from core.store.shared import ROBOT
 from core.store.store import Store
 from core.store.versions import first_of, versions
+from core.transcript import name_of
 
 UNREAD = "nothing"
 """What stands for a reading that came to nothing, so that it can be right or wrong."""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from core.lab import FACETS, Lab
 from core.runs.labels import Kept, Label
-from core.runs.transcript import name_of
+from core.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

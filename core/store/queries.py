@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
 from core.runs.bundle import IMPORTED
-from core.runs.transcript import ancestors
 from core.store.schema import named
 from core.store.store import Store
+from core.transcript import ancestors
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -28,8 +28,8 @@ from core.events import (
     Started,
 )
 from core.lab import RULES, Begun, Reading, Result, Trial
-from core.runs.transcript import name_of
 from core.store.schema import Table
+from core.transcript import name_of
 
 Row = dict[str, Any]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, ge
 
 from core.events import Frozen
 from core.lab import Lab
-from core.runs.transcript import name_of
+from core.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -25,12 +25,12 @@ from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Prior
 from core.runs import prior
 from core.runs.run import Resolve
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import Making, Outcome, check_budget, left
 from core.study.plan import Planned, Study, run_id
 from core.study.standing import FREE, is_completed, standing
+from core.transcript import Transcript, transcript
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,12 +8,12 @@ from pathlib import Path
 from core import journal
 from core.events import Rules
 from core.lab import Lab
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
 from core.statistics import anytime
 from core.statistics.interval import Interval
 from core.study.plan import MOST_RUNS, Planned, Study
 from core.study.standing import is_completed
+from core.transcript import Transcript, transcript
 
 SHIFT = (
     "A run stops sooner where what came so far lies near 0 or 1, so its mean comes out further from one half than it "

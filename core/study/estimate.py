@@ -24,10 +24,9 @@ from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from core.study import data
 from core.study.early import SHIFT, stopped_early
-from core.study.look import look
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
-from core.study.standing import FREE, Standing, Tokens, busy_rate, standing
+from core.study.standing import FREE, Standing, Tokens, busy_rate, look, standing
 from core.study.tables import measured
 
 LONGEST = 10.0

@@ -15,7 +15,6 @@ from core.lab import Lab, Prior
 from core.runs import prior
 from core.runs.engine import execute
 from core.runs.run import Resolve
-from core.runs.transcript import Transcript
 from core.runs.turns import LEAVE, WHOSE
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
@@ -23,6 +22,7 @@ from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import FREE, is_completed, standing, standings
+from core.transcript import Transcript
 
 LOOK = 1.0
 """Seconds between two looks at what people want of the study."""

@@ -9,10 +9,10 @@ from core import journal
 from core.events import Recorded, Rules
 from core.lab import GUESS, VERDICT, Lab
 from core.runs.labels import BY, Label
-from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.study.cells import Row
 from core.study.plan import Planned, Study
+from core.transcript import transcript
 
 
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:

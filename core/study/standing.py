@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from core import journal
 from core.models.prices import price_of
-from core.study.plan import Planned
+from core.study.plan import MOST_RUNS, Planned, Study
 
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]
 
@@ -168,3 +169,30 @@ def busy_rate(pace: Counter[int]) -> float | None:
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
     """How each run stands, by its name."""
     return {run.id: standing(journal.at(folder, run.id)) for run in runs}
+
+
+def look(study: Study, folder: Path) -> Mapping[str, Standing]:
+    """How each run of the study stands, by its name, as the journals in `folder` have it. What has not changed is
+    not read again.
+    """
+    return {run.id: _now(journal.at(folder, run.id)) for run in study.all}
+
+
+def _now(path: Path) -> Standing:
+    try:
+        file = path.stat()
+    except OSError:
+        return Standing()
+    found = _read(path, file.st_size, file.st_mtime_ns)
+    if found.status == "completed":
+        return found
+    # Who writes can begin or be gone without a line more.
+    if journal.is_written(path):
+        return replace(found, status="running")
+    return replace(found, status="interrupted") if found.status == "running" else found
+
+
+# With those of its controls, so that looking at the largest study again and again finds all of its runs here.
+@lru_cache(maxsize=2 * MOST_RUNS)
+def _read(path: Path, size: int, changed: int) -> Standing:
+    return standing(path)

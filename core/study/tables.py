@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from core import journal
 from core.events import Scored
 from core.lab import Lab
-from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import power_of_pairs
@@ -18,6 +17,7 @@ from core.study.cells import BLANK, Row, cells
 from core.study.early import stopped_early
 from core.study.paired import DIFFERENCES, differences
 from core.study.plan import Planned, Study, TableOf
+from core.transcript import transcript
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,14 +8,13 @@ from contextlib import suppress
 import streamlit as st
 
 from core import entry
-from core.runs import document
-from core.runs.document import Chosen
 from core.runs.jobs import NoSuchRun
 from core.runs.people import Visit
-from core.runs.transcript import Transcript, transcript
-from core.store import methods
 from core.store.listing import Place
 from core.store.store import Store, StoreError
+from core.telling import document, methods
+from core.telling.document import Chosen
+from core.transcript import Transcript, transcript
 from pages.parts import session
 from pages.parts.pace import waits
 

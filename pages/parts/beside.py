@@ -11,7 +11,7 @@ from core import entry
 from core.events import CallFailed
 from core.lab import Lab, Spec
 from core.runs.allowance import TooMuch
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages.parts import models, rooms, session
 from pages.parts.compared import MOST
 from pages.parts.text import plain

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from core.events import LONGEST_ANSWER, Message
-from core.runs.document import tool_calls, turn
-from core.runs.transcript import Call
+from core.telling.document import tool_calls, turn
+from core.transcript import Call
 from pages.parts import borne_out
 from pages.parts.text import plain
 from pages.shell import PAGES

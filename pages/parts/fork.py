@@ -9,7 +9,7 @@ from core.models.prices import cost, price_of
 from core.runs.allowance import TooMuch
 from core.runs.fork import Plan
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Call, Transcript
+from core.transcript import Call, Transcript
 from pages.parts import session
 from pages.parts.models import short
 from pages.parts.pace import waits

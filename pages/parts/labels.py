@@ -9,9 +9,9 @@ import streamlit as st
 from core import entry
 from core.lab import Judgement, Lab, Trial
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.runs.transcript import Transcript, name_of
 from core.store import labels
 from core.store.store import StoreError
+from core.transcript import Transcript, name_of
 from pages.parts import borne_out, rooms, session
 from pages.parts.text import plain, shortened
 

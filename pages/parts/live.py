@@ -11,8 +11,8 @@ from core import entry
 from core.datasets.items import BROKEN, Loaded
 from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript
 from core.runs.watch import Watch
+from core.transcript import Transcript
 from pages.parts import rooms, session
 from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, go_on, stopped

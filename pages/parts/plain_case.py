@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry
 from core.lab import Lab, View, counted
-from core.runs.transcript import Progress, Transcript
+from core.transcript import Progress, Transcript
 from pages.parts.calls import details
 from pages.parts.text import plain
 

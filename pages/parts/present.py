@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.lab import Lab
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages.parts import live, rooms
 from pages.parts.run import named_in_address
 from pages.parts.slides import Slide, against, strip

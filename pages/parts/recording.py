@@ -12,7 +12,7 @@ from core.lab import Lab
 from core.models import fitting
 from core.runs.allowance import TooMuch
 from core.runs.recordings import Recording, listed
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages import shell
 from pages.parts import session
 from pages.parts.text import plain

@@ -11,7 +11,7 @@ from typing import Any
 
 from core import entry
 from core.lab import Lab, Spec
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages.parts import plain_case, slides
 from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short

@@ -14,7 +14,7 @@ from core.runs.allowance import TooMuch
 from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages.parts import along, beside, keep, recording, session
 from pages.parts.text import plain
 from pages.shell import PAGES

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.lab import Lab
 from core.published import figures
-from core.store import export
+from core.telling import export
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -17,10 +17,10 @@ from core.events import Event, Scored
 from core.lab import Lab, Trial
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
-from core.runs.story import story
-from core.runs.transcript import CaseLog, Transcript, name_of, transcript
 from core.store import queries, versions
 from core.store.store import StoreError
+from core.telling.story import story
+from core.transcript import CaseLog, Transcript, name_of, transcript
 from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE, waits

@@ -10,10 +10,11 @@ import streamlit as st
 
 from core.lab import Judged
 from core.statistics import Pair
-from core.store import compared_in_words, listing, shared
+from core.store import listing, shared
 from core.store.comparing import Compared
 from core.store.shared import Asked
 from core.store.store import Store
+from core.telling import compared_in_words
 from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.tables import as_csv

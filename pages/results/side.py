@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from core import entry, policy
 from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript
 from core.text.diff import pieces
+from core.transcript import Transcript
 from pages.parts import live, rooms, session
 from pages.parts.compared import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.pace import PACE

@@ -7,9 +7,10 @@ import io
 import streamlit as st
 
 from core import home
-from core.runs import bundle, document
-from core.store import export, listing
+from core.runs import bundle
+from core.store import listing
 from core.store.filters import Filter
+from core.telling import document, export
 from pages.parts import along, session
 from pages.parts.upload import upload
 from pages.results import facets

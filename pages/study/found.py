@@ -13,14 +13,14 @@ import streamlit as st
 from core import entry, home
 from core.charts import dial
 from core.lab import FACETS
-from core.store import methods
 from core.store.filters import MOST_VALUES, Filter
-from core.study import people, report, tables
+from core.study import people, tables
 from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.paired import DIFFERENCES
 from core.study.plan import Planned, Study
 from core.study.standing import Standing
+from core.telling import methods, report
 from core.text.glossary import on_hover
 from pages.parts import rooms
 from pages.parts.models import short

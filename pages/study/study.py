@@ -11,10 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, home, journal
 from core.study import shelf
 from core.study.background import Going
-from core.study.look import look
 from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
-from core.study.standing import FREE, is_completed
+from core.study.standing import FREE, is_completed, look
 from pages.parts import session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from core.events import Event
 from core.runs.engine import execute
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.attacks.texts import UNITS
 from tests.small_lab import LAB, Echoing, EchoSpec
 

@@ -16,9 +16,9 @@ from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.jobs import Jobs, NoSuchRun
-from core.runs.transcript import transcript
 from core.store import index as indexing
 from core.store.store import Store
+from core.transcript import transcript
 from tests.attacks.journals import damaged, unsealed
 from tests.conftest import WITHOUT_ENCODER
 

@@ -16,7 +16,7 @@ import pytest
 from core.events import LONGEST_ANSWER, ToolCall
 from core.labs.consistency import lexicon
 from core.labs.consistency import parse as check
-from core.labs.find import claimed_and_quoted, sandbox
+from core.labs.find import claimed_and_quoted
 from core.labs.find import parse as probe
 from core.labs.simulatability import parse as ask
 from core.labs.simulatability.reading.parts import is_yes_or_no
@@ -24,6 +24,7 @@ from core.labs.simulatability.tasks import Method, Task
 from core.models import faults
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
+from core.sandbox import sandbox
 from core.text import overlap, quote, reply
 from tests.attacks.texts import SIZES, ladders
 

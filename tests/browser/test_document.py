@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from core.runs import document
+from core.telling import document
 from tests.attacks.pages import ATTACKS, HOSTILE, run_of
 from tests.small_lab import LAB
 

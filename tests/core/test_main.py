@@ -16,8 +16,8 @@ from core import entry, home
 from core.__main__ import main
 from core.events import from_json
 from core.journal import read
-from core.runs.transcript import transcript
 from core.store.store import Store
+from core.transcript import transcript
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer

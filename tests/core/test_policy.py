@@ -183,7 +183,7 @@ def spy(command, *args, **named):
     seen.append((command, named.get("env")))
     return popen(command, *args, **named)
 subprocess.Popen = spy
-from core.labs.find import sandbox
+from core.sandbox import sandbox
 from core.text import embed
 from core.models import local
 from core.runs.engine import commit

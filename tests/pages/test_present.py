@@ -13,8 +13,8 @@ from core.events import Event
 from core.journal import read
 from core.lab import Lab
 from core.runs.recordings import Recording, listed
-from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
+from core.transcript import transcript
 from pages.parts import rooms
 from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, against
 from tests.pages.conftest import in_address, words

@@ -36,8 +36,8 @@ from core.labs.consistency.tasks import (
 )
 from core.reading import fields
 from core.runs.run import Run, together
-from core.runs.transcript import name_of
 from core.text import diff
+from core.transcript import name_of
 
 SESSION = "session"
 """The trial of the third session."""

@@ -9,7 +9,7 @@ from core.labs.consistency import mask, metrics
 from core.labs.consistency.records import MaskControl
 from core.labs.consistency.view import Agreement, CheckView, agreement, lucky, name_of, wrong
 from core.reading import fields
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 
 REWRITTEN = 0.5
 """Of the words changed: more is no longer an edit."""

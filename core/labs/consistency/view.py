@@ -31,8 +31,8 @@ from core.labs.consistency.tasks import (
     in_words,
 )
 from core.reading import fields
-from core.runs.transcript import Call, CaseLog, Reader
 from core.score import Figure, Score
+from core.transcript import Call, CaseLog, Reader
 
 State = Literal["yes", "no", "undecided", "failed", "waiting"]
 Sessions = Literal["first", "explanation", "again"]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from core.events import CallFailed
-from core.labs.find import sandbox
 from core.labs.find.functions.base import FindFunction, UndefinedInput, Value, as_number
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.modules import module
@@ -25,6 +24,7 @@ from core.labs.find.records import Probe
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Run
 from core.runs.turns import beside
+from core.sandbox import sandbox
 from core.text.embed import NoEncoder
 
 LONGEST = 500

@@ -24,12 +24,12 @@ from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.relations import RelationFunction, relations
 from core.labs.find.functions.source import OwnKind
 from core.labs.find.functions.strings import STRING_ATOMS
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
 from core.labs.find.view import ProbeView, view
 from core.models.local import SHIPPED
 from core.runs.engine import execute
-from core.runs.transcript import Transcript, transcript
+from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
+from core.transcript import Transcript, transcript
 
 Rated = tuple[ProbeSpec, Transcript]
 

@@ -20,7 +20,7 @@ from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import relations
 from core.labs.find.named import NoiseTold, noise_told
 from core.labs.find.records import TELL_NOTHING, Prediction
-from core.labs.find.sandbox_lacking import cause, not_runnable
+from core.sandbox.lacking import cause, not_runnable
 from core.statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 
 CHANCE = 1 / 3

@@ -21,8 +21,8 @@ from core.labs.find.records import (
     Wish,
 )
 from core.labs.find.tasks import ProbeSpec
-from core.runs.transcript import CaseLog, Reader
 from core.score import Score
+from core.transcript import CaseLog, Reader
 
 
 @dataclass

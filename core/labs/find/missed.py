@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from core.labs.find.facts import Facts, Interval
 from core.labs.find.findings import Findings
 from core.labs.find.functions.relations import UNDEFINED
-from core.labs.find.sandbox_lacking import not_runnable
 from core.labs.find.verdict import interval, judged, solved
+from core.sandbox.lacking import not_runnable
 
 _QUOTES = 3
 """So many quotations of a kind are named."""

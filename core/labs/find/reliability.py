@@ -20,10 +20,10 @@ from core.labs.find.functions.modules import Backbone, module
 from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
 from core.runs.run import Run
-from core.runs.transcript import CaseLog, Reader, Transcript
 from core.score import Figure, Score, undefined
 from core.text.embed import NoEncoder
 from core.text.templates import load
+from core.transcript import CaseLog, Reader, Transcript
 
 PAPER = {"same": 0.846, "random": 0.079}
 """Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""

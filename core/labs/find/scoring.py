@@ -14,7 +14,7 @@ import numpy as np
 
 from core.events import Frozen, Rules
 from core.lab import RULES
-from core.labs.find import audit, evaluate, named, sandbox, units
+from core.labs.find import audit, evaluate, named, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
 from core.labs.find.exemplars import pairs_for_testing
@@ -37,11 +37,12 @@ from core.labs.find.records import (
     Redrawn,
     Truth,
 )
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE, cause, not_runnable
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.trials import trial_of
 from core.runs.run import Run
 from core.runs.turns import beside
+from core.sandbox import sandbox
+from core.sandbox.lacking import NOT_RUNNABLE, cause, not_runnable
 from core.score import Figure, Score, undefined
 
 _DRAWS = 20

@@ -10,7 +10,7 @@ from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.records import Prediction, UnitTest
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
+from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 
 GRID = "grid"
 """The one trial of a numeric function. Each of its 256 points would be a line of the journal that says nothing by

@@ -14,8 +14,8 @@ from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
 from core.labs.find.missed import headline, missed
 from core.labs.find.verdict import Judgement, Outcome, judge, of_words
-from core.runs.transcript import CaseLog
 from core.score import Figure, Score, mean_of_cases, undefined
+from core.transcript import CaseLog
 
 
 @dataclass

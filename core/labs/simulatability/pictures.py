@@ -13,7 +13,7 @@ from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
 from core.published import Published
-from core.runs.transcript import name_of
+from core.transcript import name_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

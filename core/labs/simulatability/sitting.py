@@ -20,8 +20,8 @@ from core.labs.simulatability.tasks import AskSpec, Reads, simulating
 from core.reading import fields
 from core.reading.fields import Answers
 from core.runs.run import Run
-from core.runs.transcript import CaseLog, Reader, Transcript
 from core.score import Figure, Score
+from core.transcript import CaseLog, Reader, Transcript
 
 CASE = "exam"
 """The one case's id."""

@@ -13,7 +13,7 @@ from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
 from core.labs.simulatability.view import COUNTED, AskView, constant_guess, is_reader, made_predictable
 from core.reading import fields
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 
 _BASELINE = {
     "question_only": "the question alone",

@@ -26,8 +26,8 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.reading import fields
-from core.runs.transcript import CaseLog, Reader
 from core.score import Figure, Score, mean_of_cases
+from core.transcript import CaseLog, Reader
 
 Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
 """*misled all*: several predicted, all the same, and it did not come true."""

@@ -11,9 +11,9 @@ from core.events import Scored
 from core.labs.consistency import verdict as words
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
-from core.runs.transcript import Transcript
 from core.score import is_thin
 from core.text.glossary import on_hover
+from core.transcript import Transcript
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import STATES, TILES, WORDS, grid

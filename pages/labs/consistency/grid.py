@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.labs.consistency.tasks import in_words
 from core.labs.consistency.view import State, agreement, name_of
-from core.runs.transcript import Progress
+from core.transcript import Progress
 from pages.parts.tiles import LOOKS, Look
 from pages.parts.tiles import State as Mark
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.consistency import draw, form, methods, slides
 from pages.labs.consistency.side import SIDE

@@ -8,8 +8,8 @@ import streamlit as st
 
 from core.labs.consistency import metrics
 from core.labs.consistency.view import CheckView, Sessions
-from core.runs.transcript import Call
 from core.text import diff
+from core.transcript import Call
 from pages.parts.calls import details
 from pages.parts.text import difference, masked, plain, tinted
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
-from core.runs.transcript import Transcript
-from core.runs.transcript import name_of as record_name
+from core.transcript import Transcript
+from core.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import TILES, WORDS
 from pages.parts import plain_case, session

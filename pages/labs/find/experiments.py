@@ -9,7 +9,7 @@ from core.labs.find.records import Exchange, Probe
 from core.labs.find.tasks import BY_MODEL, NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.errors import NoToolCalls
-from core.runs.transcript import Call
+from core.transcript import Call
 from pages.labs.find.calls import calls_made
 from pages.labs.find.pictures import bars, picture
 from pages.parts.calls import inspector

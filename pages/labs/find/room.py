@@ -8,7 +8,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.view import ProbeView
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
 from pages.labs.find import form, methods, slides, turn

@@ -10,9 +10,9 @@ from core.labs.find.agreement import ABSOLUTE, RELATIVE
 from core.labs.find.facts import Facts
 from core.labs.find.missed import headline, missed
 from core.labs.find.records import Fidelity, Prediction, UnitTest
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE, not_runnable
 from core.labs.find.verdict import judge, of_words, solved
 from core.labs.find.view import ProbeView
+from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 from core.score import Score
 from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
 from pages.parts.calls import inspector

@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.labs.find.functions.own import as_code, trouble
 from core.labs.find.records import Submission, Wish
-from core.labs.find.sandbox_lacking import cause
 from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
+from core.sandbox.lacking import cause
 from core.text.templates import load
 from pages.labs.find.calls import calls_made
 from pages.labs.find.experiments import carried_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.labs.find.reliability import ReliabilityView, Report
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages.labs.reliability.draw import draw
 from pages.parts import session
 from pages.parts.rooms import Room

@@ -13,7 +13,7 @@ from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
-from core.runs.transcript import Transcript
+from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods, slides

@@ -10,9 +10,9 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import ONE
 from core.labs.simulatability.view import AskView, Row
-from core.runs.transcript import Call
 from core.text.overlap import mark, shared_words
 from core.text.quote import first_sentence
+from core.transcript import Call
 from pages.parts.calls import inspector
 from pages.parts.text import marked, numbered, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor

@@ -20,9 +20,9 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.noisy import ERROR, Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.worthless import KINDS, Worthless, worthless
-from core.runs.transcript import transcript
 from core.study import tables
 from core.text.phrased import ANSWERS, GUESSES, phrased
+from core.transcript import transcript
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.runs import document
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
+from core.telling import document
+from core.transcript import Transcript, transcript
 from tests.attacks.pages import ATTACKS, run_of
 from tests.small_lab import LAB
 

@@ -11,7 +11,7 @@ from core.events import Answered, Asked, CallFailed, Event, Started
 from core.lab import MOST_CASES, BadInput, Lab
 from core.runs.engine import Addition, execute, new_id
 from core.runs.run import bounded, together
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 

@@ -18,8 +18,8 @@ from core.runs.engine import Addition
 from core.runs.jobs import Jobs, NoSuchRun, status
 from core.runs.run import failed
 from core.runs.said import said_path
-from core.runs.transcript import transcript
 from core.runs.turns import WHOSE
+from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 Make = Callable[..., Jobs]

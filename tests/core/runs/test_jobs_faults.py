@@ -18,7 +18,7 @@ from core.runs import jobs as module
 from core.runs.allowance import TooMuch
 from core.runs.jobs import Jobs, NewerRun, NoSuchRun, status
 from core.runs.said import said_path, shared_path
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 OLD = Path(__file__).resolve().parents[2] / "data" / "journals_1"

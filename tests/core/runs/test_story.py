@@ -16,8 +16,8 @@ from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.lab import first as ask
 from core.models.catalog import Catalog
 from core.runs.engine import execute
-from core.runs.story import story
-from core.runs.transcript import name_of, transcript
+from core.telling.story import story
+from core.transcript import name_of, transcript
 
 FIRST = {"simulatability": ask, "consistency": check, "find": probe}
 ORDER = [name_of(record) for record in ASK.records]

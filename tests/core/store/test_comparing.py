@@ -15,11 +15,12 @@ from core import home
 from core.__main__ import main
 from core.events import Event, Recorded
 from core.labs.consistency.lab import LAB as CHECK
-from core.store import compared_in_words, comparing, shared
+from core.store import comparing, shared
 from core.store.comparing import Compared
 from core.store.index import index
 from core.store.shared import NotComparable
 from core.store.store import Store
+from core.telling import compared_in_words
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 from tests.core.store.store_events import asked as a_call
 

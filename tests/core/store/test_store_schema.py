@@ -16,10 +16,10 @@ from store_events import LABS, WALK, LongWalk, at, walking, whole_run, write
 from core.events import Frozen, Recorded, Started
 from core.lab import Lab
 from core.labs.simulatability.lab import LAB as ASK
-from core.runs.transcript import name_of
 from core.store import schema
 from core.store.index import index
 from core.store.store import Store, StoreUnusable
+from core.transcript import name_of
 
 OLD_TABLES = Path(__file__).resolve().parents[2] / "data" / "store_5.sql"
 

@@ -10,10 +10,11 @@ from urllib.parse import parse_qs
 import pytest
 
 from core.labs.simulatability.lab import LAB as ASK
-from core.store import comparing, export, figures, listing, versions
+from core.store import comparing, figures, listing, versions
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
+from core.telling import export
 from tests.core.store.store_events import LABS, started, write
 from tests.core.store.store_events import whole_run as events_of
 from tests.core.store.test_comparing import BAD, GOOD, UNREAD, asked, same

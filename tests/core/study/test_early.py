@@ -14,10 +14,10 @@ import pytest
 
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal
-from core.runs.transcript import Transcript, transcript
 from core.statistics import anytime
 from core.study.early import SHIFT, Early, stopped_early
 from core.study.plan import parse
+from core.transcript import Transcript, transcript
 from tests.small_lab import LAB
 
 BEGUN = Started(run="r", lab="echo", spec={}, seed=0)

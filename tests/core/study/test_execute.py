@@ -13,11 +13,11 @@ from core.events import Answer, CallFailed, Model, OnText, OutOfReach, Request
 from core.journal import Journal, read
 from core.models import prices
 from core.models.errors import OutsideWorld
-from core.runs.transcript import Transcript
 from core.study import execute
 from core.study.control import want
 from core.study.execute import TRIES, Making, Outcome
 from core.study.plan import BadStudy, Planned, Study, parse
+from core.transcript import Transcript
 from tests.small_lab import LAB, Echoing
 
 LABS = {"echo": LAB}

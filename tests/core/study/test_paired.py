@@ -8,9 +8,9 @@ import pandas as pd
 from pytest import approx
 
 from core.labs.simulatability.lab import LAB as ASK
-from core.study import report
 from core.study.cells import BLANK, cells
 from core.study.paired import DIFFERENCES, MOST, differences
+from core.telling import report
 from pages.study.words import finding
 
 

@@ -14,10 +14,10 @@ from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.records import Simulation
 from core.runs.labels import BY, Label
-from core.runs.transcript import transcript
 from core.study import named, tables
 from core.study.plan import Study
 from core.study.plan import read as study_of
+from core.transcript import transcript
 
 STUDY = """
 lab = "ask"

@@ -19,7 +19,6 @@ from core.__main__ import main
 from core.events import Answered, Asked, Dropped, Message, Request
 from core.journal import JournalFull, read
 from core.models import prices
-from core.runs.transcript import Call, Transcript
 from core.runs.turns import WHOSE
 from core.study import tables
 from core.study.control import MOST_AT_ONCE, Wanted, want, wanted
@@ -27,6 +26,7 @@ from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
 from core.study.plan import read as study_of
 from core.study.progress import progress
+from core.transcript import Call, Transcript
 from tests.core.study.killing import steady
 from tests.core.study.test_study import printed, written
 from tests.stub_server import Fault, StubServer

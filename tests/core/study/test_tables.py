@@ -14,13 +14,13 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.tables import otherwise
-from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
 from core.statistics import difference_of_pairs, wilson
 from core.study import multiverse, named
 from core.study.cells import cells
 from core.study.plan import BadStudy
 from core.study.plan import read as study_of
+from core.transcript import transcript
 from tests.attacks.pages import ATTACKS
 from tests.core.runs.test_document import Page
 

@@ -10,11 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from core.events import Frozen
+from core.sandbox.sandbox import Value as Value
 
 Category = Literal["numeric", "strings", "entities", "relations"]
-
-Value = float | complex | str
-"""What goes into a function or comes out: a number, or a text. NaN is a number that is not defined."""
 
 
 class UndefinedInput(ValueError):

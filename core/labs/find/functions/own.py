@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.labs.find import sandbox
 from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, Value, as_number, read_number
+from core.sandbox import sandbox
 
 TRIED: dict[str, tuple[float | str, ...]] = {
     "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),

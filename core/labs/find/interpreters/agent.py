@@ -15,15 +15,16 @@ from typing import NamedTuple
 
 from core.events import Answered, Message, Prompt
 from core.lab import RULES
-from core.labs.find import parse, prompts, sandbox
+from core.labs.find import parse, prompts
 from core.labs.find.box import Box
 from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.records import Exchange, Probe
-from core.labs.find.sandbox_lacking import cause
 from core.labs.find.tasks import MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.runs.run import Run
 from core.runs.turns import beside
+from core.sandbox import sandbox
+from core.sandbox.lacking import cause
 
 IDLE = 3
 """Messages in a row that ask for nothing; after these it is asked to conclude."""

@@ -14,7 +14,7 @@ from core.labs.consistency.tasks import CheckSpec
 from core.labs.consistency.view import CheckView
 from core.models.catalog import Catalog
 from core.runs.engine import execute
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.stub_server import StubServer
 
 HONEST, DECOY = "control/honest-lexicon", "control/decoy-lexicon"

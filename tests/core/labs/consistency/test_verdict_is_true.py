@@ -39,8 +39,8 @@ from core.labs.consistency.tasks import Check, CheckSpec, checks_of
 from core.labs.consistency.vacuous import ANY_WORDS, REASONS, TURNS, UNTRIED
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView
-from core.runs.transcript import CaseLog, Place
 from core.score import Score
+from core.transcript import CaseLog, Place
 
 LABELS = {
     "sentiment": ("positive", "negative", "neutral", "unknown", None),

@@ -14,7 +14,7 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.catalog import Catalog
 from core.runs.engine import Addition, execute
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.stub_server import Calls, StubServer
 
 BOTH = ("paper", "repaired")

@@ -15,10 +15,10 @@ from core.labs.find import box as module
 from core.labs.find.box import Box, real, written
 from core.labs.find.lab import LAB
 from core.labs.find.records import Probe
-from core.labs.find.sandbox import evaluate
 from core.labs.find.tasks import ProbeSpec
 from core.runs.engine import execute
 from core.runs.run import Run
+from core.sandbox.sandbox import evaluate
 
 DRAWS = "import random\ndef f(x):\n    return x + random.random()"
 

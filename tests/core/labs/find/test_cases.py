@@ -20,8 +20,8 @@ from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
 from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import scores
 from core.runs.engine import Addition
-from core.runs.transcript import Transcript, transcript
 from core.runs.upgrade import upgraded
+from core.transcript import Transcript, transcript
 from tests.core.labs.find.playing import BOTH, CONCLUSION, play, run, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
 

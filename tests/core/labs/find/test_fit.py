@@ -16,7 +16,7 @@ from core.labs.find.interpreters.fit import BUDGET, fit_numeric
 from core.labs.find.interpreters.fit_strings import code_of, fit_string
 from core.labs.find.named import claimed_noise, noise_identified
 from core.labs.find.parse import interpretation
-from core.labs.find.sandbox import evaluate
+from core.sandbox.sandbox import evaluate
 
 
 def scored(f: NumericFunction, seed: int = 0):

@@ -9,11 +9,11 @@ import pytest
 
 from core.labs.find.functions.source import by_id, drawn
 from core.labs.find.missed import missed
-from core.labs.find.sandbox_lacking import NOT_RUNNABLE
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.units import shown, triplets
 from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import ProbeView, scores
+from core.sandbox.lacking import NOT_RUNNABLE
 from core.statistics import wilson
 from tests.core.labs.find.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer

@@ -13,7 +13,7 @@ from core.labs.find.missed import missed
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.verdict import verdict
 from core.models import local
-from core.runs.transcript import transcript
+from core.transcript import transcript
 from tests.core.labs.find.playing import BOTH, failures, play
 
 

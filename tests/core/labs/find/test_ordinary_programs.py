@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from core.events import Rules
-from core.labs.find.sandbox import evaluate
-from core.labs.find.sandbox_rewriting import names_numbers, rewritten
-from core.labs.find.sandbox_scipy import DISTRIBUTIONS, SPECIAL
+from core.sandbox.lent_scipy import DISTRIBUTIONS, SPECIAL
+from core.sandbox.rewriting import names_numbers, rewritten
+from core.sandbox.sandbox import evaluate
 
 PROGRAMS = tomllib.loads((Path(__file__).parents[3] / "data/programs.toml").read_text(encoding="utf-8"))
 INPUTS: dict[str, list[Any]] = {

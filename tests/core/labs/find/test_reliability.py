@@ -16,7 +16,7 @@ from core.labs.find.functions.entities import concepts
 from core.labs.find.reliability import LAB, ReliabilitySpec, Report, sample, softmax, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.transcript import transcript
 from tests.stub_server import Fault, StubServer
 
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from core.events import Rules
-from core.labs.find import sandbox
-from core.labs.find.sandbox import evaluate
-from core.labs.find.sandbox_lacking import marked, not_runnable
+from core.sandbox import sandbox
+from core.sandbox.lacking import marked, not_runnable
+from core.sandbox.sandbox import evaluate
 from tests.core.labs.find.hostile import HOSTILE, LENT
 
 

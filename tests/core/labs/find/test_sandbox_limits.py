@@ -14,9 +14,9 @@ import psutil
 import pydantic_monty
 import pytest
 
-from core.labs.find import sandbox, sandbox_modules, sandbox_process
-from core.labs.find.sandbox import Result, evaluate
 from core.runs.turns import WHOSE, beside
+from core.sandbox import modules, process, sandbox
+from core.sandbox.sandbox import Result, evaluate
 
 
 def error_of(result: Result) -> str:
@@ -66,7 +66,7 @@ def test_what_is_lent_ends_at_its_limits() -> None:
 
 def test_whole_numbers_that_numpy_would_count_without_bound_are_floats() -> None:
     for number, kind in ((2**53 - 1, int), (1 - 2**53, int), (2**53, float), (-(2**53), float), (10**30, float)):
-        assert type(sandbox_modules.safe_argument(number)) is kind
+        assert type(modules.safe_argument(number)) is kind
 
 
 def deep(calls: int) -> str:
@@ -74,8 +74,8 @@ def deep(calls: int) -> str:
 
 
 def test_recursion_ends_at_its_depth() -> None:
-    assert evaluate(deep(sandbox_process.DEPTH - 20), [1.0]).values == (180.0,)
-    assert error_of(evaluate(deep(sandbox_process.DEPTH + 1), [1.0])).startswith("RecursionError")
+    assert evaluate(deep(process.DEPTH - 20), [1.0]).values == (180.0,)
+    assert error_of(evaluate(deep(process.DEPTH + 1), [1.0])).startswith("RecursionError")
 
 
 def calling(times: int) -> str:
@@ -116,7 +116,7 @@ def carried_out(code: str, seconds: float) -> object:
     """By itself: without the app's deadline, which ends whatever a limit here let through."""
     with pydantic_monty.Monty() as pool:
         limits = {"seconds": seconds, "memory": sandbox.MEMORY, "calls": sandbox.CALLS, "seed": 0}
-        return sandbox_process.run(pool, code, "f", [1.0], **limits)
+        return process.run(pool, code, "f", [1.0], **limits)
 
 
 def test_a_program_that_computes_is_stopped_after_its_seconds() -> None:
@@ -134,7 +134,7 @@ def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyP
         time.sleep(0.05)
         return 0.5
 
-    monkeypatch.setitem(sandbox_modules.DRAWS, "rand", slow)
+    monkeypatch.setitem(modules.DRAWS, "rand", slow)
     code = "import numpy as np\ndef f(x):\n    for k in range(60):\n        np.random.rand()\n    return 1"
     assert carried_out(code, 0.1) == [(None, "TimeoutError: time limit exceeded")]
     assert 1 <= len(calls) < 10
@@ -153,9 +153,10 @@ def test_no_more_decimals_than_a_number_can_have(call: str) -> None:
 
 SLOW = """
 import time
-from core.labs.find import sandbox_modules, sandbox_process
-sandbox_modules._functions()["round"] = lambda *args: time.sleep(60)
-sandbox_process.main()
+from core.sandbox import modules
+from core.sandbox import process
+modules._functions()["round"] = lambda *args: time.sleep(60)
+process.main()
 """
 
 
@@ -178,9 +179,9 @@ def test_one_deadline_holds_over_whatever_a_program_does(monkeypatch: pytest.Mon
 
 def test_a_process_that_died_while_it_waited_fails_no_program() -> None:
     assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
-    for process in sandbox._free:
-        process._process.kill()
-        process._process.wait()
+    for waiting in sandbox._free:
+        waiting._process.kill()
+        waiting._process.wait()
     assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
 
 
@@ -224,9 +225,7 @@ def test_a_program_that_gives_itself_outcomes_gets_none(meddling: str) -> None:
 def test_what_is_longer_than_allowed_is_not_given_back() -> None:
     assert evaluate("def f(x):\n    return 'x' * 10000", [1.0]).values == ("x" * 10_000,)
     assert error_of(evaluate("def f(x):\n    return 'x' * 10001", [1.0])) == "the text returned is too long"
-    assert (
-        len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == sandbox_process.LONGEST_MESSAGE
-    )
+    assert len(error_of(evaluate("def f(x):\n    raise ValueError('x' * 2000)", [1.0]))) == process.LONGEST_MESSAGE
 
 
 def test_a_whole_number_beyond_all_floats_is_no_value() -> None:
@@ -271,7 +270,7 @@ def test_a_program_that_works_or_not_says_how_long_it_took(code: str) -> None:
 
 
 ENDLESS = """
-from core.labs.find import sandbox
+from core.sandbox import sandbox
 sandbox.evaluate("def f(x):\\n    return x", [1.0])
 print("ready", flush=True)
 sandbox.evaluate("def f(x):\\n    while True:\\n        pass", [1.0], seconds=60)
@@ -280,7 +279,7 @@ sandbox.evaluate("def f(x):\\n    while True:\\n        pass", [1.0], seconds=60
 
 def test_what_runs_a_program_dies_with_the_app() -> None:
     """However that dies: nothing of it is left to tell anyone."""
-    root = Path(sandbox.__file__).parents[3]
+    root = Path(sandbox.__file__).parents[2]
     app = subprocess.Popen([sys.executable, "-c", ENDLESS], cwd=root, stdout=subprocess.PIPE)
     assert app.stdout is not None and app.stdout.readline() == b"ready\n"
     started = psutil.Process(app.pid).children(recursive=True)
@@ -319,13 +318,13 @@ def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> 
 
 def test_what_we_put_before_a_program_is_not_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine to get ready may take longer than a program may."""
-    lent = sandbox_process.lent_modules
+    lent = process.lent_modules
 
     def slowly(*args: Any) -> Any:
         modules = lent(*args)
         time.sleep(0.6)
         return modules
 
-    monkeypatch.setattr(sandbox_process, "lent_modules", slowly)
+    monkeypatch.setattr(process, "lent_modules", slowly)
     code = "import numpy as np\ndef f(x):\n    return float(np.sin(x) * 0 + 1)"
     assert carried_out(code, 0.5) == [(1.0, None)]

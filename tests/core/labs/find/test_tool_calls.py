@@ -12,7 +12,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.tasks import ProbeSpec
 from core.models.replay import Replay
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.transcript import transcript
 from tests.core.labs.find.playing import CONCLUSION, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Calls, Fault, StubServer
 

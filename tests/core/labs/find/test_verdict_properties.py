@@ -16,9 +16,9 @@ from core.labs.find.records import Audit, Estimate, Interpretation, Prediction, 
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.verdict import judge, of_words
 from core.labs.find.view import ProbeView
-from core.runs.transcript import CaseLog, Place
 from core.score import Score, undefined
 from core.statistics import wilson
+from core.transcript import CaseLog, Place
 from tests.core.labs.find.playing import BOTH
 from tests.core.labs.find.test_verdict_is_true import CODE, NOTED, SAID, Counted, held
 

@@ -20,8 +20,8 @@ from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.view import AskView, view
 from core.runs import prior
 from core.runs.jobs import Jobs
-from core.runs.transcript import Transcript, transcript
 from core.text.templates import load
+from core.transcript import Transcript, transcript
 from tests.plausible import Plausible, prompt_of
 from tests.stub_server import Fault, StubServer
 

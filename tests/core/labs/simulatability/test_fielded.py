@@ -20,9 +20,9 @@ from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import notes
 from core.models import local
 from core.reading import fields
-from core.runs.document import html, of_run
 from core.runs.engine import execute
-from core.runs.transcript import transcript
+from core.telling.document import html, of_run
+from core.transcript import transcript
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer

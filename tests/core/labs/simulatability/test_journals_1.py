@@ -12,8 +12,8 @@ from core import journal
 from core.labs.simulatability.lab import LAB, READER
 from core.labs.simulatability.verdict import headline
 from core.labs.simulatability.view import scores, view
-from core.runs.transcript import transcript
 from core.runs.upgrade import upgraded
+from core.transcript import transcript
 
 KEPT = Path(__file__).resolve().parents[3] / "data" / "journals_1"
 EXPECTED: dict[str, dict[str, Any]] = {

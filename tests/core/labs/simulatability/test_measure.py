@@ -27,7 +27,7 @@ from core.models import local
 from core.models.catalog import Catalog
 from core.runs.engine import Addition, execute
 from core.runs.run import recorded
-from core.runs.transcript import Transcript, transcript
+from core.transcript import Transcript, transcript
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 

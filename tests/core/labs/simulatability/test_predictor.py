@@ -20,9 +20,9 @@ from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models.local import SHIPPED
 from core.runs import prior
-from core.runs.transcript import transcript
 from core.study import estimate
 from core.study.plan import read as study_of
+from core.transcript import transcript
 from tests.core.labs.simulatability.test_exam import examinations, in_exam, kept, knowing, of
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer

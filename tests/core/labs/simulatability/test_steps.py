@@ -17,8 +17,8 @@ from core.labs.simulatability.exam import ExamQuestion, judge
 from core.labs.simulatability.records import ExamGuess
 from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, asks
-from core.runs.transcript import transcript
 from core.text.templates import load
+from core.transcript import transcript
 from tests.core.labs.simulatability.test_exam import examinations, kept, of, stub
 from tests.plausible import Plausible
 from tests.stub_server import StubServer

@@ -27,7 +27,7 @@ from core.labs.simulatability.records import (
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import colour, headline, sentences
 from core.labs.simulatability.view import AskView, Row
-from core.runs.transcript import CaseLog, Place
+from core.transcript import CaseLog, Place
 
 GUESSES = ("yes", "no", "unknown", "neither")
 SAID = ("yes", "no", "neither")

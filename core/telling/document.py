@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.events import LONGEST_ANSWER, Message, Scored, ToolCall
 from core.lab import Lab, Reading, Trial
-from core.runs.transcript import Call, CaseLog, Transcript
+from core.transcript import Call, CaseLog, Transcript
 
 if TYPE_CHECKING:
     from jinja2 import Template

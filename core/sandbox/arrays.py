@@ -1,6 +1,6 @@
 """Rows of numbers as they are inside the sandbox, with numpy's arithmetic, in monty's Python and under its limits.
 
-What makes such a row, and what else numpy does with it, asks the lent functions of `sandbox_modules`; `sandbox_numpy`
+What makes such a row, and what else numpy does with it, asks the lent functions of `modules`; `lent_numpy`
 is the rest.
 """
 

@@ -2,8 +2,8 @@
 
 The worker knows no files, no network and no modules but monty's own and those lent to it: parts of `numpy`, `scipy`,
 `cmath` and `string`, allow-lists of functions on numbers and short lists. What it calls of these is carried out in a
-process beside the app (`sandbox_process`), which also puts into monty's words what monty does not know
-(`sandbox_rewriting`). Time, memory, depth of recursion, printed output and calls of lent functions are
+process beside the app (`process`), which also puts into monty's words what monty does not know
+(`rewriting`). Time, memory, depth of recursion, printed output and calls of lent functions are
 bounded, and one deadline bounds it all. Nothing that such a program does raises here: what went wrong is part of the
 result.
 """
@@ -27,14 +27,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.events import Rules
-from core.labs.find import sandbox_process
-from core.labs.find.functions.base import Value
-from core.labs.find.sandbox_lacking import marked
-from core.labs.find.sandbox_process import Outcome
-from core.labs.find.sandbox_rewriting import names_numbers
 from core.policy import child_environment
 from core.runs.turns import Turns
+from core.sandbox import process
+from core.sandbox.lacking import marked
+from core.sandbox.process import Outcome
+from core.sandbox.rewriting import names_numbers
 
+Value = float | complex | str
+"""What goes into a program or comes out: a number, or a text. NaN is a number that is not defined."""
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
 GRACE = 1.0
@@ -51,7 +52,7 @@ _NUMBERS = "import numpy\nimport numpy as np\n"
 
 TIMED_OUT = "TimeoutError: time limit exceeded"
 
-COMMAND = [sys.executable, "-m", sandbox_process.__name__]
+COMMAND = [sys.executable, "-m", process.__name__]
 
 _LONGEST_LINE = 64 * 1024 * 1024
 """Bytes of a line of outcomes: 256 texts of the longest, each character escaped, are 16 MB."""
@@ -64,7 +65,7 @@ class Result(NamedTuple):
     """What a program gave, input by input. `values[k]` is None exactly where `errors[k]` is not.
 
     `error` says why nothing could be evaluated at all, None otherwise; `function` is the name of the tested function.
-    Errors for want of what Python has and the sandbox has not are marked (`sandbox_lacking.not_runnable`).
+    Errors for want of what Python has and the sandbox has not are marked (`lacking.not_runnable`).
     """
 
     values: tuple[Value | None, ...]
@@ -169,12 +170,12 @@ def _idle() -> _Process | None:
 
 
 class _Process:
-    """A `sandbox_process`, for one program at a time."""
+    """A `process`, for one program at a time."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603  our own module
             COMMAND,
-            cwd=Path(__file__).resolve().parents[3],
+            cwd=Path(__file__).resolve().parents[2],
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -203,7 +204,7 @@ class _Process:
             self._process.stdin.write(json.dumps(program).encode() + b"\n")
             self._process.stdin.flush()
             line = self._line(seconds)
-            return sandbox_process.read(line)
+            return process.read(line)
         except (OSError, ValueError, RecursionError):
             self.end()
             late = time.monotonic() - began >= seconds

@@ -6,7 +6,7 @@ never ends is stopped like any other code.
 
 from __future__ import annotations
 
-from core.labs.find.sandbox_arrays import ARRAYS
+from core.sandbox.arrays import ARRAYS
 
 NUMBERS = (
     ARRAYS

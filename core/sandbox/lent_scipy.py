@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.sandbox.names import NAMED
+
 Row = NDArray[Any]
 
-SPECIAL = (
-    *("erf", "erfc", "erfinv", "expit", "logit", "gamma", "gammaln", "beta", "betaln", "digamma", "psi", "j0", "j1"),
-    *("y0", "y1", "i0", "i1", "k0", "k1", "exp1", "log1p", "expm1", "cbrt", "exp10", "exp2", "xlogy", "entr", "ndtr"),
-    *("ndtri", "sinc", "comb", "factorial", "binom", "log_ndtr", "rgamma", "softmax", "logsumexp"),
-)
+SPECIAL = NAMED["special"]
 SIGNAL = ("square", "sawtooth")
 
 

@@ -1,7 +1,7 @@
 """The process beside the app in which model-written code is carried out, one program after the other.
 
-Run as a script by `core.labs.find.sandbox`. The code itself runs in a worker process of monty's; what is lent to it
-(`sandbox_modules`) is called here, so that nothing a program asks of numpy can hold the app. A line of JSON on standard
+Run as a script by `core.sandbox.sandbox`. The code itself runs in a worker process of monty's; what is lent to it
+(`modules`) is called here, so that nothing a program asks of numpy can hold the app. A line of JSON on standard
 input is a program, a line on standard output its outcomes. When standard input ends, this process ends with all it
 started: at the latest when the app does, however that happens.
 """
@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from core.labs.find import sandbox_helpers, sandbox_numpy
-from core.labs.find.sandbox_modules import lent_modules, of_array
-from core.labs.find.sandbox_rewriting import rewritten
+from core.sandbox import helpers, lent_numpy
+from core.sandbox.modules import lent_modules, of_array
+from core.sandbox.rewriting import rewritten
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, ResourceLimits
@@ -115,9 +115,9 @@ def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) 
     with pool.checkout(
         limits=_limits(seconds, memory, calls), external_modules=lent_modules(lambda: False, 0)
     ) as session:
-        session.feed_run(_SEEDING + sandbox_helpers.TEXTS)
+        session.feed_run(_SEEDING + helpers.TEXTS)
         if numbers:
-            session.feed_run(sandbox_numpy.NUMBERS)
+            session.feed_run(lent_numpy.NUMBERS)
         return session.dump()
 
 

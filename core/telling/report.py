@@ -14,16 +14,16 @@ from typing import Any
 
 from core import journal
 from core.lab import Lab, is_offered
-from core.runs import document
-from core.runs.document import Chosen
-from core.runs.transcript import Transcript, shares
 from core.runs.upgrade import upgraded
 from core.statistics import FEW
-from core.study import forest, multiverse, tables
+from core.study import multiverse, tables
 from core.study.cells import Row
 from core.study.early import SHIFT
 from core.study.plan import Planned, Study
 from core.study.standing import Standing, Tokens, standings
+from core.telling import document, forest
+from core.telling.document import Chosen
+from core.transcript import Transcript, shares
 
 PER_CELL = 3
 """Cases that are shown of one cell."""
@@ -34,7 +34,7 @@ Place = tuple[str, str]
 
 def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[str]) -> bytes:
     """The report of what the journals in `folder` hold of the study. `methods` are the paragraphs on how its runs were
-    made (`core.store.methods`).
+    made (`core.telling.methods`).
     """
     stand = standings(study.all, folder)
     frame = tables.measured(study, labs, folder)

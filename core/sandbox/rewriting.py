@@ -1,7 +1,7 @@
 """Model-written code in the Python that monty knows.
 
 Monty has no numpy arrays, no `str.translate`, no `del`, no generators, no methods as values. What a program writes in
-these words is put into others that mean the same, which `sandbox_helpers` defines inside the sandbox. Nothing is run
+these words is put into others that mean the same, which `helpers` defines inside the sandbox. Nothing is run
 here, and code that cannot be read is left as it is, for monty to say why.
 """
 
@@ -11,23 +11,16 @@ import ast
 import re
 from typing import NamedTuple
 
+from core.sandbox.names import NAMED
+
 LENT = ("numpy", "scipy", "string", "operator", "statistics", "heapq", "warnings")
 """Modules that stand for ours."""
 
 NAMED_MODULE = "_lent_{}"
 
-METHODS = (
-    *("upper", "lower", "title", "capitalize", "swapcase", "strip", "lstrip", "rstrip", "casefold", "isalpha"),
-    *("isdigit", "isalnum", "isupper", "islower", "isspace", "isnumeric", "split", "join", "replace", "find"),
-    *("startswith", "endswith", "zfill", "index", "count", "append", "add", "get", "items", "keys", "values", "pop"),
-)
-"""Methods of texts, lists and dicts that programs pass on as values: `map(str.upper, s)`, `key=counts.get`."""
+METHODS = NAMED["methods"]
 
-OF_NUMBERS = (
-    *("item", "astype", "tolist", "is_integer", "bit_length", "sum", "mean", "max", "min", "any", "all", "round"),
-    *("flatten", "ravel", "squeeze", "clip", "conjugate", "copy"),
-)
-"""Methods that a number has in Python or numpy, and has not in monty."""
+OF_NUMBERS = NAMED["of_numbers"]
 
 _TYPES = {"str", "list", "dict", "set", "tuple", "float", "int"}
 _COMPARED: dict[type[ast.cmpop], str] = {

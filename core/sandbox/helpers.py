@@ -6,7 +6,7 @@ never ends is stopped like any other code.
 
 from __future__ import annotations
 
-from core.labs.find.sandbox_rewriting import METHODS
+from core.sandbox.rewriting import METHODS
 
 MODULES = (
     *("string", "operator", "statistics", "heapq", "warnings", "numpy", "numpy_random", "numpy_polynomial"),

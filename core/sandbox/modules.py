@@ -1,8 +1,8 @@
 """What a sandboxed program may borrow of numpy, cmath and string: names on a list, numbers and short lists in and out.
 
 The lent functions run outside of monty's workers, so they take no object that could do anything: arguments are checked
-to be plain numbers or short lists of numbers, and the results are plain again. `sandbox_numpy` makes arrays of them
-inside the sandbox; what calls a program's own functions is there too. `sandbox_scipy` lends more.
+to be plain numbers or short lists of numbers, and the results are plain again. `lent_numpy` makes arrays of them
+inside the sandbox; what calls a program's own functions is there too. `lent_scipy` lends more.
 """
 
 from __future__ import annotations
@@ -16,132 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.labs.find import sandbox_scipy
+from core.sandbox import lent_scipy
+from core.sandbox.names import NAMED
 
 if TYPE_CHECKING:
     from pydantic_monty import ExternalModule
 
 LONGEST_LIST = 1_000
 
-ELEMENTWISE = [
-    "sin",
-    "cos",
-    "tan",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "arctan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "arcsinh",
-    "arccosh",
-    "arctanh",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sqrt",
-    "cbrt",
-    "square",
-    "abs",
-    "absolute",
-    "fabs",
-    "sign",
-    "floor",
-    "ceil",
-    "round",
-    "around",
-    "rint",
-    "trunc",
-    "fix",
-    "power",
-    "float_power",
-    "mod",
-    "fmod",
-    "remainder",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-    "heaviside",
-    "clip",
-    "where",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "isclose",
-    "hypot",
-    "degrees",
-    "radians",
-    "deg2rad",
-    "rad2deg",
-    "polyval",
-    "nan_to_num",
-    "real",
-    "imag",
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "true_divide",
-    "floor_divide",
-    "reciprocal",
-    "negative",
-    "positive",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-    "logical_xor",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "equal",
-    "not_equal",
-    "sinc",
-    "signbit",
-    "copysign",
-    "array",
-    "asarray",
-    "float64",
-    "float32",
-    "sum",
-    "mean",
-    "median",
-    "std",
-    "prod",
-    "max",
-    "min",
-    "amax",
-    "amin",
-    "any",
-    "all",
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "invert", "gcd", "lcm", "ldexp", "pow", "acos"),
-    *("asin", "atan", "atan2", "i0", "angle", "conjugate", "isreal", "iscomplex", "real_if_close", "nextafter"),
-    *("var", "ptp", "argmax", "argmin", "argsort", "sort", "unique", "cumsum", "cumprod", "diff", "flip", "roll"),
-    *("nansum", "nanmean", "nanmax", "nanmin", "count_nonzero", "flatnonzero", "percentile", "quantile", "average"),
-    *(
-        "dot",
-        "inner",
-        "vdot",
-        "matmul",
-        "convolve",
-        "interp",
-        "digitize",
-        "searchsorted",
-        "isin",
-        "append",
-        "trapezoid",
-    ),
-    *("polyfit", "polyder", "polyint", "polymul", "polyadd", "polysub", "gradient", "squeeze", "ravel"),
-    *("atleast_1d", "concatenate", "hstack", "copy", "allclose", "array_equal", "isscalar", "size", "ndim"),
-    *("zeros_like", "ones_like", "full_like", "empty_like", "int64", "int32"),
-]
-"""Names of numpy functions that a program may call."""
+ELEMENTWISE = NAMED["elementwise"]
 
 MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "geomspace")
 """Those that make arrays of a length given in numbers, which is looked at before anything is made."""
@@ -149,23 +32,14 @@ MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "g
 PLAINLY = ("diff", "unique", "gradient", "polyder", "polyint", "sort", "argsort")
 """Those that take nothing but numbers. Some would do their work over and over, as often as they are told."""
 
-OF_ANYTHING = (
-    *("array", "asarray", "where", "unique", "sort", "argsort", "isin", "append", "concatenate", "full", "full_like"),
-    *("atleast_1d", "flip", "roll", "ravel", "copy", "array_equal", "equal", "not_equal", "count_nonzero", "size"),
-)
-"""Those that numpy lets work on texts too."""
+OF_ANYTHING = NAMED["of_anything"]
 
-UFUNC_KEYWORDS = {"out", "where", "casting", "order", "dtype", "subok", "signature", "axis", "axes", "keepdims"}
+UFUNC_KEYWORDS = NAMED["ufunc_keywords"]
 
 KINDS = {"float64", "float32", "int64", "bool", "complex128"}
 """Types of numbers that an array may be asked to have."""
 
-KEYWORDS = {
-    *("a_min", "a_max", "min", "max", "decimals", "nan", "posinf", "neginf", "loc", "scale", "low", "high", "lam"),
-    *("left", "right", "period", "side", "ddof", "deg", "weights", "start", "stop", "step", "num", "endpoint"),
-    *("fill_value", "shape", "initial", "n", "shift", "q", "rtol", "atol", "x", "xp", "fp", "p", "a", "b", "size"),
-}
-"""Arguments that may be given by name; none of them says where a result is put."""
+KEYWORDS = NAMED["keywords"]
 
 MOST_DECIMALS = 400
 """More than any float has. numpy computes ten to that power, as a whole number, which for 2**31 takes seconds."""
@@ -202,23 +76,12 @@ DRAWS: dict[str, Callable[..., Any]] = {
 }
 """`numpy.random`, one number at a time."""
 
-COMPLEX = ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "phase", "polar", "rect")
-"""Names of `cmath`."""
+COMPLEX = NAMED["complex"]
 
 RANDOM = "random_numbers"
 """The name under which `numpy.random` is lent: the sandbox keeps "random" for its own module."""
 
-STRING_CONSTANTS = [
-    "ascii_letters",
-    "ascii_lowercase",
-    "ascii_uppercase",
-    "digits",
-    "hexdigits",
-    "octdigits",
-    "punctuation",
-    "printable",
-    "whitespace",
-]
+STRING_CONSTANTS = NAMED["string_constants"]
 
 
 def safe_argument(value: Any) -> Any:
@@ -310,7 +173,7 @@ def _kind(wanted: Any) -> str:
 
 
 def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
-    refused = sorted(set(named) - KEYWORDS)
+    refused = sorted(set(named).difference(KEYWORDS))
     if refused:
         unknown = NotImplementedError if _takes(name, refused[0]) else TypeError
         raise unknown(f"numpy.{name} takes no argument {refused[0]!r} here")
@@ -409,8 +272,8 @@ def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, Callable[[
 
     def parts() -> ExternalModule:
         made = {
-            part: ExternalModule({"names": list(names), "call": timed(sandbox_scipy.caller(part, safe_argument))})
-            for part, names in sandbox_scipy.NAMES.items()
+            part: ExternalModule({"names": list(names), "call": timed(lent_scipy.caller(part, safe_argument))})
+            for part, names in lent_scipy.NAMES.items()
         }
         return ExternalModule(made)
 

@@ -11,138 +11,16 @@ import re
 import sys
 from functools import lru_cache
 
+from core.sandbox.names import NAMED
+
 NOT_RUNNABLE = "not runnable here"
 """What such a program comes to, in place of right or wrong. Its error begins with these words."""
 
-PACKAGES = frozenset(
-    [
-        "pandas",
-        "sympy",
-        "mpmath",
-        "sklearn",
-        "statsmodels",
-        "matplotlib",
-        "seaborn",
-        "plotly",
-        "torch",
-        "torchvision",
-        "tensorflow",
-        "keras",
-        "jax",
-        "numba",
-        "networkx",
-        "nltk",
-        "spacy",
-        "gensim",
-        "textblob",
-        "inflect",
-        "pint",
-        "regex",
-        "requests",
-        "bs4",
-        "lxml",
-        "yaml",
-        "PIL",
-        "cv2",
-        "skimage",
-        "pywt",
-        "numexpr",
-        "gmpy2",
-        "num2words",
-        "word2number",
-        "unidecode",
-        "pyphen",
-        "pronouncing",
-        "Levenshtein",
-        "rapidfuzz",
-        "jellyfish",
-        "langdetect",
-        "pytz",
-        "dateutil",
-        "tqdm",
-        "joblib",
-        "cupy",
-        "xarray",
-        "polars",
-        "pymc",
-        "emcee",
-        "lmfit",
-        "astropy",
-        "uncertainties",
-        "autograd",
-        "cvxpy",
-        "shapely",
-    ]
-)
-"""Packages of PyPI that programs of models import, by the names under which they are imported."""
+PACKAGES = NAMED["packages"]
 
-LOOKED_INTO = frozenset(
-    [
-        "numpy",
-        "scipy",
-        "math",
-        "cmath",
-        "random",
-        "re",
-        "string",
-        "operator",
-        "statistics",
-        "heapq",
-        "warnings",
-        "collections",
-        "itertools",
-        "functools",
-        "json",
-        "datetime",
-        "os",
-        "sys",
-        "time",
-        "typing",
-        "decimal",
-        "fractions",
-        "unicodedata",
-        "dataclasses",
-        "copy",
-        "bisect",
-        "calendar",
-        "hashlib",
-        "asyncio",
-        "pathlib",
-    ]
-)
-"""Modules that the sandbox has in part. Importing them does nothing else, so a name can be looked for in them."""
+LOOKED_INTO = NAMED["looked_into"]
 
-FORMERLY = frozenset(
-    f"numpy.{name}"
-    for name in [
-        "float",
-        "int",
-        "bool",
-        "complex",
-        "object",
-        "str",
-        "float_",
-        "complex_",
-        "product",
-        "cumproduct",
-        "alltrue",
-        "sometrue",
-        "trapz",
-        "in1d",
-        "asfarray",
-        "row_stack",
-        "msort",
-        "round_",
-        "Inf",
-        "Infinity",
-        "NaN",
-        "NAN",
-        "PINF",
-        "NINF",
-        "math",
-    ]
-)
-"""Names that numpy had when the paper was written."""
+FORMERLY = frozenset(f"numpy.{name}" for name in NAMED["formerly"])
 
 TYPES = {
     "ndarray": "numpy.ndarray",
