@@ -1,17 +1,14 @@
 """What every page stands in: page settings and navigation."""
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from pathlib import Path
 
 import streamlit as st
 
 from core import entry
 from core.lab import Lab
+from pages import addresses
 from pages.parts.pace import by_turns
 from pages.parts.tables import WITHOUT_THEIRS
-
-PAGES = Path(__file__).parent
 
 READABLE = """<style>
 [data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
@@ -27,38 +24,38 @@ WIDE = {"browse", "compare", "query", "side"}
 """Pages that hold tables or things side by side, by their address."""
 
 
-def of_lab(lab: Lab) -> st.Page:
-    """The page of a lab; the same address makes the same page."""
-    return st.Page(_drawn(lab), title=lab.title, icon=lab.icon, url_path=lab.path)
-
-
 def _drawn(lab: Lab) -> Callable[[], None]:
     def draw() -> None:
-        # The page itself links to others, so it is not imported before it is drawn.
-        import_module("pages.lab").draw(lab)
+        from pages.lab import draw
+
+        draw(lab)
 
     return draw
 
 
 def _pages() -> Iterator[st.Page]:
-    yield st.Page(PAGES / "about/welcome.py", title="Explain Yourself", icon=":material/psychology_alt:", default=True)
+    yield st.Page(addresses.WELCOME, title="Explain Yourself", icon=":material/psychology_alt:", default=True)
     for lab in entry.labs().values():
         if not lab.hidden:
-            yield of_lab(lab)
-    yield st.Page(PAGES / "about/story.py", title="In five screens", url_path="story", visibility="hidden")
-    yield st.Page(PAGES / "results/browse.py", title="Browse", icon=":material/table_rows:", url_path="browse")
-    yield st.Page(PAGES / "results/compare.py", title="Compare", url_path="compare", visibility="hidden")
-    yield st.Page(PAGES / "results/audit.py", title="Blind audit", url_path="audit", visibility="hidden")
-    yield st.Page(PAGES / "results/query.py", title="Query", icon=":material/database_search:", url_path="query")
-    yield st.Page(PAGES / "results/case.py", title="Case", url_path="case", visibility="hidden")
-    yield st.Page(PAGES / "results/side.py", title="Side by side", url_path="side", visibility="hidden")
-    yield st.Page(PAGES / "study/study.py", title="Study", icon=":material/grid_view:", url_path="study")
-    yield st.Page(PAGES / "about/models.py", title="Models", icon=":material/memory:", url_path="models")
-    yield st.Page(PAGES / "about/methods.py", title="Methods", icon=":material/menu_book:", url_path="methods")
+            yield addresses.of_lab(lab, _drawn(lab))
+    yield st.Page(addresses.STORY, title="In five screens", url_path="story", visibility="hidden")
+    yield st.Page(addresses.BROWSE, title="Browse", icon=":material/table_rows:", url_path="browse")
+    yield st.Page(addresses.COMPARE, title="Compare", url_path="compare", visibility="hidden")
+    yield st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden")
+    yield st.Page(addresses.QUERY, title="Query", icon=":material/database_search:", url_path="query")
+    yield st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden")
+    yield st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden")
+    yield st.Page(addresses.STUDY, title="Study", icon=":material/grid_view:", url_path="study")
+    yield st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models")
+    yield st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods")
 
 
 def main() -> None:
     """Draw the page that the address names."""
+    # Here and not above: the caches that pages declare want Streamlit to run.
+    from pages import labs
+
+    labs.furnish()
     page = st.navigation(list(_pages()), position="top")
     run = st.query_params.get("run", "")
     wide = set(WIDE)
@@ -69,7 +66,7 @@ def main() -> None:
     st.set_page_config(
         page_title="Explain Yourself",
         # A file of ours: an icon by name would be fetched from another machine.
-        page_icon=PAGES / "icon.svg",
+        page_icon=addresses.PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
     st.html(WITHOUT_THEIRS + READABLE)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from core.events import Frozen, Usage
+from core.models.ids import is_free
 
 LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
@@ -39,7 +40,7 @@ def prices() -> dict[str, Price]:
 @cache
 def price_of(model: str) -> Price | None:
     """What the model's tokens cost: nothing where it runs here; None where that is not known."""
-    if model.startswith(("control/", "local/", "replay/")):
+    if is_free(model) or model.startswith("local/"):
         return Price(model=model, prompt=0, completion=0, date=date.today())
     return prices().get(model)
 

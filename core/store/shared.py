@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.events import Rules
 from core.lab import Judged
+from core.models.ids import CONTROL
 from core.store.filters import Filter, Where, condition
 from core.store.listing import Place
 from core.store.store import Store
@@ -77,7 +78,7 @@ def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> 
     return (sql if subject.robots else f"{sql} and not {ROBOT}"), values
 
 
-ROBOT = "starts_with(items.model, 'control/')"
+ROBOT = f"starts_with(items.model, '{CONTROL}')"
 
 ITSELF = "the model itself"
 """Whom a run asked where it asked the model that is measured."""

@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core import home, journal, lease
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Prior
+from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import Making, Outcome, check_budget, left
 from core.study.plan import Planned, Study, run_id
-from core.study.standing import FREE, is_completed, standing
+from core.study.standing import is_completed, standing
 from core.transcript import Transcript, transcript
 
 if TYPE_CHECKING:
@@ -345,7 +346,7 @@ class Cluster:
 
     def _calls_of(self, run: Planned) -> int:
         """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
-        if all(model.startswith(FREE) for model in run.spec.models):
+        if all(is_free(model) for model in run.spec.models):
             return 0
         try:
             cases = len(list(islice(run.lab.cases(run.spec), MOST_CASES)))

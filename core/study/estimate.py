@@ -16,6 +16,7 @@ from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, Event, OnText, Request
 from core.lab import MOST_CASES, Case, Lab, Prior
 from core.models.cache import Cached
+from core.models.ids import is_free
 from core.models.prices import price_of
 from core.runs import prior
 from core.runs.engine import execute
@@ -26,7 +27,7 @@ from core.study import data
 from core.study.early import SHIFT, stopped_early
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
-from core.study.standing import FREE, Standing, Tokens, busy_rate, look, standing
+from core.study.standing import Standing, Tokens, busy_rate, look, standing
 from core.study.tables import measured
 
 LONGEST = 10.0
@@ -117,7 +118,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         _add(run, cases, stand[run.id], found, wanted, kept[run.id])
     _add_priors([run for run, _ in to_make], folder, wanted)
     found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
-    found.free = sum(n for (*_, model), n in wanted.items() if model.startswith(FREE))
+    found.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
     found.minutes = _minutes(wanted, stand.values())
     _price(found, wanted, _sample(study, stand, recordings))
     if study.power is not None:
@@ -257,7 +258,7 @@ def _price(
         return
     days: list[date] = []
     for (lab, role, model), calls in wanted.items():
-        if not calls or model.startswith(FREE):
+        if not calls or is_free(model):
             continue
         known = sample.get((lab, role)) or sample.get((f"{lab} recorded", role))
         price = price_of(model)
@@ -292,7 +293,7 @@ def _minutes(wanted: Mapping[tuple[str, str, str], int], stand: Iterable[Standin
             pace[endpoint][second] += calls
     left: Counter[str] = Counter()
     for (*_, model), calls in wanted.items():
-        left[model.partition("/")[0]] += 0 if model.startswith(FREE) else calls
+        left[model.partition("/")[0]] += 0 if is_free(model) else calls
     rates = {endpoint: busy_rate(pace[endpoint]) for endpoint, calls in left.items() if calls}
     taken = [left[endpoint] / rate for endpoint, rate in rates.items() if rate]
     return max(taken, default=0.0) if len(taken) == len(rates) else None

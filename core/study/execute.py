@@ -12,6 +12,7 @@ from core import home, journal
 from core.events import Event, Frozen, Model
 from core.journal import Journal, JournalInUse
 from core.lab import Lab, Prior
+from core.models.ids import is_free
 from core.runs import prior
 from core.runs.engine import execute
 from core.runs.run import Resolve
@@ -21,7 +22,7 @@ from core.study.control import wanted
 from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
-from core.study.standing import FREE, is_completed, standing, standings
+from core.study.standing import is_completed, standing, standings
 from core.transcript import Transcript
 
 LOOK = 1.0
@@ -195,7 +196,7 @@ class Making:
     async def _execute(self, run: Planned, written: Journal, history: list[Event], meter: Meter) -> Transcript:
         def resolve(id: str) -> Model:
             model = self._resolve(id)
-            return model if id.startswith(FREE) else meter.of(model)
+            return model if is_free(id) else meter.of(model)
 
         first = prior.due(run.lab, run.spec, history)
         width = self.study.stop_width_of(run)

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core import journal
+from core.models.ids import is_free
 from core.models.prices import price_of
 from core.study.plan import MOST_RUNS, Planned, Study
 
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]
-
-FREE = ("control/", "replay/")
-"""Models whose answers cost nobody anything."""
 
 _PAUSE = 30
 """Seconds without an answer after which nobody is taken to have asked."""
@@ -123,7 +121,7 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
             found.pace[endpoint, second] += 1
             if isinstance(at_once := event.get("at_once"), int):
                 found.limits.append((second, endpoint, at_once))
-            found.paid += not model.startswith(FREE)
+            found.paid += not is_free(model)
             usage = event.get("usage")
             tokens = Tokens.of(usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text")))
             found.tokens.setdefault(role, Tokens()).add(tokens)
@@ -133,7 +131,7 @@ def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) ->
                 found.money += price.of(tokens.prompt, tokens.completion)
         case "failed":
             found.failures[str(event.get("error"))] += 1
-            found.paid += event.get("call") is not None and not model.startswith(FREE)
+            found.paid += event.get("call") is not None and not is_free(model)
             if event.get("call") is None:
                 found.message = f"{event.get('message')} {event.get('hint') or ''}".strip()
         case "recorded":

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.lab import Lab, Metric
+from core.models.ids import is_control
 from core.statistics import FEW, group_statistics, is_thin
 from core.store.store import Store
 
@@ -196,7 +197,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
     robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
-              if model.startswith("control/")]  # fmt: skip
+              if is_control(model)]  # fmt: skip
     if robots:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
     again = [run for run, *_, reread in began if reread]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
+from pydantic import SecretStr
 
 from core import entry, policy
 from core.events import CallFailed
@@ -15,11 +16,11 @@ from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.runs.allowance import TooMuch
+from pages import addresses
 from pages.parts import borne_out, session
 from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 
 def ready() -> None:
@@ -50,7 +51,7 @@ def tests() -> None:
                 run_id, said = _taken(lab, spec)
                 st.markdown(f"**{plain(model)}** :gray[{plain(said or 'No result yet.')}]")
                 if run_id:
-                    st.page_link(PAGES / "results/case.py", label="See it", icon=lab.icon, query_params={"run": run_id})
+                    st.page_link(addresses.CASE, label="See it", icon=lab.icon, query_params={"run": run_id})
                 else:
                     _take(lab, spec, model)
 
@@ -76,7 +77,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
     except (CallFailed, TooMuch) as error:
         problems(error)
     else:
-        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
+        st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 
 def connect() -> None:
@@ -123,7 +124,7 @@ def form() -> None:
                 config = EndpointConfig(
                     name=name.strip(),
                     base_url=url,
-                    key=key,
+                    key=SecretStr(key),
                     preset=st.session_state["preset"] or "",
                     of_visitor=policy.hosted(),
                 )

@@ -9,11 +9,9 @@ import streamlit as st
 from core import entry, home
 from core.lab import Lab
 from core.runs.recordings import Recording, listed
-from pages import shell
+from pages import addresses
 from pages.parts import present, recording, rooms, session
 from pages.parts.slides import Link, Slide
-
-WELCOME = shell.PAGES / "about/welcome.py"
 
 
 def slides() -> list[Slide]:
@@ -31,7 +29,7 @@ def _of_lab(lab: Lab) -> Iterator[Slide]:
 
 
 def _whole(lab: Lab, one: Recording) -> Link:
-    return Link("The whole run", lab.icon, shell.of_lab(lab), {"run": one.run})
+    return Link("The whole run", lab.icon, addresses.of_lab(lab), {"run": one.run})
 
 
 def _end(labs: list[Lab]) -> Slide:
@@ -39,9 +37,9 @@ def _end(labs: list[Lab]) -> Slide:
         "What it means, and what it does not",
         "An explanation is worth what it lets you expect",
         ("That can be tried out. It does not say whether an answer is right, nor what went on inside the model.",),
-        links=tuple(Link(f"{lab.title}: {lab.question}", lab.icon, shell.of_lab(lab), {}) for lab in labs),
+        links=tuple(Link(f"{lab.title}: {lab.question}", lab.icon, addresses.of_lab(lab), {}) for lab in labs),
         foot=recording.about_all(),
     )
 
 
-present.story(slides(), lambda: st.switch_page(WELCOME))
+present.story(slides(), lambda: st.switch_page(addresses.WELCOME))

@@ -7,7 +7,7 @@ import streamlit as st
 from core import entry
 from core.lab import Lab
 from core.runs.allowance import TooMuch
-from pages import shell
+from pages import addresses
 from pages.parts import beside, recording, session
 from pages.parts.run import problems
 
@@ -26,11 +26,11 @@ def card(lab: Lab, primary: bool) -> None:
                 except TooMuch as error:
                     problems(error)
                 else:
-                    st.switch_page(shell.of_lab(lab), query_params={"run": run})
+                    st.switch_page(addresses.of_lab(lab), query_params={"run": run})
             beside.first(lab)
         with st.container(horizontal=True, gap="small", key=f"recordings-{lab.path}"):
             recording.links(lab)
-            st.page_link(shell.of_lab(lab), label="Try something of my own", icon=":material/edit:")
+            st.page_link(addresses.of_lab(lab), label="Try something of my own", icon=":material/edit:")
 
 
 st.title("Explain Yourself", anchor=False)
@@ -38,7 +38,7 @@ st.markdown(
     "A language model answers and says why. The reason sounds convincing. **Is it worth anything?** "
     "This app holds models to their own explanations, live, and shows every prompt and raw answer behind every number."
 )
-st.page_link(shell.PAGES / "about/story.py", label="See it in five screens", icon=":material/slideshow:")
+st.page_link(addresses.STORY, label="See it in five screens", icon=":material/slideshow:")
 for number, lab in enumerate(lab for lab in entry.labs().values() if not lab.hidden):
     card(lab, primary=number == 0)
 st.caption(

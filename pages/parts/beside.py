@@ -12,12 +12,10 @@ from core.events import CallFailed
 from core.lab import Lab, Spec
 from core.runs.allowance import TooMuch
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import models, rooms, session
 from pages.parts.compared import MOST
 from pages.parts.text import plain
-from pages.shell import PAGES
-
-SIDE = PAGES / "results/side.py"
 
 
 def button(run_id: str, transcript: Transcript) -> None:
@@ -75,7 +73,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
         for model in spec.models:
             session.catalog().get(model)
     runs = [session.runs().start(lab.name, spec, session.catalog().get) for spec in specs]
-    st.switch_page(SIDE, query_params={"runs": ",".join([*there, *runs])})
+    st.switch_page(addresses.SIDE, query_params={"runs": ",".join([*there, *runs])})
 
 
 def first(lab: Lab) -> None:

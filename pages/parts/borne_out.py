@@ -12,10 +12,10 @@ from core.store import audits, labels, queries
 from core.store.audits import Audit, Reader
 from core.store.labels import BorneOut
 from core.store.store import Store, StoreError
+from pages import addresses
 from pages.parts import session
 from pages.parts.models import short
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 
 def of_lab(lab: Lab) -> dict[Judgement, list[BorneOut]]:
@@ -161,4 +161,4 @@ def everywhere() -> None:
 
 def audit_link() -> None:
     """The way to a blind audit."""
-    st.page_link(PAGES / "results/audit.py", label="Blind audit", icon=":material/fact_check:")
+    st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")

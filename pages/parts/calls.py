@@ -12,9 +12,9 @@ import streamlit as st
 from core.events import LONGEST_ANSWER, Message
 from core.telling.document import tool_calls, turn
 from core.transcript import Call
+from pages import addresses
 from pages.parts import borne_out
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 
 def footnote(call: Call) -> str:
@@ -45,7 +45,7 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         asked = tool_calls(call.answered.tool_calls) if call.answered else ""
         st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
     st.page_link(
-        PAGES / "results/case.py",
+        addresses.CASE,
         label="Edit this answer and go on from it",
         icon=":material/fork_right:",
         query_params={"run": call.asked.run, "fork": call.asked.call, **_named_case()},

@@ -10,11 +10,11 @@ from core.runs.allowance import TooMuch
 from core.runs.fork import Plan
 from core.runs.jobs import NoSuchRun
 from core.transcript import Call, Transcript
+from pages import addresses
 from pages.parts import session
 from pages.parts.models import short
 from pages.parts.pace import waits
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 
 def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
@@ -104,7 +104,7 @@ def _begin(fork: Fork, case: str) -> None:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
-        st.switch_page(PAGES / "results/side.py", query_params=named)
+        st.switch_page(addresses.SIDE, query_params=named)
 
 
 def note(state: Transcript) -> None:
@@ -116,4 +116,4 @@ def note(state: Transcript) -> None:
             f":material/fork_right: A fork: the answer of call {plain(fork.call)} was written by a person. What does "
             "not depend on it is another run's."
         )
-        st.page_link(PAGES / "results/case.py", label="That run", query_params={"run": fork.run})
+        st.page_link(addresses.CASE, label="That run", query_params={"run": fork.run})

@@ -7,9 +7,9 @@ import streamlit as st
 from core.journal import JournalInUse
 from core.runs.jobs import NoSuchRun
 from core.runs.labels import Kept
+from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 
 def menu(run_id: str, study: str) -> None:
@@ -38,7 +38,7 @@ def menu(run_id: str, study: str) -> None:
             except (JournalInUse, NoSuchRun) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
-                st.switch_page(PAGES / "results/browse.py")
+                st.switch_page(addresses.BROWSE)
         st.caption("It can be brought back on the Browse page until the app is closed. Then it is gone.")
 
 

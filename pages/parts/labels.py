@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -10,7 +11,7 @@ from core import entry
 from core.lab import Judgement, Lab, Trial
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels
-from core.store.store import StoreError
+from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages.parts import borne_out, rooms, session
 from pages.parts.text import plain, shortened
@@ -64,10 +65,9 @@ class _Labelling:
                 self.own = Label.model_validate(here[-1].data)
             elif here:
                 self.others.append(Label.model_validate(here[-1].data))
-        try:
+        self.store: Store | None = None
+        with suppress(StoreError):
             self.store = entry.keeper().store
-        except StoreError:
-            self.store = None
         self.viewer = session.viewer()
 
     def draw(self) -> None:

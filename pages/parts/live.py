@@ -13,11 +13,11 @@ from core.lab import Lab, View
 from core.runs.jobs import NoSuchRun
 from core.runs.watch import Watch
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import rooms, session
 from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 SECONDS = 0.4
 """Between two looks at a run that goes on."""
@@ -49,7 +49,7 @@ def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
     """The run as `look` gave it, live while it goes on; and what can be done with it once it is over."""
     if state.started and state.started.lab != lab.name:
         # The run of another lab opens as a case.
-        st.switch_page(PAGES / "results/case.py", query_params={"run": run_id})
+        st.switch_page(addresses.CASE, query_params={"run": run_id})
     if not active:
         damage(run_id)
     if watched(lab, run_id, state, active):
@@ -184,7 +184,7 @@ def _first(run_id: str) -> None:
         lab = entry.labs().get(started.lab) if started else None
         if lab is not None:
             st.markdown(f"First the {lab.title.lower()}: {lab.question}")
-            st.page_link(PAGES / "results/case.py", label="Watch it", icon=lab.icon, query_params={"run": first})
+            st.page_link(addresses.CASE, label="Watch it", icon=lab.icon, query_params={"run": first})
 
 
 def _lost(view: View) -> None:

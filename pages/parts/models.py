@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.lab import Lab
 from core.models import local
+from core.models.ids import CONTROL
 from pages.parts import session
 from pages.parts.text import plain
 
@@ -31,7 +32,7 @@ def _titles() -> dict[str, str]:
 
 def short(id: str) -> str:
     """A model's name in a line: a control by its own name alone."""
-    return id.removeprefix("control/")
+    return id.removeprefix(CONTROL)
 
 
 def pick(label: str, key: str, lab: Lab) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import streamlit as st
 
 from core.lab import Lab
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import live, rooms
 from pages.parts.run import named_in_address
 from pages.parts.slides import Slide, against, strip
 from pages.parts.tiles import LOOKS
-from pages.shell import of_lab
 
 LONG = 140
 """Characters. A longer heading is set in smaller letters."""
@@ -48,7 +49,7 @@ def link(lab: Lab, run_id: str) -> None:
         return
     # A link to the page that one is on would leave the address as it is.
     if st.button("Present", icon=":material/slideshow:", type="tertiary", key="present"):
-        st.switch_page(of_lab(lab), query_params={**named_in_address(run_id), "present": "1"})
+        st.switch_page(addresses.of_lab(lab), query_params={**named_in_address(run_id), "present": "1"})
 
 
 def run(lab: Lab) -> bool:
@@ -151,7 +152,7 @@ def _options(slide: Slide, guesses: dict[str, str], guess: Callable[[str], None]
     mine = guesses.get(slide.question.trial)
     with st.container(horizontal=True, key="options"):
         for number, (value, words) in enumerate(slide.question.options.items(), start=1):
-            kind = "primary" if value == mine else "secondary"
+            kind: Literal["primary", "secondary"] = "primary" if value == mine else "secondary"
             st.button(words, shortcut=str(number), type=kind, key=f"guess-{number}", on_click=guess, args=(value,))
 
 

@@ -13,11 +13,9 @@ from core.models import fitting
 from core.runs.allowance import TooMuch
 from core.runs.recordings import Recording, listed
 from core.transcript import Transcript
-from pages import shell
+from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
-
-CASE = shell.PAGES / "results/case.py"
 
 
 def play(lab: Lab, kind: Literal["primary", "secondary"]) -> None:
@@ -30,13 +28,13 @@ def play(lab: Lab, kind: Literal["primary", "secondary"]) -> None:
         key=f"play-{lab.path}",
         help="A recorded run, played again: no key, no download, no model.",
     ):
-        st.switch_page(CASE, query_params=_played(recordings[0]))
+        st.switch_page(addresses.CASE, query_params=_played(recordings[0]))
 
 
 def links(lab: Lab) -> None:
     """Each of the lab's recordings, to be played."""
     for one in listed(home.recordings()).of_lab(lab.name):
-        st.page_link(CASE, label=one.words, icon=":material/smart_display:", query_params=_played(one))
+        st.page_link(addresses.CASE, label=one.words, icon=":material/smart_display:", query_params=_played(one))
 
 
 def about_all() -> str:
@@ -90,7 +88,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
     with st.container(key="ask-it-yourself"):
         with st.container(horizontal=True, vertical_alignment="center"):
             asked = st.button("Ask it yourself", type="primary", icon=lab.icon, key="ask-yourself")
-            st.page_link(shell.PAGES / "about/models.py", label="Other models", icon=":material/memory:")
+            st.page_link(addresses.MODELS, label="Other models", icon=":material/memory:")
         if asked:
             _ask(lab, transcript, best.id)
         words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
@@ -110,7 +108,7 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
     except TooMuch as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
-        st.switch_page(shell.of_lab(lab), query_params={"run": run})
+        st.switch_page(addresses.of_lab(lab), query_params={"run": run})
 
 
 def _played(one: Recording) -> dict[str, str]:

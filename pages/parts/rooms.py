@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from core import entry
 from core.lab import Lab, Spec
 from core.transcript import Transcript
-from pages.parts import plain_case, slides
+from pages.parts import plain_case
 from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short
+from pages.parts.slides import Slide, of_any
 
 
 def _no_query(spec: Any) -> dict[str, str]:
@@ -73,19 +72,19 @@ class Room:
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
-    slides: Callable[[Any, bool], list[slides.Slide]] = slides.of_any
-    scene: Callable[[Any, str], list[slides.Slide]] = lambda view, row: []
+    slides: Callable[[Any, bool], list[Slide]] = of_any
+    scene: Callable[[Any, str], list[Slide]] = lambda view, row: []
     methods: Callable[[], None] = lambda: None
     side: Side = ALIKE
 
 
+ROOMS: dict[str, Room] = {}
+"""By the lab's name. `pages/labs` puts them here: a room draws with what stands beside this file, and above it."""
+
+
 def of(lab: Lab) -> Room:
-    """The room of a lab: `pages/labs/<name>/room.py`, where there is one."""
-    name = f"pages.labs.{lab.name}"
-    if find_spec(name) is None:
-        return Room()
-    room: Room = import_module(f"{name}.room").ROOM
-    return room
+    """The room of a lab; where it has none, one that draws what the lab declares."""
+    return ROOMS.get(lab.name) or Room()
 
 
 @cache

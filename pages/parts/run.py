@@ -15,9 +15,9 @@ from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import along, beside, keep, recording, session
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 LONGEST_TITLE = 120
 """Characters of a heading; the whole question stands below it."""
@@ -120,19 +120,19 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
             st.page_link(
-                PAGES / "results/case.py",
+                addresses.CASE,
                 label="Open as case",
                 icon=":material/folder_open:",
                 query_params=named,
             )
         st.page_link(
-            PAGES / "results/case.py",
+            addresses.CASE,
             label="Replay",
             icon=":material/replay:",
             query_params={**named, "replay": "1"},
         )
         st.page_link(
-            PAGES / "results/case.py",
+            addresses.CASE,
             label="Step by step",
             icon=":material/step:",
             query_params={**named, "replay": "step"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Emoji codes, bare links and e-mail addresses are found in the text after Markdown's escapes are undone. A word joiner,
@@ -39,7 +39,7 @@ def tinted(text: str, colour: str, struck: bool = False) -> str:
 
 def difference(pieces: Iterable[tuple[str, str]]) -> str:
     """Markdown of (same | removed | added, text) pieces: what went is struck out on red, what came is on green."""
-    drawn = {
+    drawn: dict[str, Callable[[str], str]] = {
         "same": plain,
         "removed": lambda text: tinted(text, "red", struck=True),
         "added": lambda text: tinted(text, "green"),

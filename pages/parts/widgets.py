@@ -46,9 +46,8 @@ def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
     if get_origin(kind) is Literal:
         choices = list(get_args(kind))
         if several:
-            default = list(field.default or ())
-            return tuple(st.pills(title, choices, selection_mode="multi", default=default, key=key, help=help,
-                                  persist_state="session", wrap=True))  # fmt: skip
+            return tuple(st.pills(title, choices, selection_mode="multi", default=list(field.default or ()), key=key,
+                                  help=help, persist_state="session", wrap=True))  # fmt: skip
         if type(None) in get_args(field.annotation):
             return st.selectbox(title, choices, index=None, placeholder="any", key=key, help=help,
                                 persist_state="session")  # fmt: skip

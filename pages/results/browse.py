@@ -9,7 +9,7 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from core.store.store import StoreError
-from pages import shell
+from pages import addresses
 from pages.parts import keep, recording, second, session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
@@ -27,7 +27,7 @@ def head() -> None:
         st.title("Browse", anchor=False, width="content")
         st.session_state["show"] = address.shown()
         st.segmented_control(
-            "Show", list(address.LISTS), format_func=address.LISTS.get, required=True, key="show",
+            "Show", list(address.LISTS), format_func=address.LISTS.__getitem__, required=True, key="show",
             on_change=lambda: address.go(show=st.session_state["show"]), label_visibility="collapsed",
         )  # fmt: skip
         if address.shown() != "pictures":
@@ -39,11 +39,11 @@ def head() -> None:
                 on_change=lambda: address.go(sort_by=st.session_state["sort"]),
             )  # fmt: skip
         st.page_link(
-            shell.PAGES / "results/compare.py", label="Compare", icon=":material/balance:",
+            addresses.COMPARE, label="Compare", icon=":material/balance:",
             query_params=address.wanted().query(),
         )  # fmt: skip
         st.page_link(
-            shell.PAGES / "results/audit.py", label="Blind audit", icon=":material/fact_check:",
+            addresses.AUDIT, label="Blind audit", icon=":material/fact_check:",
             query_params=address.wanted().query(),
         )  # fmt: skip
 
@@ -92,7 +92,7 @@ def nothing_yet() -> None:
         st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
         for lab in entry.labs().values():
             if not lab.hidden:
-                st.page_link(shell.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
+                st.page_link(addresses.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
         st.button(
             "See the recordings that came with the app",
             icon=":material/play_circle:",

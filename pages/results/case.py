@@ -21,13 +21,13 @@ from core.store import queries, versions
 from core.store.store import StoreError
 from core.telling.story import story
 from core.transcript import CaseLog, Transcript, name_of, transcript
+from pages import addresses
 from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.pace import PACE, waits
 from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import numbered, plain
-from pages.shell import PAGES
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
@@ -80,7 +80,7 @@ def step_through(run_id: str, lab: Lab) -> None:
         )
         st.caption(f"Step {step} of {len(steps)}. No model is asked.")
         st.page_link(
-            PAGES / "results/case.py",
+            addresses.CASE,
             label="The whole case",
             icon=":material/folder_open:",
             query_params=named_in_address(run_id),
@@ -306,13 +306,13 @@ def _versions(run_id: str, lab: Lab) -> None:
             if here.of in known:
                 changes, of = versions.changed(store, here.of, run_id)
                 st.markdown(plain(versions.told(changes, of, rooms.words())))
-                st.page_link(PAGES / "results/case.py", label="As it was read before", query_params={"run": here.of})
+                st.page_link(addresses.CASE, label="As it was read before", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:
                 st.caption(f"Of the {len(known)} readings of these answers this one counts, in lists and comparisons.")
             else:
                 st.caption("Its answers were read again since. That reading counts in lists and comparisons, not this.")
-                st.page_link(PAGES / "results/case.py", label="The reading that counts", query_params={"run": counts})
+                st.page_link(addresses.CASE, label="The reading that counts", query_params={"run": counts})
 
 
 def _sender(run_id: str) -> None:
@@ -331,11 +331,11 @@ def _lab_of(run_id: str) -> str:
 named = st.query_params.get("run", "")
 if not named:
     st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
-    st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:
     main(named)
 except NoSuchRun as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
-    st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()

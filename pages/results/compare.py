@@ -11,12 +11,14 @@ import streamlit as st
 
 from core import entry
 from core.lab import Judged
+from core.models.ids import is_control
 from core.statistics.subjects import MOST
 from core.store import comparing, listing, shared
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.shared import NotComparable
+from core.store.shared import Match, NotComparable
 from core.store.store import QueryRefused, Store, StoreError
+from pages import addresses
 from pages.parts import session
 from pages.parts.compared import told_apart
 from pages.parts.models import short
@@ -24,7 +26,6 @@ from pages.parts.pace import waits
 from pages.parts.text import plain, shortened
 from pages.results import address, comparison, facets, runs_list
 from pages.results.facets import Looked, words
-from pages.shell import PAGES
 
 WAYS: dict[By, str] = {
     "model": "Models",
@@ -115,7 +116,7 @@ def within(wanted: Filter) -> None:
         said = facets.chosen(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
         st.page_link(
-            PAGES / "results/browse.py", label="Change the filter in Browse", icon=":material/filter_list:",
+            addresses.BROWSE, label="Change the filter in Browse", icon=":material/filter_list:",
             query_params=wanted.query(),
         )  # fmt: skip
 
@@ -131,7 +132,7 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
                 on_change=lambda: go(lab=[st.session_state["lab"]]),
             )  # fmt: skip
         if judged.whole and not compared.asked.same_rows:
-            same = {"whole": judged.whole, "exact": judged.one}
+            same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             st.session_state["match"] = compared.asked.match
             st.segmented_control(
@@ -189,7 +190,7 @@ def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
     """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
     offered = [] if by in ("filter", "run") else _offered(looked, by, wanted)
     # Robots meet each other where somebody chooses them, or where there is nothing else.
-    return sorted(offered, key=lambda one: by == "model" and one.startswith("control/"))[:2]
+    return sorted(offered, key=lambda one: by == "model" and is_control(one))[:2]
 
 
 def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:

@@ -95,7 +95,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         page = st.pagination(pages, key=key, max_visible_pages=5) if pages > 1 else 1
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
-    found = shared.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE])
+    found = shared.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():

@@ -54,9 +54,12 @@ def draw(looked: Looked, wanted: Filter) -> None:
                 _facet(looked, wanted, f"as:{role}", f"Model as {role}")
             _days(wanted)
             _figure(wanted)
-    _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted, "recordings")
-    _toggle("Hidden", "The runs that were hidden, in place of all others.", wanted, "hidden")
-    _toggle("Earlier readings", "Runs whose answers were read again since, in place of all others.", wanted, "older")
+    _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted.recordings,
+            lambda on: replace(wanted, recordings=on), "recordings")  # fmt: skip
+    _toggle("Hidden", "The runs that were hidden, in place of all others.", wanted.hidden,
+            lambda on: replace(wanted, hidden=on), "hidden")  # fmt: skip
+    _toggle("Earlier readings", "Runs whose answers were read again since, in place of all others.", wanted.older,
+            lambda on: replace(wanted, older=on), "older")  # fmt: skip
     if not wanted.is_everything:
         st.button(
             "Clear all filters",
@@ -146,16 +149,17 @@ def _search(wanted: Filter) -> None:
         _toggle(
             "Prompts and raw answers too",
             "Looks through everything that was sent and came back: slower.",
-            wanted,
+            wanted.deep,
+            lambda on: replace(wanted, deep=on),
             "deep",
         )
 
 
-def _toggle(label: str, help: str, wanted: Filter, name: str) -> None:
-    st.session_state[f"only-{name}"] = getattr(wanted, name)
+def _toggle(label: str, help: str, is_on: bool, turned: Callable[[bool], Filter], name: str) -> None:
+    st.session_state[f"only-{name}"] = is_on
 
     def take() -> None:
-        address.go(filter=replace(wanted, **{name: bool(st.session_state[f"only-{name}"])}))
+        address.go(filter=turned(bool(st.session_state[f"only-{name}"])))
 
     st.toggle(label, key=f"only-{name}", help=help, on_change=take)
 
@@ -190,7 +194,8 @@ def _figure(wanted: Filter) -> None:
         address.go(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
 
     st.selectbox(
-        "Figure", list(titles), index=None, format_func=titles.get, key="figure", on_change=take, placeholder="Any",
+        "Figure", list(titles), index=None, format_func=lambda one: titles.get(one, one), key="figure",
+        on_change=take, placeholder="Any",
         help="Of the case, or of its run where the case has none of its own; repaired rules.",
     )  # fmt: skip
     if one:

@@ -11,10 +11,11 @@ import streamlit as st
 from core import entry
 from core.charts.marks import PALETTE
 from core.lab import Lab, Picture
+from core.models.ids import is_control
 from core.store import figures
 from core.store.filters import TITLES, Filter
 from core.store.listing import Place
-from pages import shell
+from pages import addresses
 from pages.parts.pictures import Saved, saved_as
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
@@ -51,11 +52,9 @@ def draw(looked: Looked, wanted: Filter) -> None:
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
         query = {**wanted.query(), "show": "pictures"}
-        st.page_link(
-            shell.PAGES / "results/browse.py", label="All pictures", icon=":material/arrow_back:", query_params=query
-        )
+        st.page_link(addresses.BROWSE, label="All pictures", icon=":material/arrow_back:", query_params=query)
     read = [(lab, one, frame(looked, wanted, lab, one)) for lab, one in named or every]
-    named_too = any(map(is_robot, wanted.chosen.get("model", ())))
+    named_too = any(map(is_control, wanted.chosen.get("model", ())))
     apart = [] if named_too else robots([rows for *_, rows in read])
     if apart and not address.robots():
         read = [(lab, one, without_robots(rows)) for lab, one, rows in read]
@@ -82,14 +81,9 @@ def draw(looked: Looked, wanted: Filter) -> None:
         picture(lab, one, rows, tables, wanted, kind)
 
 
-def is_robot(model: str) -> bool:
-    """Whether it is a control, whose truth is known."""
-    return model.startswith("control/")
-
-
 def without_robots(rows: DataFrame) -> DataFrame:
     """What language models did; all of it where none of it is theirs."""
-    of_robots = rows["model"].fillna("").map(is_robot).astype(bool)
+    of_robots = rows["model"].fillna("").map(is_control).astype(bool)
     of_models = ~of_robots & (rows["model"].fillna("") != "")
     return rows[~of_robots] if of_models.any() else rows
 
@@ -135,7 +129,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                 choice = st.segmented_control(
                     one.title, list(one.choices), required=True, key=f"{key}-choice", label_visibility="collapsed",
                     on_change=lambda: address.choose(key, st.session_state[f"{key}-choice"]),
-                )  # fmt: skip
+                ) or choice  # fmt: skip
             theirs = one.published(choice)
             if theirs:
                 published = st.toggle(
@@ -146,7 +140,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 st.page_link(
-                    shell.PAGES / "results/browse.py", label="By itself", icon=":material/link:", query_params=query,
+                    addresses.BROWSE, label="By itself", icon=":material/link:", query_params=query,
                     help="This picture on this filter, at an address of its own.",
                 )  # fmt: skip
         if choice not in tables:

@@ -6,6 +6,7 @@ from zlib import crc32
 
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
 from core.runs.jobs import NoSuchRun
@@ -13,7 +14,7 @@ from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
-from pages import shell
+from pages import addresses
 from pages.parts import session
 from pages.parts.compared import MOST as SIDE_BY_SIDE
 from pages.parts.models import short
@@ -102,12 +103,11 @@ def _together(runs: list[str], labs: int) -> None:
         why = f"{len(runs)} are ticked" if len(runs) > MOST else "these are of several labs"
         st.caption(f"Two to {MOST} runs of one lab can be compared; {why}.")
         return
-    ways = [("compare", f"Compare these {len(runs)}", ":material/balance:")]
+    ways = [(addresses.COMPARE, f"Compare these {len(runs)}", ":material/balance:")]
     if len(runs) <= SIDE_BY_SIDE:
-        ways.append(("side", "Side by side", ":material/view_column_2:"))
+        ways.append((addresses.SIDE, "Side by side", ":material/view_column_2:"))
     for page, label, icon in ways:
-        to = shell.PAGES / f"results/{page}.py"
-        st.page_link(to, label=label, icon=icon, query_params={"runs": ",".join(runs)})
+        st.page_link(page, label=label, icon=icon, query_params={"runs": ",".join(runs)})
 
 
 def alive(run: str) -> bool:
@@ -118,7 +118,7 @@ def alive(run: str) -> bool:
         return False
 
 
-def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, object]]:
+def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
     """The table as it is shown, and how its columns are. `found`: how many rows of each run a filter leaves."""
     labs = entry.labs()
     senders = queries.senders(entry.keeper().store)
@@ -135,7 +135,7 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
         table["Sent by"] = [senders.get(run, "") for run in runs["run"]]
     if found:
         table["Found"] = [found[run] for run in runs["run"]]
-    columns: dict[str, object] = {
+    columns: dict[str, ColumnConfig] = {
         "Asked": st.column_config.DatetimeColumn(format="distance"),
         "About": st.column_config.TextColumn(width="large"),
         "Found": st.column_config.NumberColumn(help="Rows of the run that are as filtered."),

@@ -14,13 +14,13 @@ from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
 from core.text.diff import pieces
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import live, rooms, session
 from pages.parts.compared import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
 from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
-from pages.shell import PAGES, of_lab
 
 ROWS = 25
 """Rows on a page."""
@@ -175,7 +175,7 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: s
                 st.skeleton(60)
             else:
                 st.caption("There is no explanation.")
-    page = PAGES / "results/case.py" if lab.hidden else of_lab(lab)
+    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
     query = {"run": one.run, **({"case": case} if case and one.state.planned > 1 else {})}
     st.page_link(page, label="Open this run", icon=lab.icon, query_params=query)
 
@@ -219,7 +219,7 @@ def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
         return
     runs = ",".join(one.run for one in shown)
     st.page_link(
-        PAGES / "results/side.py", label="Open it side by side", icon=":material/unfold_more:",
+        addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:",
         query_params={"runs": runs, "case": case},
     )  # fmt: skip
 
@@ -256,7 +256,7 @@ def main(runs: list[str]) -> None:
             icon=":material/error:",
         )
         for one in shown:
-            st.page_link(PAGES / "results/case.py", label=plain(one.run), query_params={"run": one.run})
+            st.page_link(addresses.CASE, label=plain(one.run), query_params={"run": one.run})
         return
     if not labs:
         for one in columns:
@@ -271,7 +271,7 @@ def main(runs: list[str]) -> None:
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
         link(columns)
         st.page_link(
-            PAGES / "results/compare.py", label="Compare", icon=":material/balance:",
+            addresses.COMPARE, label="Compare", icon=":material/balance:",
             query_params={"runs": ",".join(one.run for one in shown)},
             help="By how much they differ, and whether that is more than chance.",
         )  # fmt: skip
@@ -283,7 +283,7 @@ def main(runs: list[str]) -> None:
             st.rerun()
     if cases:
         st.page_link(
-            PAGES / "results/side.py", label="All of these runs", icon=":material/arrow_back:",
+            addresses.SIDE, label="All of these runs", icon=":material/arrow_back:",
             query_params={"runs": ",".join(runs)},
         )  # fmt: skip
     if len(about) > 1:
@@ -299,7 +299,7 @@ if len(different) < 2:
         "The address names two or three runs here. Open a run that is over and press *Side by side*.",
         icon=":material/info:",
     )
-    st.page_link(PAGES / "results/browse.py", label="Browse the runs", icon=":material/table_rows:")
+    st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
 elif len(different) > MOST:
     st.error(f"{len(different)} runs are named; {MOST} fit side by side.", icon=":material/error:")
 else:

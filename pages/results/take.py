@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import streamlit as st
 
@@ -11,11 +12,11 @@ from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
 from core.telling import document, export
+from pages import addresses
 from pages.parts import along, session
 from pages.parts.upload import upload
 from pages.results import facets
 from pages.results.facets import Looked
-from pages.shell import PAGES
 
 
 def draw(looked: Looked, wanted: Filter) -> None:
@@ -36,23 +37,26 @@ def draw(looked: Looked, wanted: Filter) -> None:
         )  # fmt: skip
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
-        st.page_link(PAGES / "results/query.py", label="Query", icon=":material/database_search:")
+        st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
 
 
 def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
     if not runs:
         st.caption("Nothing is as filtered.")
         return
-    where = {"viewer": looked.viewer, "stopped": looked.stopped}
+
+    def table(kind: export.Kind) -> bytes:
+        return export.table(export.rows(looked.store, wanted, looked.viewer, looked.stopped), kind)
+
     st.markdown("**What is filtered, as a table**")
     st.caption("A row for each case or trial by each set of rules, with the ids that lead to its run's journal.")
     with st.container(horizontal=True):
         for kind, form in export.FORMATS.items():
             st.download_button(
-                form.title, lambda kind=kind: export.table(export.rows(looked.store, wanted, **where), kind),
+                form.title, partial(table, kind),
                 file_name=f"results.{kind}", mime=form.mime, on_click="ignore", key=f"rows-{kind}",
             )  # fmt: skip
-    places, of = listing.cases(looked.store, wanted, document.MOST, **where)
+    places, of = listing.cases(looked.store, wanted, document.MOST, looked.viewer, looked.stopped)
     if places:
         st.markdown("**Its cases, to be read**")
         along.page_of_cases(facets.chosen(wanted) or "All cases", places, of)

@@ -22,13 +22,13 @@ from core.study.plan import Planned, Study
 from core.study.standing import Standing
 from core.telling import methods, report
 from core.text.glossary import on_hover
+from pages import addresses
 from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 LARGEST = 12
 """Columns of a table that is drawn as one; what is wider is a list."""
@@ -261,7 +261,7 @@ def take_along(study: Study, found: Found) -> None:
             help="One page that needs no network: plan, tables, and cases behind every cell.",
         )  # fmt: skip
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
-        st.page_link(PAGES / "results/browse.py", label="All cases in Browse", icon=":material/table_rows:",
+        st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:",
                      query_params={"study": [study.name]})  # fmt: skip
 
 

@@ -9,11 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, home, journal
+from core.models.ids import is_free
 from core.study import shelf
 from core.study.background import Going
 from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
-from core.study.standing import FREE, is_completed, look
+from core.study.standing import is_completed, look
 from pages.parts import session
 from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
@@ -60,8 +61,8 @@ def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
     except (BadStudy, OSError) as error:
         return True, path.stem, path.stem, str(error)
     models = {model for run in study.runs for model in run.spec.models}
-    endpoints = sorted(model for model in models if not model.startswith(("local/", *FREE)))
-    asks = "robots only, no key" if all(one.startswith(FREE) for one in models) else "no key"
+    endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
+    asks = "robots only, no key" if all(is_free(one) for one in models) else "no key"
     runs = count(len(study.all), "run")
     done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if sees_all else 0
     words = [

@@ -15,12 +15,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core import entry
+from pages import labs
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 # Every AppTest looks through all installed packages for components, which took more than the pages themselves.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 CACHED = (*(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers, entry.studies),)
+
+labs.furnish()
 
 
 @pytest.fixture(autouse=True)

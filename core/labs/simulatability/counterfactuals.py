@@ -17,6 +17,7 @@ from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import Counterfactual, Explanation
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
 from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
+from core.models.ids import is_control
 from core.reading import fields
 from core.runs.run import Run
 from core.text.embed import NoEncoder, encoder, likeness
@@ -89,7 +90,7 @@ async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]
     nobody can tell.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
-    if run.recorded(Result) or len(texts) < 2 or all(one.startswith("control/") for one in spec.generators):
+    if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
         return
     try:
         vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))

@@ -9,6 +9,7 @@ from core.lab import BadInput, Case
 from core.labs.simulatability import tasks
 from core.labs.simulatability.controls import Control, Dial, controls, dials
 from core.labs.simulatability.tasks import AskSpec
+from core.models.ids import is_control
 
 WORLD = "world"
 """The data set that the robots can take (`core.datasets.registry`)."""
@@ -32,7 +33,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 def _robots(spec: AskSpec) -> list[Control]:
     """The robots that are shown the first question: of the new ones they know what they were told of them, or not."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
-    if not any(model.startswith("control/") for model in asked):
+    if not any(is_control(model) for model in asked):
         return []
     known: dict[str, Control] = {**controls(), **dials()}
     return [known[model] for model in asked if model in known]

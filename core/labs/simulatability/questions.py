@@ -13,6 +13,7 @@ from pydantic import StringConstraints
 from core.events import Frozen
 from core.lab import Case
 from core.labs.simulatability.tasks import AskSpec, Starter, cases
+from core.models.ids import is_control
 from core.text.overlap import content_words
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
@@ -60,7 +61,7 @@ def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
     control is asked what is in its world.
     """
     if spec.task == "strategyqa":
-        of_world = spec.model.startswith("control/")
+        of_world = is_control(spec.model)
         shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
     else:
         fields = {"context", "response_1", "response_2"}

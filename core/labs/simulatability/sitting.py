@@ -17,6 +17,7 @@ from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
 from core.labs.simulatability.records import ExamGuess, Examined
 from core.labs.simulatability.tasks import AskSpec, Reads, simulating
+from core.models.ids import is_control, is_free
 from core.reading import fields
 from core.reading.fields import Answers
 from core.runs.run import Run
@@ -104,7 +105,7 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
         guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
         run.record(guess, item, trial=item)
 
-    in_steps = spec.reads == "steps" and not spec.model.startswith("control/")
+    in_steps = spec.reads == "steps" and not is_control(spec.model)
     await run.each({one.id: one for one in case.about}, step if in_steps else ask)
 
 
@@ -239,7 +240,7 @@ def prior(spec: AskSpec) -> Prior | Frozen | None:
     """
     if spec.task != "strategyqa" or spec.simulator.startswith(("replay/", "reader/")):
         return None
-    if spec.simulator.startswith("control/"):
+    if is_control(spec.simulator):
         return by_its_rules(spec.simulator) if spec.simulator in controls() else None
     return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam, field="exam")
 
@@ -249,7 +250,7 @@ def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool
     the one that got most right, the explainer only where no other did; without any the explainer stays. So it does for
     robots, which are their own best predictors, for what has no exam, and under paper rules.
     """
-    alone = spec.task != "strategyqa" or spec.rules == "paper" or spec.model.startswith(("control/", "replay/"))
+    alone = spec.task != "strategyqa" or spec.rules == "paper" or is_free(spec.model)
     if alone or "simulator" in named or "simulators" in named:
         return spec
     both = spec.reads == "prose" and spec.votes == 1 and spec.answers == "prose"
@@ -276,7 +277,7 @@ def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
 def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[ExamSpec, Examined]]:
     """Who passed of the models that are at hand. Robots are left out: they know nothing but their small world."""
     for sat, one in made(LAB, examined):
-        if not isinstance(sat, ExamSpec) or not isinstance(one, Examined) or one.simulator.startswith("control/"):
+        if not isinstance(sat, ExamSpec) or not isinstance(one, Examined) or is_control(one.simulator):
             continue
         if one.passed and at_hand(one.simulator):
             yield sat, one
@@ -300,7 +301,7 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
 
 def of_model(model: str) -> ExamSpec | None:
     """The exam for a model; None for a control that plays no predictor."""
-    return None if model.startswith("control/") and model not in controls() else ExamSpec(model=model)
+    return None if is_control(model) and model not in controls() else ExamSpec(model=model)
 
 
 def hashes(spec: ExamSpec) -> dict[str, str]:

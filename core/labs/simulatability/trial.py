@@ -19,6 +19,7 @@ from core.labs.simulatability.records import (
     Simulation,
 )
 from core.labs.simulatability.tasks import Arm, AskSpec, Starter, explaining, simulating
+from core.models.ids import is_control
 from core.reading import fields
 from core.runs.run import Run, together
 
@@ -156,7 +157,7 @@ async def _vote(
     """The fields of a simulation, `simulator` asked as often as there are votes; and of what it wrote the first that
     the majority holds with. Raises CallFailed.
     """
-    if spec.reads == "steps" and "explanation" in prompt.slots and not simulator.startswith("control/"):
+    if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)
     answered = await together(
         *(

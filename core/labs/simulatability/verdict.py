@@ -12,6 +12,7 @@ from core.events import Rules
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
 from core.labs.simulatability.view import COUNTED, AskView, constant_guess, is_reader, made_predictable
+from core.models.ids import is_control
 from core.reading import fields
 from core.transcript import Transcript
 
@@ -180,7 +181,7 @@ def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 def _who(case: AskView) -> Iterator[str]:
     # A robot that predicts knows no facts: without an explanation it goes by the wording.
-    if case.spec and case.spec.simulator == case.spec.model and not case.spec.model.startswith("control/"):
+    if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
     readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
     if readers:

@@ -25,6 +25,7 @@ from core.labs.simulatability.records import (
     Simulation,
 )
 from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
+from core.models.ids import is_control
 from core.reading import fields
 from core.score import Figure, Score, mean_of_cases
 from core.transcript import CaseLog, Reader
@@ -197,7 +198,7 @@ class AskView:
             return "the predictor failed its exam"
         # A robot reads claims by its rules: tests hold that each of them passes. A reader cannot be asked.
         who = self.spec.simulator if self.spec else ""
-        return "" if is_reader(who) or who.startswith("control/") else "the predictor has not sat the exam"
+        return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
         """What was expected in each control arm in which anything was, of the rows that `tested` has."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -10,7 +10,19 @@ from core.datasets.items import Item
 from core.labs.consistency.controls import LexiconControl
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.lexicon import Slots
-from core.labs.consistency.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, calls, cases, shipped
+from core.labs.consistency.tasks import (
+    LABELS,
+    LONGEST,
+    CheckSpec,
+    Mask,
+    Persona,
+    Target,
+    Task,
+    Wording,
+    calls,
+    cases,
+    shipped,
+)
 from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
@@ -24,6 +36,9 @@ TASKS: dict[Task, str] = {
 }
 SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
 EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attribution", "redaction": "Redaction"}
+PERSONAS: tuple[Persona, ...] = get_args(Persona)
+TARGETS: tuple[Target, ...] = get_args(Target)
+MASKS: tuple[Mask, ...] = get_args(Mask)
 SHOWN_EXAMPLES = 4
 SHOWN_KNOWN = 3
 
@@ -34,7 +49,7 @@ DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", 
 def fields() -> dict[str, Any]:
     """Task, model, ways to explain, and what is classified. Raises ValueError where no way to explain is chosen."""
     task: Task = st.segmented_control(
-        "Task", list(TASKS), default="sentiment", format_func=TASKS.get, required=True, key="check-task",
+        "Task", list(TASKS), default="sentiment", format_func=TASKS.__getitem__, required=True, key="check-task",
         label_visibility="collapsed", persist_state="session",
     ) or "sentiment"  # fmt: skip
     left, right = st.columns(2)
@@ -46,7 +61,7 @@ def fields() -> dict[str, Any]:
             list(EXPLANATIONS),
             selection_mode="multi",
             default=["attribution"],
-            format_func=EXPLANATIONS.get,
+            format_func=EXPLANATIONS.__getitem__,
             key="explanations",
             persist_state="session",
             wrap=True,
@@ -54,7 +69,7 @@ def fields() -> dict[str, Any]:
         )
         every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
     source = st.segmented_control(
-        "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.get, required=True,
+        "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True,
         key="source", label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     what: dict[str, Any] = {}
@@ -75,16 +90,16 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
         persona = st.segmented_control(
-            "Persona", ["objective", "human", "you"], default="objective", required=True, key="persona",
+            "Persona", PERSONAS, default="objective", required=True, key="persona",
             persist_state="session", help=on_hover("Persona", "The same in all three sessions."),
         )  # fmt: skip
         target = st.segmented_control(
-            "Target of a counterfactual", ["explicit", "implicit"], default="explicit", required=True, key="target",
+            "Target of a counterfactual", TARGETS, default="explicit", required=True, key="target",
             persist_state="session", help=on_hover("Target of a counterfactual"),
         )  # fmt: skip
     with right:
         mask = st.segmented_control(
-            "Mask", ["[REDACTED]", "[REMOVED]"], default="[REDACTED]", required=True, key="mask",
+            "Mask", MASKS, default="[REDACTED]", required=True, key="mask",
             format_func=plain, persist_state="session", help=on_hover("Mask"),
         )  # fmt: skip
         mask_sentence = st.toggle(
@@ -205,7 +220,8 @@ def own_paragraph(task: Task, model: str) -> dict[str, Any]:
         args=(task,),
     )
     examples(task)
-    about, choices = "", ()
+    about = ""
+    choices: tuple[str, ...] = ()
     if task != "sentiment":
         words = "Question" if task == "multi_choice" else "Statement"
         about = st.text_input(

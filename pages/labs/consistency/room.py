@@ -6,21 +6,21 @@ import streamlit as st
 
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
+from core.models.ids import is_control
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.consistency import draw, form, methods, slides
 from pages.labs.consistency.side import SIDE
+from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
-
-REAL = "local/smollm2-135m"
-"""The model that ships, for who has seen a robot."""
 
 
 def _after(transcript: Transcript, view: CheckView, run_id: str) -> bool:
     spec = view.spec
-    robot = spec is not None and spec.model.startswith("control/") and transcript.status == "completed"
-    if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="check-real"):
-        driver.start(LAB, spec.model_copy(update={"model": REAL}), {})
+    if spec is None or not is_control(spec.model) or transcript.status != "completed":
+        return True
+    if st.button("Now ask a real language model", icon=":material/smart_toy:", key="check-real"):
+        driver.start(LAB, spec.model_copy(update={"model": SHIPPED}), {})
     return True
 
 
@@ -38,6 +38,6 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=methods.draw,
-    words={**form.TASKS, **form.EXPLANATIONS},
+    words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
     side=SIDE,
 )

@@ -188,5 +188,5 @@ def _coming(call: Call | None, active: bool) -> None:
 def _details(view: CheckView, session: Sessions) -> None:
     """Prompt and raw answer of a session, and how each set of rules read it when it came."""
     if call := view.call(session):
-        read = {rules: value or "nothing readable" for rules, value in view.read_as(session).items()}
+        read: dict[str, str] = {rules: value or "nothing readable" for rules, value in view.read_as(session).items()}
         details(call, f"{view.log.case}-{session}", read)

@@ -12,6 +12,7 @@ import streamlit as st
 from core import policy
 from core.labs.find import fidelity
 from core.labs.find.controls import Straight
+from core.labs.find.functions.base import Category
 from core.labs.find.functions.entities import EntityFunction, concepts, keeps
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.source import CATEGORIES, difficulties
@@ -52,7 +53,7 @@ def fields() -> dict[str, Any]:
     """The function, the interpreter and its model. Raises ValueError where the function is not named yet."""
     linked()
     category = st.segmented_control(
-        "Category", list(CATEGORIES), default="numeric", format_func=TITLES.get, required=True, key="category",
+        "Category", list(CATEGORIES), default="numeric", format_func=TITLES.__getitem__, required=True, key="category",
         label_visibility="collapsed", persist_state="session",
     ) or "numeric"  # fmt: skip
     function = function_fields(category)
@@ -102,11 +103,11 @@ def _outside(category: str, model: str, own: str) -> None:
         models.outside(said, {"drawn": "One of our own facts"}, drawn, "model-probe", LAB)
 
 
-def function_fields(category: str) -> dict[str, object]:
+def function_fields(category: Category) -> dict[str, object]:
     """Which black box, as fields of the specification."""
     sources = [source for source in SOURCES if source != "published" or policy.allows("files")]
     source = st.segmented_control(
-        "Function", sources, default="drawn", format_func=SOURCES.get, required=True, key="source",
+        "Function", sources, default="drawn", format_func=SOURCES.__getitem__, required=True, key="source",
         persist_state="session",
     ) or "drawn"  # fmt: skip
     if source == "published":
@@ -129,7 +130,7 @@ def function_fields(category: str) -> dict[str, object]:
     left, right, last = st.columns([3, 2, 2], vertical_alignment="bottom")
     with left:
         shapes = SHAPES[category]
-        known = [*difficulties(category), "any"]  # type: ignore[arg-type]
+        known = [*difficulties(category), "any"]
         chosen = st.selectbox(
             "Difficulty",
             known,
@@ -155,7 +156,7 @@ def own_fields(category: str) -> dict[str, object]:
     kind = kinds[0]
     if len(kinds) > 1:
         kind = st.segmented_control(
-            "As", kinds, default=kinds[0], format_func=words.get, required=True, key="own-kind",
+            "As", kinds, default=kinds[0], format_func=words.__getitem__, required=True, key="own-kind",
             label_visibility="collapsed",
         ) or kinds[0]  # fmt: skip
     examples = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.labs.find.functions.modules import Backbone
 from core.labs.find.lab import LAB as PROBE
 from core.labs.find.reliability import LAB, ReliabilitySpec
 from core.labs.find.tasks import NAMES
@@ -17,7 +18,11 @@ from pages.parts.run import actions, go_on, problems
 from pages.parts.tables import published
 from pages.parts.text import plain
 
-BACKBONES = {"embedding": "sentence embeddings", "model": "a language model", "table": "word lists"}
+BACKBONES: dict[Backbone, str] = {
+    "embedding": "sentence embeddings",
+    "model": "a language model",
+    "table": "word lists",
+}
 
 
 def draw() -> None:
@@ -62,7 +67,7 @@ def draw() -> None:
         )
     _prompts()
     _backbones()
-    published(PROBE, {**NAMES, **TITLES}, "probe-published")
+    published(PROBE, dict([*NAMES.items(), *TITLES.items()]), "probe-published")
 
 
 def _prompts() -> None:
@@ -85,8 +90,8 @@ def _backbones() -> None:
         "other: kept, and every number leads to the raw answer behind it."
     )
     with st.container(border=True, key="reliability"):
-        backbone = st.segmented_control(
-            "Backbone", list(BACKBONES), default="embedding", format_func=BACKBONES.get, required=True,
+        backbone: Backbone = st.segmented_control(
+            "Backbone", list(BACKBONES), default="embedding", format_func=BACKBONES.__getitem__, required=True,
             key="reliability-backbone",
         ) or "embedding"  # fmt: skip
         model = ""

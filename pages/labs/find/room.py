@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.labs.find.lab import LAB
-from core.labs.find.tasks import ProbeSpec
+from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
+from core.models.ids import is_control
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
@@ -72,9 +73,7 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
                 driver.start(LAB, spec.model_copy(update=other_one), {})
         if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
             driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
-        if spec.model.startswith("control/") and st.button(
-            "Now a real language model", icon=":material/smart_toy:", key="real"
-        ):
+        if is_control(spec.model) and st.button("Now a real language model", icon=":material/smart_toy:", key="real"):
             real = {"model": SHIPPED, "rounds": min(spec.rounds, 8)}
             driver.start(LAB, spec.model_copy(update=real), {})
     return True
@@ -115,6 +114,6 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=methods.draw,
-    words={**form.TITLES, **form.NAMES},
+    words=dict([*form.TITLES.items(), *NAMES.items()]),
     side=SIDE,
 )

@@ -7,11 +7,12 @@ import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.module_calls import item
-from core.labs.find.reliability import PAPER, Reliability, Report, softmax, verdict
+from core.labs.find.reliability import PAPER, Kind, Reliability, Report, softmax, verdict
 from pages.parts.calls import inspector
 from pages.parts.pictures import PLAIN
 from pages.parts.text import plain
 
+_KINDS: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
 _NAMES = {"table": "our word lists", "embedding": "sentence embeddings"}
 _SHOWN = 30
 """Words of one function that are listed."""
@@ -31,7 +32,7 @@ def draw(report: Report, active: bool) -> None:
     if not active:
         st.markdown(f"##### {plain(verdict(report))}", anchors=False)
     with st.container(horizontal=True, key="means"):
-        for kind, label in (("same", "Own words"), ("random", "Words of others")):
+        for kind, label in _KINDS.items():
             mean = report.mean(kind)
             shown = "undefined" if mean is None else f"{mean:.2f}"
             st.metric(label, shown, help=f"Mean output; {PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
@@ -43,7 +44,7 @@ def draw(report: Report, active: bool) -> None:
         alt="Mean output of each function for its own words and for others",
         column_config={
             name: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", color="blue")
-            for name in ("Own words", "Words of others")
+            for name in _KINDS.values()
         },
     )
     if spec.across and len(report.concepts) > 1:

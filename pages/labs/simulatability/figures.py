@@ -8,8 +8,8 @@ from core.events import Scored
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.view import AskView
 from core.text.glossary import on_hover
+from pages import addresses
 from pages.parts.text import plain
-from pages.shell import PAGES
 
 _BESIDE = {
     "gain_over_best": "more than by the best without it",
@@ -39,9 +39,7 @@ def _exam(case: AskView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="that-exam"):
         st.caption(f"Who predicted: {plain(case.exam.simulator)}, {known}.")
-        st.page_link(
-            PAGES / "results/case.py", label="That exam", icon=":material/school:", query_params={"run": case.exam.run}
-        )
+        st.page_link(addresses.CASE, label="That exam", icon=":material/school:", query_params={"run": case.exam.run})
 
 
 def _figures(case: AskView) -> None:

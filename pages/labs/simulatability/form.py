@@ -15,8 +15,10 @@ from core.labs.simulatability.controls import Control
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Examined
+from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from core.models.errors import OutsideWorld
+from core.models.ids import is_control
 from core.text.glossary import on_hover
 from pages.labs.simulatability.draw import METHODS
 from pages.parts import models, session
@@ -33,7 +35,7 @@ ARMS = {
 """What the controls of the prediction are called on the screen."""
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
-DEFAULT_ARMS = AskSpec.model_fields["arms"].default[1:]
+DEFAULT_ARMS: list[str] = list(AskSpec.model_fields["arms"].default[1:])
 
 SIMULATOR = "ask-simulator"
 """The key of the widget that names who predicts."""
@@ -48,7 +50,7 @@ DRAWN = frozenset({
 def fields() -> dict[str, Any]:
     """Task, model, way to explain, and the question, the pair or the data set."""
     task = st.segmented_control(
-        "Task", list(TASKS), default="strategyqa", format_func=TASKS.get, required=True, key="task",
+        "Task", list(TASKS), default="strategyqa", format_func=TASKS.__getitem__, required=True, key="task",
         label_visibility="collapsed", persist_state="session",
     ) or "strategyqa"  # fmt: skip
     left, right = st.columns(2)
@@ -60,8 +62,8 @@ def fields() -> dict[str, Any]:
             persist_state="session", help=on_hover("How it explains"),
         )  # fmt: skip
     source = st.segmented_control(
-        "What it is asked", list(SOURCES), default="one", format_func=SOURCES.get, required=True, key="ask-source",
-        label_visibility="collapsed", persist_state="session",
+        "What it is asked", list(SOURCES), default="one", format_func=SOURCES.__getitem__, required=True,
+        key="ask-source", label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
     return {"task": task, "model": model, "method": method, **asked}
@@ -76,8 +78,8 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         "Also predict each answer",
         list(ARMS),
         selection_mode="multi",
-        default=list(DEFAULT_ARMS),
-        format_func=ARMS.get,
+        default=DEFAULT_ARMS,
+        format_func=ARMS.__getitem__,
         key="arms",
         persist_state="session",
         wrap=True,
@@ -137,7 +139,7 @@ def button(spec: AskSpec | None) -> str:
     cases = (spec.limit or 1) if spec.dataset else 1
     made = calls(spec, cases)
     exam = sitting.prior(spec)
-    if isinstance(exam, Prior) and session.runs().lacks(exam):
+    if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
         made += len(exam.spec.questions)
     # How many rows a file of one's own has is known once it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
@@ -170,7 +172,7 @@ def _known(spec: AskSpec) -> Examined | None:
 
 def _examples(model: str) -> None:
     """Ready-made questions to click; a control is offered those of its own world."""
-    known = [one.question for one in questions() if one.world or not model.startswith("control/")]
+    known = [one.question for one in questions() if one.world or not is_control(model)]
     shown = random.Random(st.session_state.setdefault("shuffle", 0)).sample(known, min(SHOWN_EXAMPLES, len(known)))
 
     def take() -> None:
@@ -228,5 +230,5 @@ def _starter(task: str, model: str) -> dict[str, Any]:
     first_response = left.text_area("Response 1", key="response_1", height=150, persist_state="session")
     second_response = right.text_area("Response 2", key="response_2", height=150, persist_state="session")
     asked = [text.strip() for text in (context, first_response, second_response)]
-    gold = next((one.preferred for one in pairs() if [one.context, one.response_1, one.response_2] == asked), None)
-    return {"context": context, "response_1": first_response, "response_2": second_response, "gold": gold}
+    preferred = next((one.preferred for one in pairs() if [one.context, one.response_1, one.response_2] == asked), None)
+    return {"context": context, "response_1": first_response, "response_2": second_response, "gold": preferred}

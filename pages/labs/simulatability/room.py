@@ -11,9 +11,11 @@ from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
+from core.models.ids import is_control
 from core.runs.engine import Addition
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
+from pages import addresses
 from pages import lab as driver
 from pages.labs.simulatability import draw as case
 from pages.labs.simulatability import form, methods, slides
@@ -23,7 +25,6 @@ from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
 from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
-from pages.shell import of_lab
 
 
 def _draw(view: AskView, active: bool) -> None:
@@ -73,7 +74,7 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         _suggest(view.spec, run_id)
     elif transcript.status == "completed" and view.starter:
         _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
-    robot = view.spec.model.startswith("control/") and transcript.status == "completed"
+    robot = is_control(view.spec.model) and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
         roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
         real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
@@ -93,7 +94,7 @@ def _several(transcript: Transcript, run_id: str) -> None:
         plain_case.several(transcript, run_id)
         return
     st.page_link(
-        of_lab(LAB),
+        addresses.of_lab(LAB),
         label="Guess no more: show what came of all questions",
         icon=":material/visibility:",
         query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
@@ -120,7 +121,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
             own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
             own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
         if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
-            record = Counterfactual(origin="hand", **own)
+            record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, Addition(view.log.case, record, "hand-{n}")):
                 st.rerun()
 

@@ -9,6 +9,7 @@ from typing import Any
 from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
 from core.labs.simulatability.view import AskView, Row
+from core.models.ids import is_control
 from core.text.quote import first_sentence
 from pages.labs.simulatability.draw import METHODS, TILES
 from pages.labs.simulatability.rows import REASONS, said, state_of
@@ -72,7 +73,7 @@ def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | No
 
 def _kept(role: str, model: str) -> str:
     """Who plays a role beside `model`: whoever did so far, if that can be asked."""
-    if role.startswith("control/") and not model.startswith("control/"):
+    if is_control(role) and not is_control(model):
         return model
     with suppress(CallFailed):
         session.catalog().get(role)

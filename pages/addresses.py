@@ -1,0 +1,27 @@
+"""Where each page is. It stands below all that is drawn, so that anything drawn may link to any page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from core.lab import Lab
+
+PAGES = Path(__file__).parent
+
+WELCOME = PAGES / "about/welcome.py"
+STORY = PAGES / "about/story.py"
+MODELS = PAGES / "about/models.py"
+METHODS = PAGES / "about/methods.py"
+BROWSE = PAGES / "results/browse.py"
+COMPARE = PAGES / "results/compare.py"
+AUDIT = PAGES / "results/audit.py"
+QUERY = PAGES / "results/query.py"
+CASE = PAGES / "results/case.py"
+SIDE = PAGES / "results/side.py"
+STUDY = PAGES / "study/study.py"
+
+
+def of_lab(lab: Lab, draw: Callable[[], None] = lambda: None) -> st.Page:
+    """The page of a lab, which `draw` draws. A link needs no `draw`: the same address makes the same page."""
+    return st.Page(draw, title=lab.title, icon=lab.icon, url_path=lab.path)
