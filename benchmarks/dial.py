@@ -16,6 +16,7 @@ from statistics import fmean
 
 from core.events import Event, Recorded, Scored
 from core.lab import Lab, Model, Spec
+from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.consistency.lab import LAB as CHECK
 from core.labs.consistency.noisy import Noisy as NoisyLexicon
 from core.labs.consistency.tasks import CheckSpec, Task
@@ -27,6 +28,7 @@ from core.labs.simulatability.worthless import KINDS, Worthless
 from core.runs.engine import execute
 from core.statistics import interval_of_items
 from core.statistics.interval import Interval
+from core.transcript import transcript
 
 GUESSES = ("yes", "no")
 TASKS: tuple[Task, ...] = ("sentiment", "multi_choice", "entailment")
@@ -129,6 +131,33 @@ def seems_to_gain(found: dict[str, Interval]) -> bool:
     )
 
 
+PRAISE = ("kept to", "could no longer tell", "faithful", "helped")
+"""Words that no verdict on a case may have of who explains nothing."""
+
+
+def unearned(robot: str, draw: int) -> tuple[bool, bool, bool]:
+    """Of a worthless robot of Check, over all tasks and kinds of explanation: whether any gain over random masks is
+    above 0, whether the interval of any is, and whether any case's verdict praises it. The draw is that of the masks.
+    """
+    gained: list[Scored] = []
+    said: list[str] = []
+    for task in TASKS:
+        spec = CheckSpec(task=task, model=robot, seed=draw)
+        events = played(CHECK, spec, worthless_lexicons()[robot])
+        gained += [
+            one
+            for one in events
+            if isinstance(one, Scored) and (one.metric, one.rules, one.case) == ("faithfulness_gain", "repaired", "")
+        ]
+        state = transcript(events)
+        said += [sentence for case in state.cases for sentence in CHECK.verdict(CHECK.view(state.case(case)))]
+    return (
+        any((one.value or 0) > 0 for one in gained),
+        any((one.low or 0) > 0 for one in gained),
+        any(word in sentence for word in PRAISE for sentence in said),
+    )
+
+
 def rows(draws: int) -> Iterator[str]:
     """What came of it, a line each."""
     for name, read in (("Ask", ask), ("Check", check)):
@@ -137,6 +166,11 @@ def rows(draws: int) -> Iterator[str]:
             held = fmean(is_held(*one) for one in every)
             read_so = fmean(one.value for one, _ in every if one.value is not None)
             yield f"{name} p {share}: must read {every[0][1]:.3f}, reads {read_so:.3f}; held in {held:.1%}"
+    for id in worthless_lexicons():
+        above, surely, praised = map(
+            fmean, zip(*(unearned(id, draw) for draw in range(BEGIN, BEGIN + draws)), strict=True)
+        )
+        yield f"{id}: gain above 0 in {above:.1%}, its interval in {surely:.1%}; praised in {praised:.1%}"
     for kind in KINDS:
         found = [explained_by(kind, draw) for draw in range(BEGIN, BEGIN + draws)]
         of_one = [explained_by(kind, draw, SPLIT) for draw in range(BEGIN, BEGIN + draws)]

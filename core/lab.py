@@ -396,8 +396,8 @@ class Lab:
       lab as `spec` uses it reads what it must. `first` is the run of the first minute; `sides` the runs that the front
       page sets side by side.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
-      where there is none. `of_model(id)` is the specification of a run that puts one model to the test, for a lab that
-      is such a test; None for a model that it does not fit.
+      where there is none; `priors(spec)` are further ones beside it. `of_model(id)` is the specification of a run that
+      puts one model to the test, for a lab that is such a test; None for a model that it does not fit.
     - `settled(spec, named, at_hand, made)` is that specification with what nobody named (`named` are the fields that
       were given) chosen among the models that are `at_hand`, by what runs `made` came to. Asked by page and command
       line; a study's file stands as it is written.
@@ -457,6 +457,7 @@ class Lab:
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
     prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
+    priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
     summed: Callable[[Callable[[str], bool], Made], str] | None = None

@@ -5,12 +5,14 @@ The lines are those of `core.statistics.group_statistics`: the picture, its sent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from core.charts.marks import COMPARED, FAINT, OURS, THEIRS, link, safe
 from core.published import Published
-from core.statistics import FEW, group_statistics
+from core.statistics import FEW, group_statistics, holm
+from core.statistics.subjects import compare_pairs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -19,8 +21,13 @@ if TYPE_CHECKING:
 MOST = 40
 """Lines drawn; of more groups those over the most things, and the axis says so. The table has all."""
 
+PAIRS = 300
+"""Pairs of lines that are compared; so many tests leave nothing of any difference, so of more nothing is said."""
+
 SHARES = (0.0, 1.0)
 """The ends of the axis for shares."""
+
+LEVEL = 0.05
 
 _LETTERS = 60
 """Letters of a line's name."""
@@ -52,6 +59,47 @@ def lines(
     table = table.assign(height=table["label"].map(first), place=table["series"].map(list(series).index))
     table = table.sort_values(["height", "label", "place"], ascending=[False, True, True], ignore_index=True)
     return table.drop(columns=[*groups, "height", "place"])
+
+
+def paired(
+    table: DataFrame,
+    rows: DataFrame,
+    by: Sequence[str],
+    label: Callable[[dict[str, Any]], str],
+    facets: Iterable[str],
+) -> DataFrame:
+    """The `lines` of these rows with `attrs["pairs"]`: each two that rest on enough, over the items that both have.
+
+    By the two lines' labels in the table's order: first minus second with its interval, n items, and the p of the
+    paired test after Holm's correction for all of these pairs. An item meets itself where all else is equal of the
+    `facets` (columns) that vary within a line, and counts by the mean of these.
+    """
+    import pandas as pd
+
+    firm = list(_firm(table)["label"])
+    if len(firm) * (len(firm) - 1) // 2 > PAIRS or len(firm) < 2:
+        return table
+    named = rows.astype(object).fillna("").to_dict("records")
+    rows = rows.assign(line=[label({name: one[name] for name in by}) for one in named])
+    rows = rows[rows["line"].isin(firm)]
+    if "series" in rows:
+        rows = rows[rows["series"] == table["series"].iloc[0]]
+    facets = [name for name in facets if name in rows and name not in by]
+    rows = rows.assign(
+        value=pd.to_numeric(rows["value"]).astype(float), **{name: rows[name].fillna("") for name in facets}
+    )
+    varying = [name for name in facets if rows.groupby("line")[name].nunique().max() > 1]
+    means = rows.groupby(["item", *varying, "line"])["value"].mean().unstack("line")[firm]
+    found = {}
+    for first, second in combinations(firm, 2):
+        values = means[[first, second]].dropna().groupby("item").mean()
+        (found[first, second],) = compare_pairs(values, values.notna(), pd.Series(values.index, index=values.index))
+    corrected = holm([pair.test.p if pair.test else None for pair in found.values()])
+    table.attrs["pairs"] = {
+        place: (pair.difference.value, pair.difference.low, pair.difference.high, pair.n, p)
+        for (place, pair), p in zip(found.items(), corrected, strict=True)
+    }
+    return table
 
 
 def forest(
@@ -146,12 +194,12 @@ def forest(
 
 
 def takeaway(table: DataFrame, what: str, things: str) -> str:
-    """Which of the lines is highest and which lowest, in words, and whether their intervals overlap. Only lines that
-    rest on ten `things` or more, and on enough of those that should count, are held against each other.
+    """Which of the lines is highest and which lowest, in words, and what they differ by over the `things` that both
+    have, where that is known (`paired`). Only lines that rest on ten `things` or more, and on enough of those that
+    should count, are held against each other.
     """
     what = what[0].upper() + what[1:]
-    first = table.drop_duplicates("label")
-    firm = first[~first["faint"].astype(bool) & ~first["thin"].astype(bool) & first["macro"].notna()]
+    first, firm = table.drop_duplicates("label"), _firm(table)
     if firm.empty:
         return (
             f"Too little for a comparison: none of {len(first)} groups has {FEW} {things} that count and at least 70 % "
@@ -166,9 +214,28 @@ def takeaway(table: DataFrame, what: str, things: str) -> str:
     if top["macro"] == low["macro"]:
         return f"{what} is {top['macro']:.2f} in all of {len(firm)} groups.{left}"
     ends = [f"{_one_of(firm, one)} ({_value(one)})" for one in (top, low)]
-    known = top["low"] == top["low"] and low["high"] == low["high"]
-    apart = f": their intervals {'overlap' if top['low'] <= low['high'] else 'do not overlap'}" if known else ""
-    return f"{what} is highest for {ends[0]} and lowest for {ends[1]}{apart}.{left}"
+    apart = _apart(table.attrs.get("pairs", {}), top["label"], low["label"], things)
+    return f"{what} is highest for {ends[0]} and lowest for {ends[1]}.{apart}{left}"
+
+
+def _firm(table: DataFrame) -> DataFrame:
+    """The first series' lines that rest on enough."""
+    first = table.drop_duplicates("label")
+    return first[~first["faint"].astype(bool) & ~first["thin"].astype(bool) & first["macro"].notna()]
+
+
+def _apart(pairs: Mapping[tuple[str, str], Any], top: str, low: str, things: str) -> str:
+    """What the two differ by, pair by pair; empty where they were not compared."""
+    if (top, low) not in pairs:
+        return ""
+    value, lower, upper, n, p = pairs[top, low]
+    if value is None:
+        return f" No {things} are shared by {top} and {low}, so nothing is said of their difference."
+    interval = f" ({lower:.2f} to {upper:.2f})" if lower is not None else ""
+    found = "which chance alone seldom does" if p < LEVEL else "which may be chance"
+    of = f", corrected by Holm's method for {len(pairs)} pairs" if len(pairs) > 1 else ""
+    shared = f" Over the {n} {things} that {top} and {low} share they differ"
+    return f"{shared} by {value:.2f}{interval}, {found} (p {p:.2g}{of})."
 
 
 def _one_of(table: DataFrame, row: Any) -> str:

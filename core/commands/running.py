@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,10 +111,10 @@ def run(
                     settle=journal.settled,
                 )
 
-        first = None if reread_from else prior.due(lab, spec, history)
+        due = {} if reread_from else prior.due(lab, spec, history)
 
-        async def stand_on() -> Frozen | None:
-            return await prior.stand_on(first, output.folder, lambda run: True, make) if first else None
+        async def stand_on() -> Mapping[str, Frozen]:
+            return await prior.all_of(due, lambda one: prior.stand_on(one, output.folder, lambda run: True, make))
 
         async def go() -> None:
             heed_ctrl_c()

@@ -138,7 +138,7 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
     return DONE
 
 
-_WHERE = """a condition in SQL over the columns of items: "outcome = 'misled' and model like 'local/%'\""""
+_WHERE = """a condition in SQL over the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
 
 
 @click.command("page", help="Write a run, one case of it, or cases that meet a condition, as one HTML file.")

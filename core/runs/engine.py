@@ -11,7 +11,7 @@ import platform
 import secrets
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -79,7 +79,7 @@ async def execute(
     owner: str = "",
     study: str = "",
     live: bool = True,
-    stand_on: Callable[[], Awaitable[Frozen | None]] | None = None,
+    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None,
     enough: Callable[[Transcript], bool] | None = None,
     mend: bool = False,
 ) -> Transcript:
@@ -90,7 +90,7 @@ async def execute(
     names whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from
     (`core.runs.fork`).
     `live`: with a `token` event for each piece of an answer as it comes.
-    `stand_on` gives the record of what the run stands on (`core.runs.prior`), which may have to be made first.
+    `stand_on` gives the records of what the run stands on by item (`core.runs.prior`), which may have to be made first.
     Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
@@ -125,8 +125,8 @@ async def execute(
     if session.is_complete and not mend:
         return session.state
     try:
-        if stand_on is not None and (known := await stand_on()) is not None:
-            Run(session).record(known, PRIOR)
+        for item, known in (await stand_on() if stand_on is not None else {}).items():
+            Run(session).record(known, item)
         is_whole = await _Cases(lab, spec, session, enough).measure()
     except asyncio.CancelledError:
         session.publish(Finished(run=run_id, status="cancelled"))

@@ -133,9 +133,9 @@ class Jobs:
         `owner` names the person it is for. Raises TooMuch.
         """
         calls = planned_calls(self._labs[lab], spec)
-        first = self._labs[lab].prior(spec)
-        if isinstance(first, Prior) and self.lacks(first, owner):
-            calls += planned_calls(first.lab, first.spec)
+        for first in prior.of(self._labs[lab], spec).values():
+            if isinstance(first, Prior) and self.lacks(first, owner):
+                calls += planned_calls(first.lab, first.spec)
         run_id = new_id(lab)
         job = self._job(run_id, new=True, owner=owner, calls=calls)
         self._go(job, self._execute(job, self._labs[lab], spec, resolve))
@@ -528,7 +528,7 @@ class Jobs:
         WHOSE.set(job.owner or job.id)
         if forked_from := forked_from or fork_of(history):
             lab = narrowed(lab, forked_from)
-        first = None if reread_from or forked_from else prior.due(lab, spec, history)
+        due = {} if reread_from or forked_from else prior.due(lab, spec, history)
         await execute(
             lab,
             spec,
@@ -541,7 +541,7 @@ class Jobs:
             reread_from=reread_from,
             forked_from=forked_from,
             owner=job.owner,
-            stand_on=None if first is None else lambda: self._stand_on(job, first, resolve),
+            stand_on=lambda: prior.all_of(due, lambda first: self._stand_on(job, first, resolve)),
             mend=mend,
         )
 

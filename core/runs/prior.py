@@ -1,11 +1,11 @@
-"""The run that another one stands on (`core.lab.Prior`): one that was made already here, one that came with the app
-(`home.priors`), or else one that is made first.
+"""The runs that another one stands on (`core.lab.Prior`): each was made here already, or came with the app
+(`home.priors`), or else is made first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,18 +55,35 @@ def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[S
             yield spec, found
 
 
-def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> Prior | Frozen | None:
-    """What a run has to stand on. One that goes on keeps what it has; an older one, without any, gets none."""
-    prior = lab.prior(spec)
+def of(lab: Lab, spec: Spec) -> dict[str, Prior | Frozen]:
+    """What a run of that specification stands on, by the item of its record."""
+    every = enumerate((lab.prior(spec), *lab.priors(spec)), start=1)
+    return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
+
+
+def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Frozen]:
+    """What a run has still to stand on. One that goes on keeps what it has; an older one, without any, gets none."""
     history = list(history)
     if not history:
-        return prior
-    has = any(isinstance(event, Recorded) and event.item == PRIOR and not event.case for event in history)
+        return of(lab, spec)
     over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
-    if not isinstance(prior, Prior) or not prior.wanted or has or over:
-        return None
     begun = next((event for event in history if isinstance(event, Started)), None)
-    return None if begun is None or (prior.field and prior.field not in begun.spec) else prior
+    if over or begun is None:
+        return {}
+    has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
+    return {
+        item: one
+        for item, one in of(lab, spec).items()
+        if isinstance(one, Prior) and one.wanted and item not in has and (not one.field or one.field in begun.spec)
+    }
+
+
+async def all_of(
+    priors: Mapping[str, Prior | Frozen], each: Callable[[Prior | Frozen], Awaitable[Frozen | None]]
+) -> dict[str, Frozen]:
+    """The records by their items, made one after another by `each`; what came to nothing is left out."""
+    found = {item: await each(one) for item, one in priors.items()}
+    return {item: record for item, record in found.items() if record is not None}
 
 
 async def stand_on(

@@ -26,6 +26,7 @@ TITLES = {
     "reason": "Set aside, because",
     "error": "A call failed",
     "status": "Run",
+    "doubt": "In doubt",
     "differs": "Paper and repaired rules",
     "label": "Labelled",
     "tag": "Tag",
@@ -144,7 +145,11 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
         runs.append((f"run {'in' if wanted.older else 'not in'} ({REPLACED})", [viewer, viewer]))
     here: list[Where] = []
     for facet, values in wanted.chosen.items():
-        if facet in IN_ITEMS:
+        if facet == "outcome":
+            here.append((f"(items.outcome = any(?) or {KIND} = any(?))", [list(values), list(values)]))
+        elif facet == "doubt":
+            here.append((f"{DOUBT} = any(?)", [list(values)]))
+        elif facet in IN_ITEMS:
             here.append((f"items.{facet} = any(?)", [list(values)]))
         elif facet == "status":
             runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
@@ -169,6 +174,12 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
     sql, found = _all(runs)
     return _all([(f"items.run in (select run from runs where {sql})", found), *here])  # noqa: S608  our own names
 
+
+KIND = "regexp_replace(items.outcome, ' all$', '')"
+"""An outcome without *all*: *misled all* is a kind of *misled*, and whoever looks for this finds both."""
+
+DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.trial <> '', 'sure', ''))"
+"""Whether a trial that counts is in doubt."""
 
 HIDDEN = "select about from labels where kind = 'hidden'"
 

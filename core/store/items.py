@@ -35,6 +35,7 @@ with failing as (
     select begun.*, trial, about, trials.outcome_repaired as outcome, trials.outcome_paper as paper,
            expected_repaired as expected, observed_repaired as observed, observed_paper,
            coalesce(counts_repaired, false) as counts, coalesce(counts_paper, false) as counts_paper,
+           coalesce(doubt_repaired, '') as doubt,
            if(counts_repaired, '', coalesce(reason_repaired, '')) as reason
     from begun join trials on trials.run = begun.run and trials."case" = begun."case" and item = 'trial'
 )
@@ -51,7 +52,7 @@ select begun.* exclude (outcome_repaired, outcome_paper, status, item, principal
        coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
        begun.outcome_repaired is distinct from begun.outcome_paper as differ, principals.about,
        expected_repaired as expected, observed_repaired as observed, observed_paper,
-       true as counts, true as counts_paper,
+       true as counts, true as counts_paper, coalesce(doubt_repaired, '') as doubt,
        coalesce((select arg_min(reason, trial) from aside
                  where (aside.run, aside."case") = (begun.run, begun."case")), '') as reason,
        coalesce((select min(error) from failing
@@ -61,7 +62,7 @@ from begun left join trials principals
 where item = 'case' or not exists (select 1 from own where (own.run, own."case") = (begun.run, begun."case"))
 union all by name
 select run, '' as "case", '' as trial, lab, 0 as number, "at", coalesce(title, '') as title, model, '' as outcome,
-       '' as outcome_paper, false as differ, '' as reason, coalesce(error, '') as error,
+       '' as outcome_paper, false as differ, '' as doubt, '' as reason, coalesce(error, '') as error,
        {", ".join(f"'' as {name}" for name in FACETS)}
 from runs where run = any($runs) and about = '' and run not in (select run from begun)
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import MADE_BY, SAID, STATUS, Filter, condition
+from core.store.filters import DOUBT, MADE_BY, SAID, STATUS, Filter, condition
 from core.store.queries import SEEN
 from core.store.store import Store
 from core.store.versions import versions
@@ -281,11 +281,21 @@ def facet(
         found = f'value, count(*) from {said} said join items using (run, "case", trial) where {sql}'
         values = [SAID[name], *values]
     else:
-        column = "if(items.differ, 'differ', 'agree')" if name == "differs" else f"items.{name}"
+        column = {"differs": "if(items.differ, 'differ', 'agree')", "doubt": DOUBT}.get(name, f"items.{name}")
         found = f"{column}, count(*) from items where {sql}"
     with store.cursor() as cursor:
         rows = cursor.execute(f"select {found} group by 1 order by 2 desc, 1", values).fetchall()
-    return {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
+    counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
+    return _with_kinds(counts) if name == "outcome" else counts
+
+
+def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
+    """The same where an outcome counts its kind too (`filters.KIND`), the most frequent first."""
+    for value, count in list(counts.items()):
+        if value.endswith(" all"):
+            whole = value.removesuffix(" all")
+            counts[whole] = counts.get(whole, 0) + count
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:

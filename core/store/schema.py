@@ -159,6 +159,11 @@ MIGRATIONS = [
     alter table items add column counts_paper boolean;
     alter table items add column observed_paper varchar;
     """,
+    # 13: what counts and is no verdict all the same, and why (by repaired rules; '' or null where it is one)
+    """
+    alter table trials add column doubt_repaired varchar;
+    alter table items add column doubt varchar;
+    """,
 ]
 
 GENERIC = (

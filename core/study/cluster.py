@@ -269,12 +269,15 @@ class Cluster:
 
     async def _in_turn(self, client: Client, run: Planned, sign: str, outcome: Outcome, killers: list[Planned]) -> bool:
         """Make one run, after what it stands on was made. Whether to make it again."""
-        first = run.lab.prior(run.spec)
-        if not isinstance(first, Prior) or not first.wanted:
-            return await self._once(client, run, sign, outcome, killers)
-        async with self._first[first.spec.model_dump_json()]:
-            if await asyncio.to_thread(prior.record_of, first, self._folder, lambda run: True) is None:
-                return await self._once(client, run, sign, outcome, killers)
+        priors = prior.of(run.lab, run.spec).values()
+        wanted = {one.spec.model_dump_json(): one for one in priors if isinstance(one, Prior) and one.wanted}
+        async with contextlib.AsyncExitStack() as locks:
+            # Always in one order, so that no two runs wait for each other.
+            for _, first in sorted(wanted.items()):
+                await locks.enter_async_context(self._first[first.spec.model_dump_json()])
+            for first in wanted.values():
+                if await asyncio.to_thread(prior.record_of, first, self._folder, lambda run: True) is None:
+                    return await self._once(client, run, sign, outcome, killers)
         return await self._once(client, run, sign, outcome, killers)
 
     async def _once(self, client: Client, run: Planned, sign: str, outcome: Outcome, killers: list[Planned]) -> bool:

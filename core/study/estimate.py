@@ -157,7 +157,7 @@ def _add(
 
 def _add_priors(runs: Iterable[Planned], folder: Path, wanted: dict[tuple[str, str, str], int]) -> None:
     """Count the calls of what these runs stand on and nobody has made yet: once, however many stand on it."""
-    found = ((run, run.lab.prior(run.spec)) for run in runs)
+    found = ((run, first) for run in runs for first in prior.of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in found if isinstance(first, Prior) and first.wanted}
     for run, first in priors.values():
         if first.lab.asks is None or prior.record_of(first, folder, lambda run: True) is not None:

@@ -198,7 +198,7 @@ class Making:
             model = self._resolve(id)
             return model if is_free(id) else meter.of(model)
 
-        first = prior.due(run.lab, run.spec, history)
+        due = prior.due(run.lab, run.spec, history)
         width = self.study.stop_width_of(run)
         return await execute(
             run.lab,
@@ -212,7 +212,7 @@ class Making:
             study=self.study.name,
             owner=self._owner,
             live=False,
-            stand_on=None if first is None else lambda: self._stand_on(first, resolve),
+            stand_on=lambda: prior.all_of(due, lambda first: self._stand_on(first, resolve)),
         )
 
     async def _stand_on(self, first: Prior | Frozen, resolve: Resolve) -> Frozen | None:

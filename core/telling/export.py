@@ -49,9 +49,9 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
     """What is wanted as a table: of each row of Browse one by each set of `rules`, in the order of their runs.
 
     run, case, trial (the ids of the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
-    difficulty, wording, title, about, expected, observed, outcome, counts, reason; then the lab's first figure of the
-    case, or of its run where the case has none of its own: metric, value, low, high (95 % interval), n, of, figure_of.
-    What a row does not have is null.
+    difficulty, wording, title, about, expected, observed, outcome, counts, reason, doubt (why what counts is no
+    verdict, by repaired rules); then the lab's first figure of the case, or of its run where the case has none of its
+    own: metric, value, low, high (95 % interval), n, of, figure_of. What a row does not have is null.
     """
     sql, values = condition(wanted, viewer, stopped)
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
@@ -61,7 +61,7 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
                items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
                trials.expected_{rules} as expected, trials.observed_{rules} as observed,
                nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
-               nullif(trials.reason_{rules}, '') as reason,
+               nullif(trials.reason_{rules}, '') as reason, {doubt} as doubt,
                declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,
                coalesce(own.high, whole.high) as high, coalesce(own.n, whole.n) as n,
                coalesce(own."of", whole."of") as "of",
@@ -74,7 +74,10 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
              left join figures whole on (whole.run, whole.metric, whole.rules) = (items.run, declared.metric, '{rules}')
                   and whole."case" = ''
         """  # noqa: S608  our own names
-        for rules, outcome in (("paper", "items.outcome_paper"), ("repaired", "items.outcome"))
+        for rules, outcome, doubt in (
+            ("paper", "items.outcome_paper", "null::varchar"),
+            ("repaired", "items.outcome", "nullif(trials.doubt_repaired, '')"),
+        )
     )
     labs = list(store.labs.values())
     return store.query(

@@ -77,6 +77,8 @@ def words(facet: str, value: str) -> str:
         return labs[value].title if value in labs else value
     if facet == "outcome" and not value:
         return "none yet"
+    if facet == "doubt":
+        return {"doubt": "in doubt", "sure": "not in doubt"}.get(value, value)
     if facet == "differs":
         return {"differ": "they differ", "agree": "they agree"}.get(value, value)
     if facet == "model" or facet.startswith("as:"):

@@ -13,6 +13,8 @@ from core.events import Answer, OnText, Request
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
+from core.store import listing, queries
+from core.store.filters import Filter
 from tests.pages.conftest import in_address, until, words
 
 Page = Callable[..., AppTest]
@@ -26,6 +28,23 @@ class Always:
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         return Answer(text="So the robot will likely answer yes.", seconds=0, first_token_seconds=0)
+
+
+def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=Always.id, exam=False)
+    models = entry.catalog().get
+    run = entry.jobs().start("simulatability", spec, resolve=lambda id: Always() if id == Always.id else models(id))
+    assert entry.jobs().wait(run, 60)
+    sure = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(sure, 60)
+    entry.keeper().wake()
+    until(lambda: len(queries.runs(entry.keeper().store)) == 2)
+    app = page("results/browse.py", doubt="doubt")
+    doubtful = listing.items(entry.keeper().store, Filter({"doubt": ("doubt",)})).rows
+    assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {"the predictor has not sat the exam"}
+    offered = app.button_group(key="facet-doubt").options
+    assert sorted(one.partition(" ·")[0] for one in offered) == ["in doubt", "not in doubt"]
+    assert f"of {len(doubtful)} cases" in words(app)
 
 
 @pytest.fixture

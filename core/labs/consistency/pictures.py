@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import board, forest
-from core.lab import Picture
+from core.lab import FACETS, Picture
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published
@@ -43,9 +43,9 @@ def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
     def label(row: dict[str, Any]) -> str:
         return ", ".join(str(row[name]).replace("_", " ") for name in ("model", *BY[choice]) if row[name])
 
-    return forest.lines(
-        rows.assign(item=paragraphs(rows)), ("lab", "model", *BY[choice]), label, (EXPLANATIONS, MASKS), ends(choice)
-    )
+    rows, by = rows.assign(item=paragraphs(rows)), ("lab", "model", *BY[choice])
+    table = forest.lines(rows, by, label, (EXPLANATIONS, MASKS), ends(choice))
+    return forest.paired(table, rows, by, label, FACETS)
 
 
 def ends(choice: str) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from core import published
 from core.charts import board, forest
 from core.charts.marks import link, safe
 from core.charts.points import points
-from core.lab import Picture
+from core.lab import FACETS, Picture
 from core.labs.find import charts
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.records import Estimate, Probe, Truth
@@ -53,7 +53,8 @@ def success(frame: DataFrame, category: str) -> DataFrame:
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (who(row), row["difficulty"]) if word)
 
-    return forest.lines(judged(frame, category), ("lab", "model", "how", "category", "difficulty"), label)
+    rows, by = judged(frame, category), ("lab", "model", "how", "category", "difficulty")
+    return forest.paired(forest.lines(rows, by, label), rows, by, label, FACETS)
 
 
 def theirs(category: str) -> list[Published]:

@@ -241,5 +241,6 @@ LAB = Lab(
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     prior=sitting.prior,
+    priors=sitting.priors,
     settled=sitting.settled,
 )

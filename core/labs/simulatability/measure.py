@@ -14,7 +14,6 @@ from core.labs.simulatability.records import Counterfactual, Examined, Explanati
 from core.labs.simulatability.tasks import AskSpec, Starter, explaining
 from core.labs.simulatability.trial import Tested, put_to_the_test
 from core.reading import fields
-from core.runs.engine import PRIOR
 from core.runs.run import Run
 
 
@@ -23,9 +22,9 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
 
     What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
     """
-    for examined in run.at("").recorded(Examined).values():
+    for item, examined in run.at("").recorded(Examined).items():
         # In each case, so that each is whole by itself.
-        run.record(examined, PRIOR)
+        run.record(examined, item)
     question: Starter = case.about
     starter = await _explain(spec, question, run)
     if starter.explanation(spec.rules) is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link
-from core.lab import Picture
+from core.lab import FACETS, Picture
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
@@ -139,7 +139,8 @@ def pooled(frame: DataFrame, choice: str) -> DataFrame:
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (row["model"], row["how"], row["task"] if several else "") if word)
 
-    return forest.lines(rows, ("lab", "model", "how", "task"), label, ends=_ENDS[choice])
+    by = ("lab", "model", "how", "task")
+    return forest.paired(forest.lines(rows, by, label, ends=_ENDS[choice]), rows, by, label, FACETS)
 
 
 def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:

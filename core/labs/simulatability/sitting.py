@@ -238,11 +238,20 @@ def prior(spec: AskSpec) -> Prior | Frozen | None:
     """The exam that the simulator of an Ask run should have sat: what it got where that is known without asking. None
     where there is no exam: for preferences, for the answers of another run, which hold no exam, and for people.
     """
-    if spec.task != "strategyqa" or spec.simulator.startswith(("replay/", "reader/")):
+    return _prior_of(spec, spec.simulator)
+
+
+def priors(spec: AskSpec) -> list[Prior | Frozen | None]:
+    """The same of each further predictor, in their order: each sits the exam for itself."""
+    return [_prior_of(spec, one) for one in spec.further_simulators]
+
+
+def _prior_of(spec: AskSpec, simulator: str) -> Prior | Frozen | None:
+    if spec.task != "strategyqa" or simulator.startswith(("replay/", "reader/")):
         return None
-    if is_control(spec.simulator):
-        return by_its_rules(spec.simulator) if spec.simulator in controls() else None
-    return Prior(LAB, sitting_of(spec, spec.simulator), examined, wanted=spec.exam, field="exam")
+    if is_control(simulator):
+        return by_its_rules(simulator) if simulator in controls() else None
+    return Prior(LAB, sitting_of(spec, simulator), examined, wanted=spec.exam, field="exam")
 
 
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:

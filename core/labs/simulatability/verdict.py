@@ -11,10 +11,11 @@ from typing import Literal
 from core.events import Rules
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
+from core.labs.simulatability.records import Examined
 from core.labs.simulatability.view import COUNTED, AskView, constant_guess, is_reader, made_predictable
 from core.models.ids import is_control
 from core.reading import fields
-from core.transcript import Transcript
+from core.transcript import Reader, Transcript
 
 _BASELINE = {
     "question_only": "the question alone",
@@ -54,13 +55,15 @@ def no_verdict(case: AskView) -> str:
     """That who predicts failed the exam, or has not sat it; empty where they passed, and where there is no exam."""
     if not case.unjudged:
         return ""
-    if case.exam is None:
-        who = short(case.spec.simulator) if case.spec else "the predictor"
-        return f"No verdict: {who} predicts here, and it has not sat the exam that shows whether it reads explanations."
-    return (
-        f"No verdict: {short(case.exam.simulator)} predicts here, and it failed its exam ({case.exam.right} of "
-        f"{case.exam.of}; guessing gets {case.exam.of / 3:.0f})."
-    )
+    who = short(case.spec.simulator) if case.spec else "the predictor"
+    return f"No verdict: {short(case.exam.simulator) if case.exam else who} predicts here, and it {_exam(case.exam)}."
+
+
+def _exam(exam: Examined | None) -> str:
+    """Why its readings judge nothing."""
+    if exam is None:
+        return "has not sat the exam that shows whether it reads explanations"
+    return f"failed its exam ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
 
 
 def _nothing_predicted(case: AskView, rules: Rules) -> str:
@@ -152,7 +155,7 @@ def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
         yield f"On {firm} of the others its own explanation would have misled you."
     alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
     if alike and case.spec and not case.unjudged:
-        several = len(case.spec.simulators)
+        several = len(case.spec.simulators) - len(case.unfit_further())
         who = "both" if several == 2 else f"all {several}"
         yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
 
@@ -183,12 +186,19 @@ def _who(case: AskView) -> Iterator[str]:
     # A robot that predicts knows no facts: without an explanation it goes by the wording.
     if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
+    yield from _unfit(case)
     readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
     if readers:
         apart = f"are {len(readers)} readers, each alone and" if len(readers) > 1 else "is a reader,"
         yield f"Who predicts {apart} without sight of the answers."
     if not case.is_examinable:
         yield "Who predicts is not examined: there is no exam for which response is better."
+
+
+def _unfit(case: AskView) -> Iterator[str]:
+    """Of the further predictors those that judge nothing. Of the first the headline says so."""
+    for who in case.unfit_further():
+        yield f"{short(who)} predicts here too, and it {_exam(case.exams.get(who))}: its predictions are left out."
 
 
 def _count(one: Against, n: int) -> str:
@@ -211,13 +221,15 @@ def short(model: str) -> str:
 
 
 def summary(transcript: Transcript) -> str:
-    """A run of several questions in a sentence: whether explanations beat each baseline, and how cases came out."""
+    """A run of several questions in a sentence: whether explanations beat each baseline, how cases came out, and who
+    failed the exam.
+    """
     outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
     if not outcomes:
         return "Not judged yet."
     counts = ", ".join(f"{times} {one}" for one, times in Counter(outcomes).most_common())
     over = transcript.score("gain_over_best", "repaired")
-    of = f"Of {len(outcomes)} questions: {counts}."
+    of = f"Of {len(outcomes)} questions: {counts}.{_failed(transcript)}"
     if over is None or over.value is None or "by" not in over.detail or set(outcomes) & {"not judged"}:
         return of
     best = {**_BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
@@ -228,6 +240,13 @@ def summary(transcript: Transcript) -> str:
     if over.value <= 0:
         return f"{best[0].upper()}{best[1:]} predicts as well: the explanations told us nothing. {of}"
     return f"Not shown to tell more than {best} does. {of}"
+
+
+def _failed(transcript: Transcript) -> str:
+    """Who of the predictors failed the exam, as a further sentence."""
+    exams = Reader().all_of(Examined, transcript.case("")).values()
+    who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
+    return f" Failed the exam, so that its predictions judge nothing: {', '.join(who)}." if who else ""
 
 
 def by_reader(case: AskView) -> str:

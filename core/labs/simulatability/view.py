@@ -27,6 +27,7 @@ from core.labs.simulatability.records import (
 from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.models.ids import is_control
 from core.reading import fields
+from core.runs.engine import PRIOR
 from core.score import Figure, Score, mean_of_cases
 from core.transcript import CaseLog, Reader
 
@@ -61,7 +62,7 @@ class Row:
     controls: dict[str, ArmSimulation] = field(default_factory=dict)
     """The simulations without the explanation, by arm."""
     further: list[FurtherSimulation] = field(default_factory=list)
-    """What others than the first predictor expected."""
+    """What others than the first predictor expected, of those that may judge."""
     writer_is_other: bool = False
     """Whether another model than the explained one wrote the counterfactual."""
     unjudged: str = ""
@@ -98,7 +99,7 @@ class Row:
         foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
         if foretold not in ("", getattr(one, rules)):
             return f"who wrote the question foretold {foretold}"
-        if any(getattr(other, rules) != getattr(one, rules) for other in self.further):
+        if not self.unjudged and any(getattr(other, rules) != getattr(one, rules) for other in self.further):
             return "the predictors differ"
         return ""
 
@@ -131,7 +132,7 @@ class Row:
                 return "unread"
             if expected == said:
                 return "as expected"
-            return "misled all" if self.further and not self.doubt(rules) else "misled"
+            return "misled all" if self.further and not self.unjudged and not self.doubt(rules) else "misled"
         return "dropped" if self.dropped(rules) else "waiting"
 
 
@@ -151,6 +152,8 @@ class AskView:
     """The explanation of another question that the arm `swapped` shows."""
     exam: Examined | None = None
     """What the simulator had got in the exam, as far as that was known."""
+    exams: dict[str, Examined] = field(default_factory=dict)
+    """The same of every predictor, the first among them, by its id."""
 
     @property
     def title(self) -> str:
@@ -192,13 +195,21 @@ class AskView:
     @property
     def unjudged(self) -> str:
         """Why there is no verdict on what was predicted: who predicts failed the exam, or has not sat it."""
-        if not self.is_examinable or (self.exam is not None and self.exam.passed):
+        return self.unfit(self.spec.simulator if self.spec else "", self.exam)
+
+    def unfit(self, who: str, exam: Examined | None) -> str:
+        """Why a predictor's readings judge nothing, given what it got in the exam; empty where they do."""
+        if not self.is_examinable or (exam is not None and exam.passed):
             return ""
-        if self.exam is not None:
+        if exam is not None:
             return "the predictor failed its exam"
         # A robot reads claims by its rules: tests hold that each of them passes. A reader cannot be asked.
-        who = self.spec.simulator if self.spec else ""
         return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
+
+    def unfit_further(self) -> list[str]:
+        """Of the further predictors those whose readings judge nothing."""
+        named = self.spec.further_simulators if self.spec else ()
+        return [who for who in named if self.unfit(who, self.exams.get(who))]
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
         """What was expected in each control arm in which anything was, of the rows that `tested` has."""
@@ -336,10 +347,16 @@ def view(log: CaseLog) -> AskView:
     for drop in log.drops:
         if drop.item in rows:
             rows[drop.item].drops.append(drop)
-    for item, simulation in reader.all_of(FurtherSimulation, log).items():
-        row(item.partition("/")[0]).further.append(simulation)
-    other, exam = reader.one_of(OtherExplanation, log), reader.one_of(Examined, log)
-    case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam)
+    further = [(item.partition("/")[0], one) for item, one in reader.all_of(FurtherSimulation, log).items()]
+    other, exams = reader.one_of(OtherExplanation, log), reader.all_of(Examined, log)
+    exam = exams.get(PRIOR)
+    by_who = {one.simulator: one for one in exams.values()}
+    for item, _ in further:
+        row(item)
+    case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam, by_who)
+    for item, simulation in further:
+        if not case.unfit(simulation.simulator, by_who.get(simulation.simulator)):
+            rows[item].further.append(simulation)
     for one in case.rows.values():
         one.unjudged = case.unjudged
         writer = one.counterfactual.generator if one.counterfactual else None

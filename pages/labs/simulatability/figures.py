@@ -30,16 +30,16 @@ def researchers(case: AskView) -> None:
 
 
 def _exam(case: AskView) -> None:
-    """What the run says of who predicted, and the way to that exam."""
-    if case.exam is None:
-        return
-    known = f"{case.exam.right} of {case.exam.of} right in the exam"
-    if not case.exam.run:
-        st.caption(f"Who predicted: {plain(case.exam.simulator)}, by its rules {known}.")
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="that-exam"):
-        st.caption(f"Who predicted: {plain(case.exam.simulator)}, {known}.")
-        st.page_link(addresses.CASE, label="That exam", icon=":material/school:", query_params={"run": case.exam.run})
+    """What the run says of who predicted, each of several, and the way to that exam."""
+    for number, exam in enumerate(case.exams.values(), start=1):
+        known = f"{exam.right} of {exam.of} right in the exam"
+        if not exam.run:
+            st.caption(f"Who predicted: {plain(exam.simulator)}, by its rules {known}.")
+            continue
+        key = "that-exam" if number == 1 else f"that-exam-{number}"
+        with st.container(horizontal=True, vertical_alignment="center", key=key):
+            st.caption(f"Who predicted: {plain(exam.simulator)}, {known}.")
+            st.page_link(addresses.CASE, label="That exam", icon=":material/school:", query_params={"run": exam.run})
 
 
 def _figures(case: AskView) -> None:

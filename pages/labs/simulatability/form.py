@@ -138,9 +138,9 @@ def button(spec: AskSpec | None) -> str:
         return "Ask"
     cases = (spec.limit or 1) if spec.dataset else 1
     made = calls(spec, cases)
-    exam = sitting.prior(spec)
-    if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
-        made += len(exam.spec.questions)
+    for exam in (sitting.prior(spec), *sitting.priors(spec)):
+        if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
+            made += len(exam.spec.questions)
     # How many rows a file of one's own has is known once it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
 

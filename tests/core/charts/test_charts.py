@@ -32,7 +32,10 @@ def cases(groups: list[list[float | None]]) -> pd.DataFrame:
 
 
 def lines(groups: list[list[float | None]]) -> pd.DataFrame:
-    return forest.lines(cases(groups), ["model"], lambda row: str(row["model"]))
+    def label(row: dict[str, Any]) -> str:
+        return str(row["model"])
+
+    return forest.paired(forest.lines(cases(groups), ["model"], label), cases(groups), ["model"], label, ())
 
 
 @given(some.lists(some.tuples(some.sampled_from([0.0, 0.5]), some.sampled_from([0.0, 1.0])), max_size=40))
@@ -102,11 +105,19 @@ def test_the_sentence_on_a_forest_is_true(groups: list[list[float | None]]) -> N
     if not firm:
         assert said.startswith("Too little")
         return
-    limits = table.set_index("label")[["low", "high"]]
+    assert "overlap" not in said, "the items are the same: what counts is what they differ by, pair by pair"
     if found := re.search(r"highest for (m\d).*? \(.*and lowest for (m\d)", said):
         assert firm[found[1]] == max(firm.values()) > min(firm.values()) == firm[found[2]]
-        apart = limits["low"][found[1]] > limits["high"][found[2]]
-        assert ("do not overlap" in said) == apart
+        pairs = zip(groups[int(found[1][1:])], groups[int(found[2][1:])], strict=False)
+        gaps = [a - b for a, b in pairs if a is not None and b is not None]
+        if gaps:
+            value = f"{float(np.mean(gaps)):.2f}".replace("-0.00", "0.00")
+            told = re.search(r"Over the (\d+) questions that (m\d) and (m\d) share they differ by (-?\d\.\d\d)", said)
+            assert told and told.groups() == (str(len(gaps)), found[1], found[2], value)
+            three = len(firm) * (len(firm) - 1) // 2
+            assert ("Holm's method" in said) == (three > 1) and (three == 1 or f"for {three} pairs" in said)
+        else:
+            assert "No questions are shared" in said
         assert ("and 1 more (" in said or "and 2 more (" in said) == (
             list(firm.values()).count(max(firm.values())) > 1 or list(firm.values()).count(min(firm.values())) > 1
         )
@@ -115,6 +126,34 @@ def test_the_sentence_on_a_forest_is_true(groups: list[list[float | None]]) -> N
     else:
         assert len(set(firm.values())) == 1 and f"in all of {len(firm)} groups" in said
     assert ("rest on too little" in said) == (len(firm) < len(groups))
+
+
+def test_a_difference_of_pairs_is_told_where_intervals_would_hide_it() -> None:
+    """Each of 40 questions but ten comes out alike, and those ten all one way."""
+    shared: list[float | None] = [1.0] * 20 + [0.0] * 10
+    table = lines([[*shared, *[1.0] * 10], [*shared, *[0.0] * 10]])
+    assert table["low"][0] < table["high"][1], "the intervals overlap"
+    said = forest.takeaway(table, "precision", "questions")
+    assert "Over the 40 questions that m0 and m1 share they differ by 0.25 (0.0" in said
+    assert "which chance alone seldom does (p 0.002)" in said
+    other = lines([[*shared, *[1.0, 0.0] * 5], [*shared, *[0.0, 1.0] * 4, 0.0, 0.0]])
+    assert "which may be chance (p 1)" in forest.takeaway(other, "precision", "questions")
+    alone = cases([[1.0] * 12, [0.5] * 12])
+    alone["item"] = alone["model"] + alone["item"]
+    apart = forest.lines(alone, ["model"], lambda row: str(row["model"]))
+    said = forest.takeaway(forest.paired(apart, alone, ["model"], lambda row: str(row["model"]), ()), "p", "questions")
+    assert said.endswith("No questions are shared by m0 and m1, so nothing is said of their difference.")
+
+
+def test_an_item_meets_itself_where_all_else_is_equal() -> None:
+    easy = [{"model": m, "wording": "a", "item": f"q{n}", "value": 1.0} for m in ("x", "y") for n in range(12)]
+    hard = [{"model": "y", "wording": "b", "item": f"q{n}", "value": 0.0} for n in range(12)]
+    rows = pd.DataFrame(easy + hard)
+    table = forest.paired(
+        forest.lines(rows, ["model"], lambda r: r["model"]), rows, ["model"], lambda r: r["model"], ["wording"]
+    )
+    assert table["macro"].tolist() == [1.0, 0.5]
+    assert "differ by 0.00" in forest.takeaway(table, "precision", "questions"), "y alone was asked the harder wording"
 
 
 def dots(names: list[str], **more: Any) -> pd.DataFrame:

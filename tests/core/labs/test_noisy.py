@@ -10,11 +10,25 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from benchmarks.dial import BEGIN, SPLIT, ask, check, explained_by, gains, helped, is_held, played, seems_to_gain
+from benchmarks.dial import (
+    BEGIN,
+    SPLIT,
+    ask,
+    check,
+    explained_by,
+    gains,
+    helped,
+    is_held,
+    played,
+    seems_to_gain,
+    unearned,
+)  # fmt: skip
 from core import entry
 from core.events import Answered
 from core.labs.consistency import noisy as lexicon
 from core.labs.consistency import parse as read_label
+from core.labs.consistency.controls import controls
+from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.simulatability import known, parse, preferences, world
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.noisy import ERROR, Noisy, noisy
@@ -54,6 +68,19 @@ def test_its_interval_holds_that_as_often_as_it_says(read: Any, share: float) ->
     every = [read(share, draw) for draw in range(BEGIN, BEGIN + 200)]
     assert fmean(is_held(*one) for one in every) >= 0.93
     assert near([score.value or 0.0 for score, _ in every], every[0][1])
+
+
+@pytest.mark.parametrize("draws", [1, pytest.param(200, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("robot", worthless_lexicons())
+def test_in_check_whoever_explains_nothing_gains_nothing_whichever_masks_are_drawn(robot: str, draws: int) -> None:
+    every = [unearned(robot, draw) for draw in range(BEGIN, BEGIN + draws)]
+    assert sum(above for _, above, _ in every) <= draws / 40 and not any(praised for *_, praised in every)
+
+
+def test_who_does_explain_gains_and_is_praised_by_the_same_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nothing would be shown of the others."""
+    monkeypatch.setattr("benchmarks.dial.worthless_lexicons", controls)
+    assert unearned("control/honest-lexicon", BEGIN) == (True, True, True)
 
 
 def test_it_errs_on_as_many_predictions_as_it_says_apart_with_an_explanation_and_without() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from core.events import Finished
@@ -14,6 +15,7 @@ from core.store.filters import Filter, Range, from_query, phrases
 from core.store.index import index
 from core.store.listing import Listed, Place
 from core.store.store import Store
+from core.telling import export
 from tests.core.store.store_events import (
     LABS,
     asked,
@@ -22,6 +24,7 @@ from tests.core.store.store_events import (
     ended,
     failed,
     started,
+    trial,
     whole_run,
     write,
 )
@@ -142,6 +145,36 @@ def test_facets_count_what_each_choice_would_leave(store: Store) -> None:
     assert listing.facet(store, Filter(), "as:explainer") == {"control/fickle": 2 * RUNS + 1}
     assert listing.facet(store, Filter(), "reason") == {"not simulatable": RUNS}, "what counts has no reason"
     assert listing.roles(store) == ["explainer"]
+
+
+def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itself(tmp_path: Path) -> None:
+    events = whole_run("apart")
+    events[-1:-1] = [
+        trial("apart", "cf-03", outcome="misled"),
+        trial("apart", "cf-04", outcome="misled all"),
+        trial("apart", "cf-05", outcome="misled all", doubt="the predictor failed its exam"),
+    ]
+    write(tmp_path / "journals", "apart", events)
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        index(store, tmp_path / "journals")
+
+        def found(facet: str, *values: str) -> list[str]:
+            return sorted(listing.items(store, Filter({facet: values})).rows["trial"])
+
+        assert (
+            found("outcome", "misled") == ["cf-03", "cf-04", "cf-05"] and found("outcome", "misled all")[0] == "cf-04"
+        )
+        counts = listing.facet(store, Filter(), "outcome")
+        assert (counts["misled"], counts["misled all"]) == (3, 2) and next(iter(counts)) == "misled"
+        assert found("doubt", "doubt") == ["cf-05"] and "cf-05" not in found("doubt", "sure")
+        assert listing.facet(store, Filter(), "doubt") == {"sure": 3, "doubt": 1}
+        assert store.query("select doubt_repaired from trials where trial = 'cf-05'").iloc[0, 0].startswith("the pred")
+        taken = export.rows(store, Filter({"outcome": ("misled",)}))
+        doubts = taken[taken["trial"] == "cf-05"].set_index("rules")["doubt"]
+        assert doubts["repaired"] == "the predictor failed its exam" and pd.isna(doubts["paper"])
+        assert b"the predictor failed its exam" in export.table(taken, "csv") and b'"doubt":null' in export.table(
+            taken, "jsonl"
+        )
 
 
 def test_runs_a_page_at_a_time(store: Store) -> None:

@@ -31,7 +31,8 @@ COLUMNS = {
     "cases": "run case lab number of title model explanation outcome_paper outcome_repaired verdict trials counted "
     "status at ended_at",
     "trials": "run case trial about expected_paper observed_paper outcome_paper counts_paper reason_paper "
-    "expected_repaired observed_repaired outcome_repaired counts_repaired reason_repaired calls at",
+    "expected_repaired observed_repaired outcome_repaired counts_repaired reason_repaired calls at "
+    "doubt_repaired",
     "calls": "run call case item trial role model prompt messages sampling repeat tools tool_calls text seconds "
     "first_token_seconds cached prompt_tokens completion_tokens finish_reason error message hint at",
     "scores": "run case metric rules item value n of low high detail at",
@@ -39,7 +40,7 @@ COLUMNS = {
     "records": "run record case item trial by data at",
     "faults": "run line reason",
     "items": "run case trial lab number at title about expected observed model outcome outcome_paper differ reason "
-    "error how task dataset category difficulty wording counts counts_paper observed_paper",
+    "error how task dataset category difficulty wording counts counts_paper observed_paper doubt",
     "roles": "run role model",
     "labels": "run about case trial who kind value at",
     "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "

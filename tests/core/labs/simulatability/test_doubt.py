@@ -9,7 +9,7 @@ import pytest
 
 from core.labs.simulatability.doubt import claims, made_up
 from core.labs.simulatability.tasks import AskSpec, calls
-from core.labs.simulatability.verdict import colour, sentences
+from core.labs.simulatability.verdict import colour, sentences, summary
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
 from tests.stub_server import StubServer
 
@@ -69,9 +69,13 @@ def scripted(
     return reply
 
 
-def told(reply: Any, **changes: Any) -> Played:
+BOTH = ("stub/stub-model", "stub/other-model")
+
+
+def told(reply: Any, sat: tuple[int, ...] = (), **changes: Any) -> Played:
     with StubServer(reply, models=["stub-model", "other-model"]) as server:
-        return play(stub_spec(exam=False, **changes), stub_catalog(server))
+        exams = dict(zip(BOTH, sat, strict=False))
+        return play(stub_spec(exam=False, **changes), stub_catalog(server), sat=exams)
 
 
 def doubts(played: Played) -> set[str]:
@@ -97,18 +101,37 @@ def test_another_writer_who_foretold_otherwise_puts_it_in_doubt() -> None:
 
 
 def test_where_predictors_differ_it_is_in_doubt_and_where_all_are_wrong_it_has_its_word() -> None:
-    both = ("stub/stub-model", "stub/other-model")
-    differing = told(scripted(other="no"), simulators=both)
+    differing = told(scripted(other="no"), (9, 10), simulators=BOTH)
     assert doubts(differing) == {"the predictors differ"} and colour(differing.view) == ""
-    alike = told(scripted(simulated="no"), simulators=both)
+    alike = told(scripted(simulated="no"), (9, 10), simulators=BOTH)
     outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
     assert outcomes == {"misled all"}
     alone = told(scripted(simulated="no"))
     assert {row.outcome("repaired") for row in alone.view.counted() if row.simulation} == {"misled"}
-    spec = stub_spec(simulators=both)
-    assert spec.simulator == both[0] and spec.roles["simulator"] == both
+    spec = stub_spec(simulators=BOTH)
+    assert spec.simulator == BOTH[0] and spec.roles["simulator"] == BOTH
     assert calls(spec, 1) - calls(stub_spec(), 1) == spec.counterfactuals
     assert AskSpec(question="x?", model="m", simulators=("a",)).simulator == "a"
+
+
+@pytest.mark.parametrize(("sat", "why"), [((11, 4), "failed its exam (4 of 11; guessing gets 4)"), ((11,), "not sat")])
+def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, ...], why: str) -> None:
+    differing = told(scripted(other="no"), sat, simulators=BOTH)
+    assert doubts(differing) == {""}, "its readings make no row doubtful"
+    alike = told(scripted(simulated="no"), sat, simulators=BOTH)
+    outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
+    assert outcomes == {"misled"}, "and are no second voice in what is unanimous"
+    for played in (differing, alike):
+        said = [one for one in sentences(played.view) if one.startswith("other-model predicts here too")]
+        assert len(said) == 1 and why in said[0] and not any("both predictors" in one for one in sentences(played.view))
+    assert ("Failed the exam" in summary(alike.run)) is (len(sat) == 2)
+
+
+def test_where_the_first_failed_no_row_is_unanimous() -> None:
+    alike = told(scripted(simulated="no"), (4, 11), simulators=BOTH)
+    outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
+    assert outcomes == {"misled"} and alike.view.outcome("repaired") == "not judged"
+    assert doubts(told(scripted(other="no"), (4, 11), simulators=BOTH)) == {""}
 
 
 def test_without_the_exam_there_is_no_colour() -> None:

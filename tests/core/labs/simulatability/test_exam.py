@@ -17,9 +17,12 @@ from core.labs.simulatability.exam import ExamQuestion, best_habit, judge, neede
 from core.labs.simulatability.records import Examined
 from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, calls
+from core.labs.simulatability.verdict import summary
 from core.labs.simulatability.view import AskView, view
 from core.runs import prior
 from core.runs.jobs import Jobs
+from core.study.estimate import estimate
+from core.study.plan import parse
 from core.text.templates import load
 from core.transcript import Transcript, transcript
 from tests.plausible import Plausible, prompt_of
@@ -307,6 +310,49 @@ def test_two_runs_at_once_make_one_exam(stub: Callable[..., StubServer]) -> None
     assert all(examinations(run)[0].exam for run in runs)
 
 
+def test_each_of_several_predictors_sits_it_once_and_who_failed_is_said(stub: Callable[..., StubServer]) -> None:
+    other = "openai/other-model"
+
+    def reply(body: dict[str, Any]) -> str:
+        if body["model"] == "other-model":
+            return "It says so. So the robot will likely answer no."
+        return knowing(body)
+
+    stub(reply, models=["stub-model", "other-model"])
+    run = started(simulators=(STUB, other))
+    case, found = examinations(run)
+    assert [(one.case, one.item) for one in found] == [
+        ("", "prior"), ("", "prior-2"), ("question", "prior"), ("question", "prior-2"),
+    ]  # fmt: skip
+    assert {who: one.passed for who, one in case.exams.items()} == {STUB: True, other: False}
+    assert case.exam == case.exams[STUB] and case.unjudged == "" and len(kept("exam")) == 2
+    assert not any(row.further or row.doubt("repaired") for row in case.counted())
+    assert any("other-model predicts here too, and it failed its exam" in one for one in entry_sentences(case))
+    state = transcript(entry.jobs().events(run))
+    assert "Failed the exam, so that its predictions judge nothing: other-model (" in summary(state)
+    started(seed=1, simulators=(STUB, other))
+    assert len(kept("exam")) == 2, "who sat it is not asked again"
+    lab, history = entry.labs()["simulatability"], entry.jobs().events(run)
+    spec = case.spec
+    assert spec is not None and prior.due(lab, spec, history) == {}
+    begun = [event for event in history if event.kind != "finished" and getattr(event, "item", "") != "prior-2"]
+    assert list(prior.due(lab, spec, begun)) == ["prior-2"], "who goes on is given what is missing"
+
+
+def test_a_study_plans_each_predictors_exam_once(tmp_path: Path) -> None:
+    text = (
+        'title = "t"\n[[part]]\nlab = "ask"\ngrid = { seed = [0, 1] }\n'
+        'spec = { question = "Can a penguin fly?", counterfactuals = 2, model = "control/fickle", simulators = %s }\n'
+    )
+    asked = []
+    for names in ([STUB], [STUB, "openai/other-model"]):
+        path = tmp_path / "study.toml"
+        study = parse(str(path), (text % json.dumps(names)).encode(), entry.labs())
+        found = estimate(study, entry.labs(), entry.catalog().get, tmp_path, tmp_path / "recordings")
+        asked.append(found.calls["simulator"])
+    assert asked[1] - asked[0] == 11 + 2 * 2, "an exam, and two predictions in each of two runs"
+
+
 def test_who_passed_is_not_doubted(stub: Callable[..., StubServer]) -> None:
     stub(knowing)
     case, _ = examinations(started())
@@ -355,8 +401,8 @@ def test_a_run_begun_before_there_was_an_exam_goes_on_without_one(stub: Callable
     lab = entry.labs()["simulatability"]
     for left_out, wanted in ((set(), True), ({"exam"}, False)):
         told = begun.model_copy(update={"spec": spec.model_dump(mode="json", exclude=left_out)})
-        assert (prior.due(lab, spec, [told]) is not None) == wanted
-    assert prior.due(lab, spec, []) is not None, "and a new one has it"
+        assert bool(prior.due(lab, spec, [told])) == wanted
+    assert prior.due(lab, spec, []), "and a new one has it"
 
 
 def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> None:
@@ -385,6 +431,11 @@ def test_its_calls_are_counted_where_calls_are_limited(
         entry.jobs().start("simulatability", spec)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 11))
     jobs: Jobs = entry.jobs()
+    with pytest.raises(TooMuch):
+        more = calls(spec, 1) + spec.counterfactuals
+        monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(more + 21))
+        jobs.start("simulatability", spec.model_copy(update={"simulators": (STUB, "openai/other-model")}))
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 11))
     assert jobs.wait(jobs.start("simulatability", spec), 30)
     assert sum(of(path).asked for path in kept("simulatability") + kept("exam")) <= calls(spec, 1) + 11
 

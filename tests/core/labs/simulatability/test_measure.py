@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,12 +19,13 @@ from core.labs.simulatability.controls import expected_precision
 from core.labs.simulatability.counterfactuals import draws_of
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.prompts import PackError, read_pack
-from core.labs.simulatability.records import Counterfactual, Simulation
+from core.labs.simulatability.records import Counterfactual, Examined, Simulation
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import headline
 from core.labs.simulatability.view import AskView, view
 from core.models import local
 from core.models.catalog import Catalog
+from core.runs import prior
 from core.runs.engine import Addition, execute
 from core.runs.run import recorded
 from core.transcript import Transcript, transcript
@@ -46,14 +47,23 @@ def play(
     history: list[Event] | None = None,
     additions: Sequence[Addition] = (),
     mend: bool = False,
+    sat: Mapping[str, int] | None = None,
 ) -> Played:
+    """`sat` says what models that are asked got of 11 in the exam."""
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
 
-    async def known() -> Frozen | None:
+    async def known() -> dict[str, Frozen]:
         """What the exam of a robot comes to is known by its rules."""
-        prior = LAB.prior(spec)
-        return None if isinstance(prior, Prior) else prior
+        found: dict[str, Frozen] = {}
+        for item, one in prior.of(LAB, spec).items():
+            if not isinstance(one, Prior):
+                found[item] = one
+            elif (right := (sat or {}).get(one.spec.model)) is not None:
+                found[item] = Examined(
+                    simulator=one.spec.model, right=right, right_paper=right, of=11, passed=right >= 9
+                )
+        return found
 
     go = execute(
         LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,

@@ -92,7 +92,13 @@ def drawn(chance: random.Random) -> AskView:
     exam = Examined(simulator="s", right=right, right_paper=right, of=11, passed=right >= 9)
     if chance.random() < 0.1:
         exam = None
-    case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam)
+    exams = {"s": exam} if exam else {}
+    if several and chance.random() < 0.9:
+        exams["t"] = Examined(simulator="t", right=9, right_paper=9, of=11, passed=True)
+    elif several:
+        for row in rows.values():
+            row.further.clear()
+    case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam, exams=exams)
     for row in rows.values():
         row.unjudged = case.unjudged
     return case
@@ -151,7 +157,8 @@ def judged_rows(view: AskView, rules: Rules) -> list[Judged]:
         ):
             continue
         foretold = row.writer_is_other and one.foretold not in ("", guess)
-        differ = any(of(other) != guess for other in row.further)
+        # A first predictor that failed the exam puts nothing in doubt by differing: it judges nothing anyway.
+        differ = not row.unjudged and any(of(other) != guess for other in row.further)
         arms = {arm: of(control) for arm, control in row.controls.items()}
         judged.append(Judged(guess, said, bool(row.simulation.made_up) or foretold or differ, arms))
     return judged
@@ -218,6 +225,8 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         if "has not sat" in sentence:
             return view.exam is None
         return view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, 4]
+    if "predicts here too" in sentence:
+        return bool(view.spec and view.spec.simulators) and "t" not in view.exams
     if "judges nothing" in sentence:
         return not passed and numbers == [kept, n]
     if sentence.startswith("Who predicts are"):
