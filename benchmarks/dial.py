@@ -20,6 +20,9 @@ from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.consistency.lab import LAB as CHECK
 from core.labs.consistency.noisy import Noisy as NoisyLexicon
 from core.labs.consistency.tasks import CheckSpec, Task
+from core.labs.find.dial import Noisy as NoisyProbe
+from core.labs.find.lab import LAB as PROBE
+from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability import preferences, world
 from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.noisy import Noisy
@@ -74,6 +77,16 @@ def check(share: float, draw: int) -> tuple[Interval, float]:
         spec = CheckSpec(task=task, controls=0, explanations=("attribution",), model=robot.id, seed=draw)
         read += values(played(CHECK, spec, robot), "faithfulness")
     return interval_of_items(read), robot.must_read
+
+
+def probe(share: float, draw: int, category: str = "entities") -> tuple[Interval, float]:
+    """What Probe reads of a noisy dial in the twenty unit tests of one function, and what it must read."""
+    robot = NoisyProbe(share, draw)
+    about = {"category": category, "difficulty": "easy", "seed": draw, "triplets": 20}
+    events = played(PROBE, ProbeSpec.model_validate({**about, "model": robot.id, "evaluator": robot.id}), robot)
+    (read,) = (one for one in events if isinstance(one, Scored) and one.case
+               and (one.metric, one.rules) == ("unit_test", "repaired"))  # fmt: skip
+    return Interval(read.value, read.low, read.high, read.n, "wilson"), robot.must_read
 
 
 def is_held(read: Interval, must: float) -> bool:
@@ -160,7 +173,7 @@ def unearned(robot: str, draw: int) -> tuple[bool, bool, bool]:
 
 def rows(draws: int) -> Iterator[str]:
     """What came of it, a line each."""
-    for name, read in (("Ask", ask), ("Check", check)):
+    for name, read in (("Ask", ask), ("Check", check), ("Probe", probe)):
         for share in (0.3, 0.7, 0.9):
             every = [read(share, draw) for draw in range(BEGIN, BEGIN + draws)]
             held = fmean(is_held(*one) for one in every)

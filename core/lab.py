@@ -392,7 +392,8 @@ class Lab:
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
     - `controls()` are models of known truth, by id; `dials()` more of them, too many for a list: each is faithful on a
       known share of what it is asked. `truth(view)` is what the headline figure of a case must read by construction,
-      None where that is not known. `calibration(spec)` are runs of controls, which ask no model, that show whether the
+      None where that is not known; `decides(view)` names that figure where it is another one in some cases.
+      `calibration(spec)` are runs of controls, which ask no model, that show whether the
       lab as `spec` uses it reads what it must. `first` is the run of the first minute; `sides` the runs that the front
       page sets side by side.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
@@ -448,6 +449,7 @@ class Lab:
     controls: Callable[[], Mapping[str, Model]] = _no_controls
     dials: Callable[[], Mapping[str, Model]] = _no_controls
     truth: Callable[[Any], float | None] = _unknown
+    decides: Callable[[Any], str] | None = None
     calibration: Callable[[Any], Iterable[Spec]] = _no_specs
     first: Callable[[], First] | None = None
     sides: Callable[[], Sides] | None = None

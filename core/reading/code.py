@@ -61,10 +61,15 @@ def conclusion(text: str) -> Conclusion:
     entries = fields(text)
     if isinstance(entries.get("description"), str):
         parts = [entries[part] if isinstance(entries.get(part), str) else "" for part in _PARTS]
-        return Conclusion(parts[0].strip(), parts[1].strip(), _code(parts[2]) or parts[2].strip("\n"), text.find("{"))
+        return Conclusion(parts[0].strip(), parts[1].strip(), of_field(parts[2]), text.find("{"))
     sections, at = _sections(text)
     code = _code(sections.get("code", "")) or _code(text, fenced_only=True)
     return Conclusion(_unfenced(sections.get("description", "")), _unfenced(sections.get("domain", "")), code, at)
+
+
+def of_field(text: str) -> str:
+    """The code that a field holds, in a fence or not."""
+    return _code(text) or text.strip("\n")
 
 
 def _sections(text: str) -> tuple[dict[str, str], int | None]:

@@ -34,9 +34,9 @@ def measured(
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
-    at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the headline figure; NaN where
-    it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one that
-    failed, has a row all the same. Rows of the metrics
+    at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN
+    where it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one
+    that failed, has a row all the same. Rows of the metrics
     `multiverse.NAMED` hold what a figure would have been under other choices, those of `people` what people said, where
     a table of the study asks for it. `kept` is what an earlier call read of
     runs that had completed, by their names; this one adds to it.
@@ -81,6 +81,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
         log = state.case(case)
         view = run.lab.view(log)
         truth = run.lab.truth(view)
+        decides = run.lab.decides(view) if run.lab.decides else run.lab.headline
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
         # Cases of one item stand beneath it; where a run has one case only, its id may be every run's.
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
@@ -101,7 +102,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
                 **{"applies": score is not None or not begun},
                 **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
-                "truth": truth if metric == run.lab.headline else None,
+                "truth": truth if metric == decides else None,
             }
         for one in multiverse.otherwise(run.lab, view):
             metric = f"{multiverse.NAMED}{one.metric}"
@@ -148,14 +149,13 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 
 def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """What the controls read in their labs' headline figures; `truth` is what they must read."""
+    """What the controls read in the figures that decide; `truth` is what they must read."""
     of_controls = frame[frame["control"] & frame["truth"].notna()]
     found = []
-    for name in dict.fromkeys(of_controls["lab"]):
-        lab = labs[name]
-        chosen = of_controls[(of_controls["lab"] == name) & (of_controls["metric"] == lab.headline)]
-        title = lab.metric(lab.headline).title
-        found += [{"table": CONTROLS, **cell} for cell in cells(chosen, ["model"], [], f"{lab.title}: {title}")]
+    for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
+        title, is_share = labs[name].metric(metric).title, labs[name].metric(metric).is_share
+        made = cells(chosen, ["model"], [], f"{labs[name].title}: {title}", is_share)
+        found += [{"table": CONTROLS, **cell} for cell in made]
     return found
 
 
@@ -166,12 +166,12 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     """
     sentences = []
     known = frame[frame["truth"].notna() & frame["complete"]]
-    for (lab, model), cases in known.groupby(["lab", "model"]):
+    for (lab, model, metric), cases in known.groupby(["lab", "model", "metric"]):
         if getattr(labs[lab].dials().get(model), "error", 0):
             continue
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):
-            title = labs[lab].metric(labs[lab].headline).title.lower()
+            title = labs[lab].metric(metric).title.lower()
             lost = int(wrong["value"].isna().sum())
             sentences.append(
                 f"{model} must read a {title} of {cases['truth'].mean():.2f} in {labs[lab].title} and reads "

@@ -14,6 +14,7 @@ from core import entry, home
 from core.journal import read
 from core.labs.find.functions.entities import concepts, keeps
 from core.labs.find.tasks import ProbeSpec
+from core.labs.find.worthless import worthless
 from tests.pages.conftest import settled, until, words
 from tests.stub_server import StubServer
 
@@ -293,6 +294,9 @@ def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
     assert json.loads(run.read_text().splitlines()[0])["lab"] == "find"
     app = page("about/methods.py")
     assert "black boxes whose truth is known" in "".join(one.value for one in app.header)
+    told = "".join(one.value for one in app.markdown)
+    for id, robot in worthless().items():
+        assert f"- `{id}`: {robot.about} It fools {robot.fools}." in told
 
 
 def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> None:

@@ -55,7 +55,7 @@ class Control:
             return self.interpret(category, seen, {x for x, _ in calls}, request)
         if request.role == "evaluator" and category:
             options = [tuple(option) for option in json.loads(request.slots["options"])]
-            return f"[ANSWER]: {judge(category, request.slots['description'], options)}"
+            return self.evaluate(category, request.slots["description"], options)
         raise Refused(
             f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
             "It is a control of the Probe lab: an interpreter that works by commands, or an evaluator.",
@@ -67,6 +67,10 @@ class Control:
         Each control has its own; here it raises NotImplementedError.
         """
         raise NotImplementedError
+
+    def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
+        """As an evaluator: which of the options it picks by the description."""
+        return f"[ANSWER]: {judge(category, description, options)}"
 
 
 class Straight(Control):
@@ -84,6 +88,10 @@ class Straight(Control):
         can_go_on = int(request.slots["rounds_left"]) > 1 and int(request.slots["probes_left"]) > 0
         if open_inputs and can_go_on:
             return command(open_inputs[: int(request.slots["probes_left"])])
+        return self.conclude(category, seen)
+
+    def conclude(self, category: str, seen: Observations) -> str:
+        """The final message, from what it saw."""
         return _CONCLUSIONS[category](seen)
 
     def _wanted(self, category: str, seen: Observations) -> Sequence[str]:
@@ -164,14 +172,21 @@ def _text(seen: Observations) -> str:
     return conclusion(function.describe(), "Any text for which its steps are defined.", code_of(function))
 
 
-def _subject(seen: Observations) -> str:
+def found_subject(seen: Observations) -> EntityFunction | None:
+    """The subject, or either of two, that has what was seen; None where no subject's name gives numbers near 1."""
     values = {x: value for x, y in seen if x in concepts() and (value := as_number(y)) is not None}
     # The two highest at most: a name may also stand on another subject's list, or be like its own.
     names = [x for x in sorted(values, key=lambda x: -values[x]) if values[x] >= 0.5][:2]
     if not names:
-        return conclusion("No subject was found that gives numbers near 1.", "Any word.", "")
+        return None
     names = [x for x in names if values[x] >= values[names[0]] - 0.02]
-    function = EntityFunction(id="found", concept1=names[0], concept2=names[1] if len(names) > 1 else None)
+    return EntityFunction(id="found", concept1=names[0], concept2=names[1] if len(names) > 1 else None)
+
+
+def _subject(seen: Observations) -> str:
+    function = found_subject(seen)
+    if function is None:
+        return conclusion("No subject was found that gives numbers near 1.", "Any word.", "")
     return conclusion(function.describe(), "Any word.", "")
 
 
@@ -186,10 +201,11 @@ def _fitting(seen: Observations) -> list[Relation]:
     return [relation for hits, relation in counted if hits]
 
 
-def _fact(seen: Observations) -> str:
+def found_relation(seen: Observations) -> RelationFunction | None:
+    """The relation that has most of what was seen, with its exception; None where none has any of it."""
     fitting = _fitting(seen)
     if not fitting:
-        return conclusion("Everything that was tried is undefined.", "Unknown.", "")
+        return None
     best = fitting[0]
     undefined = {x for x, y in seen if y == UNDEFINED}
     facts = [fact for fact in best.facts if fact.inputs[0] in {x for x, _ in seen}]
@@ -198,7 +214,14 @@ def _fact(seen: Observations) -> str:
         excepted = {fact.inputs[0] for fact in facts if getattr(fact, name)}
         if excepted and excepted == undefined & {fact.inputs[0] for fact in facts}:
             exception = getattr(best, name)
-    function = RelationFunction(id="found", concept1=best.concept1, concept2=best.concept2, exception=exception)
+    return RelationFunction(id="found", concept1=best.concept1, concept2=best.concept2, exception=exception)
+
+
+def _fact(seen: Observations) -> str:
+    function = found_relation(seen)
+    if function is None:
+        return conclusion("Everything that was tried is undefined.", "Unknown.", "")
+    exception = function.exception
     return conclusion(function.describe(), f"Undefined where {exception}." if exception else "No exception.", "")
 
 

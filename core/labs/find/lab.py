@@ -11,7 +11,9 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab import READING, First, Judged, Judgement, Lab, Note
 from core.labs.find import commands, prompts, tables
 from core.labs.find.controls import controls
+from core.labs.find.dial import dials, noisy
 from core.labs.find.functions import source
+from core.labs.find.known import calibration, truth
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
 from core.labs.find.pictures import PICTURES
@@ -31,10 +33,10 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
-from core.labs.find.robots import dials, truth, worthless
 from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.view import ProbeView, scores, verdict, view
+from core.labs.find.worthless import worthless
 from core.text import embed
 
 INPUTS = ("wish", "submission")
@@ -128,8 +130,10 @@ LAB = Lab(
     choices=tables.CHOICES,
     prompts=prompts.hashes,
     controls=lambda: controls() | worthless(),
-    dials=dials,
+    dials=lambda: dials() | noisy(),
     truth=truth,
+    decides=lambda view: view.headline,
+    calibration=calibration,
     how="interpreter",
     facets=facets,
     judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.events import CallFailed
 from core.lab import BadInput, Case
-from core.labs.find import fidelity, parse, scoring
+from core.labs.find import fidelity, fielded, parse, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars
 from core.labs.find.functions import source
@@ -119,11 +119,12 @@ async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction
 
 def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
     """Both readings of the final answer. A reading without a description is dropped with its reason."""
-    paper = parse.interpretation(conclusion.text, "paper")
-    repaired = parse.interpretation(conclusion.text, "repaired")
+    paper, repaired = (
+        fielded.interpretation(conclusion.text, spec, conclusion.asked, rules) for rules in ("paper", "repaired")
+    )
     if not repaired.description:
         run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", "repaired")
-    if not paper.description:
+    if not paper.description and spec.answers == "prose":
         run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", "paper")
     return Interpretation(
         interpreter=spec.model or spec.interpreter,

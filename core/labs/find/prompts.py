@@ -6,11 +6,13 @@ import json
 from collections.abc import Sequence
 
 from core.events import Message, Prompt, Tool
+from core.labs.find import fielded
 from core.labs.find.functions.base import Category
 from core.labs.find.parse import TOOL
 from core.labs.find.records import Probe
 from core.labs.find.tasks import BY_MODEL, ProbeSpec
-from core.text.templates import Template, fill, load
+from core.reading import fields
+from core.text.templates import fill, load
 
 PARTS = {
     "numeric": "[DESCRIPTION], [DOMAIN] and [CODE]",
@@ -25,6 +27,9 @@ FIRST_INPUTS = {
     "relations": "France Mozart gold elephant",
 }
 """How the inputs of a first experiment may look."""
+
+BY_FIELDS = "told-fields"
+"""Asks an agent that has concluded for its conclusion by the fields."""
 
 FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
 UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
@@ -105,14 +110,11 @@ def pairs(probes: Sequence[Probe]) -> str:
     return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
 
 
-def unit_test(category: str, description: str, options: Sequence[str]) -> Prompt:
+def unit_test(spec: ProbeSpec, description: str, options: Sequence[str]) -> Prompt:
     """One triplet for the evaluator."""
     examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
-    return _unit(category).render(category=category, description=description, **examples)
-
-
-def _unit(category: str) -> Template:
-    return load(f"find/{UNITS[category]}")
+    prompt = load(f"find/{UNITS[spec.category]}").render(category=spec.category, description=description, **examples)
+    return fields.asked(prompt, fielded.of_evaluator(spec))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:
@@ -123,6 +125,7 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
         names += [*tasks, "told-mend"]
     elif spec.interpreter in BY_MODEL:
         names += [*tasks, *_manner(spec, tools=False), *FOLLOW_UPS]
+        names += [BY_FIELDS] if spec.answers == "schema" else []
         if spec.tools:
             names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
     if spec.evaluator and spec.category in UNITS:
@@ -130,4 +133,5 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
     if spec.is_module and spec.backbone == "model":
         names += MODULES[spec.category]
     templates = [load(f"find/{name}") for name in names]
-    return {template.id: template.hash for template in templates}
+    asked = {template.id: template.hash for template in templates}
+    return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

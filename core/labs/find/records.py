@@ -225,7 +225,8 @@ class UnitTest(Frozen):
     """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
     read it where that is another text, the true description, or one of those that are worth nothing.
 
-    `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked.
+    `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked, and by paper
+    rules where it was asked for by its fields.
     """
 
     about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
@@ -234,7 +235,7 @@ class UnitTest(Frozen):
     options: tuple[str, ...]
     correct: int
     picked: int | None = None
-    paper: bool
+    paper: bool | None
     repaired: bool | None
 
 

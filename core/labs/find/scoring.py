@@ -14,7 +14,7 @@ import numpy as np
 
 from core.events import Frozen, Rules
 from core.lab import RULES
-from core.labs.find import audit, evaluate, named, units
+from core.labs.find import audit, evaluate, fielded, named, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
 from core.labs.find.exemplars import pairs_for_testing
@@ -85,9 +85,9 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
     """Publish every figure of the function's category; the truth comes last."""
     points = grid(function)
     if spec.category == "numeric":
-        await _publish(run, lambda: _numeric(spec, box, function, read, points))
+        await _publish(spec, run, lambda: _numeric(spec, box, function, read, points))
     elif spec.category == "strings":
-        await _publish(run, lambda: _strings(spec, box, function, read))
+        await _publish(spec, run, lambda: _strings(spec, box, function, read))
     if spec.category != "numeric":
         await units.run_tests(spec, run, function, read)
     rounds = sorted({one.round for one in run.recorded(Exchange).values() if one.invented})
@@ -100,15 +100,15 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
             true = true.model_copy(update={"note": f"{true.note} {known_inputs(function)}".strip()})
         yield Entry("truth", true)
 
-    await _publish(run, last)
+    await _publish(spec, run, last)
 
 
-async def _publish(run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
+async def _publish(spec: ProbeSpec, run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
     """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
     for one in await beside(lambda: list(outcomes())):
         match one:
             case Figure():
-                run.score(one.metric, one.score, one.rules, one.item)
+                run.score(one.metric, fielded.score_of(spec, one.score, one.rules), one.rules, one.item)
             case Entry():
                 run.record(one.record, one.item, trial=trial_of(one.item))
             case NoCode():

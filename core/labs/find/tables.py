@@ -14,7 +14,7 @@ from core.score import Figure, Score, undefined
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-CHOICES = ("evaluator",)
+CHOICES = ("evaluator", "answers")
 """Settings that are ways to measure, and not what is measured."""
 
 METRICS = (
@@ -77,7 +77,8 @@ def otherwise(view: ProbeView) -> Iterator[Otherwise]:
         return
     metric = HEADLINE[view.spec.category]
     metric = "nmse_success" if metric == "nmse" else metric
-    for rules in RULES:
+    # Paper rules read prose alone.
+    for rules in RULES if view.spec.answers == "prose" else ("repaired",):
         score = view.score(metric, rules)
         yield Otherwise(metric, {"rules": rules}, score.value if score else None)
 

@@ -16,6 +16,7 @@ from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.generate import Difficulty
 from core.labs.find.functions.modules import Backbone
 from core.labs.find.functions.source import OwnKind
+from core.reading.fields import Answers
 
 Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "given"]
 
@@ -87,7 +88,8 @@ class ProbeSpec(Spec):
     from `seed` on and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one that takes the unit
     tests; `backbone` answers for entities and relations, with `module` where it is a model. `rounds` and `probes` are
     the interpreter's budget for each function. With `tools` an agent asks by native tool calls where its model has
-    them, and by the paper's text protocol where not. `rules` read the agent's commands while it works and say how a
+    them, and by the paper's text protocol where not. `answers` says how conclusions and unit tests are asked for.
+    `rules` read the agent's commands while it works and say how a
     drawn function behaves; the final answer is always read by both. Fields without a title are set by hand.
     """
 
@@ -168,6 +170,13 @@ class ProbeSpec(Spec):
     tools: bool = Field(
         default=False, title="Native tool calls", description="ask by native tool calls, where the model has them"
     )
+    answers: Answers = Field(
+        default="prose",
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: conclusions and unit tests by their fields, as JSON, "
+        "where the endpoint takes a schema",
+        exclude_if=lambda answers: answers == "prose",
+    )
     triplets: int | None = Field(
         default=None,
         ge=1,
@@ -208,6 +217,8 @@ class ProbeSpec(Spec):
             )
         if self.tools and self.rules == "paper":
             raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
+        if self.answers == "schema" and self.rules == "paper":
+            raise ValueError("Paper rules read prose alone: by them no answer can be asked for by its fields.")
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
@@ -323,6 +334,7 @@ def cases(spec: ProbeSpec) -> Iterator[Case]:
 def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     """How many calls to language models a run over so many functions makes at most, by role."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
+    longest += spec.answers == "schema"
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
     # The description, the same as paper rules read it where that differs, and the true one.
     tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0

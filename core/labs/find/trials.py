@@ -10,6 +10,7 @@ from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.records import Prediction, UnitTest
+from core.reading import fields
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 
 GRID = "grid"
@@ -39,7 +40,10 @@ def trials(case: Findings) -> dict[str, Trial]:
         if drop.reason == "error" and drop.item.startswith("unit-") and drop.item not in by_id:
             lost = Reading(outcome="dropped", counts=False, reason=drop.detail)
             by_id[drop.item] = Trial(about="", paper=lost, repaired=lost)
-    return by_id
+    if case.spec is None or case.spec.answers == "prose":
+        return by_id
+    unread = Reading(outcome="not tested", counts=False, reason=fields.NO_PAPER_FIGURE)
+    return {item: trial.model_copy(update={"paper": unread}) for item, trial in by_id.items()}
 
 
 def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:

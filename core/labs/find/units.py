@@ -14,7 +14,7 @@ import numpy as np
 from core import files
 from core.events import CallFailed
 from core.lab import RULES
-from core.labs.find import parse, prompts
+from core.labs.find import fielded, parse, prompts
 from core.labs.find.evaluate import picked
 from core.labs.find.exemplars import string_triplets
 from core.labs.find.functions import source
@@ -26,6 +26,7 @@ from core.labs.find.functions.triplets import Triplet, entity_triplets, publishe
 from core.labs.find.records import TELL_NOTHING, Interpretation, UnitTest
 from core.labs.find.tasks import JUDGING, ProbeSpec
 from core.labs.find.trials import trial_of
+from core.reading import fields
 from core.runs.run import Run
 from core.score import undefined
 from core.statistics import wilson
@@ -54,6 +55,10 @@ ANYTHING = (
     "Values may be replaced below 0, and they may be replaced above 0; any input may give undefined.",
 )
 """Descriptions with their domains that hold of every function."""
+
+
+SHOWN = " -> "
+"""Between the input and the output of an example, as it is shown."""
 
 
 def everything(category: str) -> tuple[str, str]:
@@ -108,7 +113,7 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told_repaired}
-    if read.told_paper and _words(read.told_paper) != _words(read.told_repaired):
+    if spec.answers == "prose" and read.told_paper and _words(read.told_paper) != _words(read.told_repaired):
         # Judgement twice only where it matters, for every call costs.
         texts["paper"] = read.told_paper
     texts["truth"] = function.describe()
@@ -117,7 +122,8 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
     if not tests or why:
         for rules in RULES:
             for metric in _METRICS.values():
-                run.score(metric, undefined(len(tests), why or "there are no triplets"), rules)
+                score = undefined(len(tests), why or "there are no triplets")
+                run.score(metric, fielded.score_of(spec, score, rules), rules)
         return
     if evaluator == EMBEDDING:
         # An encoder prefers some examples whatever it reads: what tells nothing shows by how much.
@@ -126,7 +132,7 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
         except NoEncoder as missing:
             for rules in RULES:
-                run.score("unit_test", undefined(len(tests), str(missing)), rules)
+                run.score("unit_test", fielded.score_of(spec, undefined(len(tests), str(missing)), rules), rules)
             return
     else:
         try:
@@ -137,11 +143,12 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
             # A function of texts is judged by its code first.
             for rules in RULES:
                 for metric in _METRICS.values():
-                    run.score(metric, undefined(len(tests), failure.message), rules)
+                    score = undefined(len(tests), failure.message)
+                    run.score(metric, fielded.score_of(spec, score, rules), rules)
             return
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
-    _score(run, judged, len(tests))
+    _score(spec, run, judged, len(tests))
 
 
 def _words(text: str) -> list[str]:
@@ -162,25 +169,31 @@ async def _by_model(
     async def one(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
         options = shown(triplet)
-        prompt = prompts.unit_test(spec.category, texts[about], options)
+        prompt = prompts.unit_test(spec, texts[about], options)
         prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
         try:
             answered = await run.ask(
-                "evaluator", prompt, spec.evaluator, sampling=JUDGING, item=item, trial=trial_of(item)
+                "evaluator",
+                prompt,
+                spec.evaluator,
+                sampling=fields.sampling(JUDGING, prompt),
+                item=item,
+                trial=trial_of(item),
             )
         except CallFailed as failure:
             failures.append(failure)
             raise
-        correct = triplet.correct + 1
+        correct, chosen = triplet.correct + 1, fielded.choice(answered.text, prompt.json_schema)
+        in_prose = spec.answers == "prose"
         return UnitTest(
             about=about,
             evaluator=spec.evaluator,
             call=answered.call,
             options=options,
             correct=correct,
-            picked=parse.choice(answered.text),
-            paper=bool(parse.choice_is_correct(answered.text, correct, "paper")),
-            repaired=parse.choice_is_correct(answered.text, correct, "repaired"),
+            picked=chosen,
+            paper=parse.choice_is_correct(answered.text, correct, "paper") if in_prose else None,
+            repaired=None if chosen is None else chosen == correct,
         )
 
     judged = await run.each(wanted, one)
@@ -223,10 +236,10 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
 
 def shown(triplet: Triplet) -> tuple[str, ...]:
     """The examples as an evaluator reads them: the input alone, or input and output."""
-    return tuple(option[0] if len(option) == 1 else f"{option[0]} -> {option[1]}" for option in triplet.options)
+    return tuple(SHOWN.join(option) for option in triplet.options)
 
 
-def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
+def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> None:
     for about, metric in _METRICS.items():
         for rules in RULES:
             read = "paper" if rules == "paper" and about == "interpretation" else about
@@ -241,7 +254,7 @@ def _score(run: Run, judged: dict[str, UnitTest], of: int) -> None:
                 low, high = wilson(score.value, len(counted))
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
                 score = replace(score, low=low, high=high, detail=detail)
-            run.score(metric, score, rules)
+            run.score(metric, fielded.score_of(spec, score, rules), rules)
     controls = [
         picked([test.repaired for test in judged.values() if test.about == about]).over(of) for about in TELL_NOTHING
     ]

@@ -13,6 +13,7 @@ from core.events import Rules
 from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
+from core.reading import fields
 from core.statistics import LEVEL, MARGIN
 
 Outcome = Literal[
@@ -58,7 +59,7 @@ def judged(facts: Facts) -> Judgement:
     claims: tuple[Claim, ...] = UNFINISHED
     if case.spec is not None and case.score(case.headline, rules) is not None:
         by_category = {"numeric": NUMERIC, "strings": STRINGS}
-        claims = (*NO_CONCLUSION, *NOT_RUN, *by_category.get(case.spec.category, MODULES))
+        claims = (*UNREAD, *NO_CONCLUSION, *NOT_RUN, *by_category.get(case.spec.category, MODULES))
     claim = next(claim for claim in claims if claim.holds(facts))
     return Judgement(claim.outcome, f"{claim.words(facts)}{_left_out(facts)}")
 
@@ -109,6 +110,14 @@ def _wanted(f: Facts) -> str:
         f"({f.lacking}). Whether it is right is not known."
     )
 
+
+UNREAD = (
+    Claim(
+        "not tested",
+        lambda f: f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema",
+        lambda f: f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.",
+    ),
+)
 
 NOT_RUN = (Claim("not runnable here", lambda f: bool(f.lacking), _wanted),)
 

@@ -14,6 +14,7 @@ from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
 from core.labs.find.missed import headline, missed
 from core.labs.find.verdict import Judgement, Outcome, judge, of_words
+from core.reading import fields
 from core.score import Figure, Score, mean_of_cases, undefined
 from core.transcript import CaseLog
 
@@ -56,12 +57,14 @@ def view(log: CaseLog) -> ProbeView:
 
 def verdict(view: ProbeView) -> list[str]:
     """What came out of the code and of the words, and then what the interpretation leaves out or gets wrong, a sentence
-    each.
+    each; last how answers were asked for, where that is not in prose.
     """
     words, first = of_words(view), headline(view)
-    return [first, *([words] if words else []), *(one for one in missed(view) if one not in first)]
+    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
+    return [first, *([words] if words else []), *(one for one in missed(view) if one not in first), *asked]
 
 
+@fields.none_by_paper
 def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
     """Of one case the figures that measuring it published, for they rest on the function. Of several the means over
     those that have one, of errors the median: one code that is far off would outweigh all others.

@@ -42,7 +42,7 @@ SHOWN_KNOWN = 3
 FIRST_SEED = 1753
 """Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
 
-WIDGETS = ("rounds", "probes", "temperature", "tokens", "rules", "tools")
+WIDGETS = ("rounds", "probes", "temperature", "tokens", "rules", "tools", "answers")
 """Settings whose widgets are made from the specification."""
 
 DRAWN = frozenset(ProbeSpec.model_fields)
@@ -192,6 +192,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         "tokens": interpreter in BY_MODEL,
         "rules": True,
         "tools": agent,
+        "answers": interpreter in BY_MODEL,
     }
     left, right = st.columns(2)
     chosen: dict[str, Any] = {}

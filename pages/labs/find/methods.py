@@ -8,6 +8,7 @@ from core.labs.find.functions.modules import Backbone
 from core.labs.find.lab import LAB as PROBE
 from core.labs.find.reliability import LAB, ReliabilitySpec
 from core.labs.find.tasks import NAMES
+from core.labs.find.worthless import worthless
 from core.published import source
 from core.text.templates import PROMPTS, load
 from pages import lab as driver
@@ -64,6 +65,12 @@ def draw() -> None:
             "inputs a call, run the command before a premature conclusion, answer made-up outputs with the real ones, "
             "tell the agent to conclude when its budget is used up, and leave out what cannot be read. The final "
             "answer is read by both, from the same text."
+        )
+    with st.expander("Robots that explain nothing", icon=":material/smart_toy:", key="probe-worthless"):
+        st.markdown(
+            "They pass a naive test. Here nothing may be gained by them; of subjects and facts what they say shares no "
+            "word with the descriptions that tell nothing, which they have to beat:\n\n"
+            + "\n".join(f"- `{id}`: {robot.about} It fools {robot.fools}." for id, robot in worthless().items())
         )
     _prompts()
     _backbones()

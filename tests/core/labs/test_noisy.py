@@ -20,15 +20,17 @@ from benchmarks.dial import (
     helped,
     is_held,
     played,
+    probe,
     seems_to_gain,
     unearned,
-)  # fmt: skip
+)
 from core import entry
 from core.events import Answered
 from core.labs.consistency import noisy as lexicon
 from core.labs.consistency import parse as read_label
 from core.labs.consistency.controls import controls
 from core.labs.consistency.controls import worthless as worthless_lexicons
+from core.labs.find import dial as of_probe
 from core.labs.simulatability import known, parse, preferences, world
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.noisy import ERROR, Noisy, noisy
@@ -61,9 +63,21 @@ def test_ask_reads_what_it_must_read_give_or_take_chance() -> None:
     assert all(score.n >= 18 for score, _ in every), "hardly a question is lost"
 
 
+@pytest.mark.parametrize("category", ["entities", "relations"])
+def test_probe_reads_what_it_must_read_give_or_take_chance(category: str) -> None:
+    """Twelve draws of a share of 0.9 are far from the dial's own share, from guessing, and from a predictor that does
+    not err; and no draw is like the next.
+    """
+    every = [probe(0.9, draw, category) for draw in range(BEGIN, BEGIN + 12)]
+    values = [score.value or 0.0 for score, _ in every]
+    assert every[0][1] == pytest.approx(0.9 * 0.9 + 0.1 * 0.1 / 2)
+    assert len(set(values)) > 3 and near(values, 0.815) and not near(values, 0.95) and not near(values, 1 / 3)
+    assert sum(is_held(*one) for one in every) >= 10 and {score.n for score, _ in every} == {20}
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.9])
-@pytest.mark.parametrize("read", [ask, check])
+@pytest.mark.parametrize("read", [ask, check, probe])
 def test_its_interval_holds_that_as_often_as_it_says(read: Any, share: float) -> None:
     every = [read(share, draw) for draw in range(BEGIN, BEGIN + 200)]
     assert fmean(is_held(*one) for one in every) >= 0.93
@@ -143,7 +157,7 @@ def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_t
 
 def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_errs() -> None:
     models = entry.catalog().get
-    for id in [*noisy(), *worthless(), *lexicon.noisy()]:
+    for id in [*noisy(), *worthless(), *lexicon.noisy(), *of_probe.noisy()]:
         assert not getattr(models(id), "listed", True) and models(id).id == id
     frame = pd.DataFrame(
         {"lab": "simulatability", "model": model, "value": 0.5, "truth": 0.66, "complete": True}
@@ -156,7 +170,8 @@ def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_e
 def test_the_study_of_the_dial_names_robots_that_there_are() -> None:
     study = tomllib.loads((ROOT / "studies" / "dial.toml").read_text(encoding="utf-8"))
     there = {model for lab in entry.labs().values() for model in (*lab.controls(), *lab.dials())}
-    named = {model for part in study["part"] for model in part["grid"]["model"]}
+    parts = [{"model": [part["spec"].get("model")], **part.get("grid", {})} for part in study["part"]]
+    named = {model for part in parts for model in part["model"]}
     assert named <= there and {"control/noisy-0.7-0", "control/noisy-lexicon-0.7-0", "control/worthless-yes-0"} <= named
 
 

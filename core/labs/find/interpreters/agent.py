@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from core.events import Answered, Message, Prompt
+from core.events import Answered, Message, Prompt, Rules
 from core.lab import RULES
-from core.labs.find import parse, prompts
+from core.labs.find import fielded, parse, prompts
 from core.labs.find.box import Box
 from core.labs.find.functions.numeric import NumericFunction
 from core.labs.find.records import Exchange, Probe
 from core.labs.find.tasks import MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
+from core.reading import fields
 from core.runs.run import Run
 from core.runs.turns import beside
 from core.sandbox import sandbox
@@ -34,11 +35,14 @@ TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100
 
 
 class Conclusion(NamedTuple):
-    """The raw text of the final answer and its call; `trouble` says why there is none, or none that counts."""
+    """The raw text of the final answer and its call; `trouble` says why there is none, or none that counts. `asked`:
+    the fields that it was asked for by.
+    """
 
     text: str
     call: str | None
     trouble: str = ""
+    asked: fielded.Schema = None
 
 
 class _NoAnswer(Exception):
@@ -61,6 +65,8 @@ class _Dialogue:
         self.resets = 0
         self.idle = 0
         self.trouble = ""
+        self.concludes = spec.interpreter == "milan"
+        self.asked: fielded.Schema = None
 
     def _begin(self, probes: Sequence[Probe]) -> Prompt:
         function = self.box.function
@@ -74,17 +80,19 @@ class _Dialogue:
 
     async def ask(self) -> Answered:
         """The interpreter's next message. Raises _NoAnswer, _TooLong, and CallFailed for what may pass."""
+        self.asked = fielded.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
         # Where it must conclude there is nothing to call.
-        tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word else ()
+        tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
-        left = 1 if self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
+        left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
         slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
+        prompt = fields.asked(prompts.going_on(self.opening, self.turns, slots), self.asked)
         try:
             return await self.run.ask(
                 "interpreter",
-                prompts.going_on(self.opening, self.turns, slots),
+                prompt,
                 self.spec.model,
-                sampling=self.spec.exploring,
+                sampling=fields.sampling(self.spec.exploring, prompt),
                 item=_item(self.round),
                 repeat=self.resets,
                 tools=tools,
@@ -106,7 +114,7 @@ class _Dialogue:
         self.opening = self._begin([probe for probe in self.box.probes if probe.round == 0])
         self.turns = _as_text(self.turns)
 
-    def tell(self, answered: Answered, *replies: str, **fields: object) -> None:
+    def tell(self, answered: Answered, *replies: str, **more: object) -> None:
         """Close the round: the replies, one to each tool call if there were any, go into the dialogue and on record."""
         self.turns.append(Message(role="assistant", content=answered.text, tool_calls=answered.tool_calls))
         if answered.tool_calls:
@@ -114,27 +122,36 @@ class _Dialogue:
                 self.turns.append(Message(role="tool", content=text, tool_call_id=call.id))
         else:
             self.turns += [Message(role="user", content=text) for text in replies]
-        self.note(answered, told="\n\n".join(replies), **fields)
+        self.note(answered, told="\n\n".join(replies), **more)
 
-    def note(self, answered: Answered, **fields: object) -> None:
+    def note(self, answered: Answered, **more: object) -> None:
         about = {"round": self.round, "call": answered.call, "tools": self.tools}
-        exchange = Exchange.model_validate({**about, **_readings(answered), **fields})
+        exchange = Exchange.model_validate({**about, **self._readings(answered), **more})
         self.run.record(exchange, _item(self.round))
 
     def left(self) -> dict[str, str]:
         return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
 
+    def parts(self, text: str) -> parse.Parts:
+        """What its last message comes to as a conclusion."""
+        return fielded.interpretation(text, self.spec, self.asked, "repaired")
 
-def _readings(answered: Answered) -> dict[str, str]:
-    """How both sets of rules read a message. Tool calls are read by repaired rules alone: the paper had none."""
-    read = {"description": parse.interpretation(answered.text, "repaired").description}
-    if answered.tool_calls:
-        commands = [parse.tool_command(call) for call in answered.tool_calls]
-        return {**read, "read_repaired": parse.in_words(commands)}
-    for rules in RULES:
-        final = parse.is_final(answered.text, rules)
-        read[f"read_{rules}"] = "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
-    return read
+    def is_final(self, text: str, rules: Rules = "repaired") -> bool:
+        return fielded.is_final(text, self.spec, self.asked, rules)
+
+    def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
+        return Conclusion(answered.text, answered.call, trouble, self.asked)
+
+    def _readings(self, answered: Answered) -> dict[str, str]:
+        """How both sets of rules read a message. Tool calls are read by repaired rules alone: the paper had none."""
+        read = {"description": self.parts(answered.text).description}
+        if answered.tool_calls:
+            commands = [parse.tool_command(call) for call in answered.tool_calls]
+            return {**read, "read_repaired": parse.in_words(commands)}
+        for rules in RULES:
+            final = self.is_final(answered.text, rules)
+            read[f"read_{rules}"] = "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
+        return read
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -164,7 +181,7 @@ async def milan(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
     except (_TooLong, _NoAnswer) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered)
-    return Conclusion(answered.text, answered.call)
+    return dialogue.concluded(answered)
 
 
 async def agent(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
@@ -189,19 +206,23 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
     while True:
         concluding = dialogue.is_last_word
         answered = await dialogue.ask()
-        if parse.is_final(answered.text, "repaired") and not answered.tool_calls:
-            trouble = await beside(_of_code, spec, answered.text)
+        if dialogue.is_final(answered.text) and not answered.tool_calls:
+            if spec.answers == "schema" and not dialogue.asked:
+                earlier, dialogue.concludes = dialogue.concluded(answered), True
+                dialogue.tell(answered, prompts.follow_up(prompts.BY_FIELDS))
+                continue
+            trouble = await beside(_of_code, spec, dialogue.parts(answered.text).code)
             if trouble and mends < MENDS:
                 mends += 1
-                earlier = Conclusion(answered.text, answered.call)
+                earlier = dialogue.concluded(answered)
                 dialogue.trouble = trouble
                 dialogue.tell(answered, prompts.follow_up("told-mend", trouble=trouble), trouble=trouble)
                 continue
             dialogue.note(answered)
-            return Conclusion(answered.text, answered.call)
+            return dialogue.concluded(answered)
         if concluding or earlier:
             dialogue.note(answered, trouble="it was told to conclude and did not")
-            return earlier or Conclusion(answered.text, answered.call, "it never concluded")
+            return earlier or dialogue.concluded(answered, "it never concluded")
         commands = [parse.tool_command(call) for call in answered.tool_calls]
         commands = commands or [parse.command(answered.text, "repaired")]
         inputs = tuple(text for command in commands for text in command.inputs)
@@ -247,11 +268,10 @@ def _last_word(dialogue: _Dialogue, reply: str) -> str:
     return prompts.follow_up("told-conclude", told=reply, parts=prompts.parts(dialogue.spec))
 
 
-def _of_code(spec: ProbeSpec, text: str) -> str:
+def _of_code(spec: ProbeSpec, code: str) -> str:
     """Why the code of a conclusion cannot be run at all; empty where it can, or where none is wanted."""
     if spec.category not in TESTED:
         return ""
-    code = parse.interpretation(text, "repaired").code
     result = sandbox.evaluate(code, TESTED[spec.category])
     if any(value is not None for value in result.values):
         return ""
@@ -291,7 +311,7 @@ async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     """The dialogue no longer fits into the model's context: all that was seen in one message, and a conclusion."""
     seen = prompts.follow_up("told-outputs", pairs=prompts.pairs(dialogue.box.probes), **dialogue.left())
     last = prompts.follow_up("told-conclude", told=seen, parts=prompts.parts(dialogue.spec))
-    dialogue.tools = False
+    dialogue.tools, dialogue.concludes = False, True
     *first, task = dialogue.opening.messages
     whole = Message(role="user", content=f"{task.content}\n\n{last}")
     dialogue.opening = dialogue.opening.model_copy(update={"messages": (*first, whole)})
@@ -301,4 +321,4 @@ async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     except (_TooLong, _NoAnswer) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered, trouble="the dialogue had become too long for the model; it saw a summary")
-    return Conclusion(answered.text, answered.call)
+    return dialogue.concluded(answered)
