@@ -6,9 +6,9 @@ are computed here and not in the view, for they rest on the function, which only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -139,111 +139,161 @@ def _share(value: float | None, reason: str, n: int = 1, of: int | None = None) 
     return undefined(of, reason) if value is None else Score(value, n, of)
 
 
+class _Truth(NamedTuple):
+    """A numeric function where its estimate is held against it: at the test points, and apart from them at points that
+    nobody probed. NaN where it has no value; `expected` is the function without its noise, empty where it has none.
+    """
+
+    points: tuple[float, ...]
+    observed: list[Value]
+    apart: list[float]
+    observed_apart: list[Value]
+    expected: list[Value]
+
+
+class _Ran(NamedTuple):
+    """What the code gave at the points of a `_Truth` and apart from them, and what spoils the figures of either."""
+
+    given: tuple[Value | None, ...]
+    apart: tuple[Value | None, ...]
+    trouble: str
+    trouble_apart: str
+    lacking: int
+    """At how many points the sandbox lacks what the code needs."""
+
+
 def _numeric(
     spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation, points: tuple[float, ...]
 ) -> Iterator[Outcome]:
     """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
-    seen = values(function, points, np.random.default_rng([spec.seed, _TRUTH]))
-    true: list[Value] = [float("nan") if value is None else value for value in seen]
-    rng = np.random.default_rng([spec.seed, _HELD_OUT])
-    asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
-    apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(asked, rng).tolist()
-    apart_true: list[Value] = [float("nan") if y is None else y for y in values(function, apart, rng)]
-    floors = {rules: _floor(spec, function, true, rules) for rules in RULES}
+    truth = _truth_at(spec, box, function, points)
+    floors = {rules: _floor(spec, function, truth.observed, rules) for rules in RULES}
     for rules, draws in floors.items():
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
         yield Figure("noise_floor", rules, _share(evaluate.mean_of(draws), reason))
+    ran = {rules: _run_code(truth, read, rules) for rules in RULES}
+    for rules in RULES:
+        if is_judged(read, rules):
+            yield from _of_code(truth, ran[rules], rules)
+            if isinstance(function, NumericFunction):
+                yield from _claims(function, read, rules)
+        else:
+            yield from _unjudged(function, truth)
+    estimate = _estimate(ran)
+    gave_nothing = all(value is None for value in estimate.repaired)
+    if is_judged(read, "repaired") and estimate.trouble_repaired and gave_nothing:
+        yield NoCode(estimate.trouble_repaired)
+    yield Entry("estimate", estimate)
+    yield Entry("observed", _observed(truth, ran, floors))
+
+
+def _truth_at(spec: ProbeSpec, box: Box, function: FindFunction, points: tuple[float, ...]) -> _Truth:
+    def observed(at: Sequence[float], rng: np.random.Generator) -> list[Value]:
+        return [float("nan") if value is None else value for value in values(function, at, rng)]
+
+    at_points = observed(points, np.random.default_rng([spec.seed, _TRUTH]))
+    rng = np.random.default_rng([spec.seed, _HELD_OUT])
+    apart: list[float] = []
+    if not isinstance(function, PairsFunction):  # typed pairs have no value anywhere else
+        apart = evaluate.held_out_points(_inputs(box), rng).tolist()
     expected: list[Value] = []
     if isinstance(function, NumericFunction) and function.is_stochastic:
         expected = function.expected(np.asarray(points)).tolist()
-    observed: dict[str, object] = {
-        "y": _numbers(true),
-        "expected": _numbers(expected),
-        "held_out_x": tuple(apart),
-        "held_out_y": _numbers(apart_true),
-        **{f"floor_{rules}": draws for rules, draws in floors.items()},
-    }
-    estimates: dict[Rules, tuple[float | None, ...]] = {}
-    troubles: dict[Rules, str] = {}
-    for rules in RULES:
-        if not is_judged(read, rules):
-            estimates[rules], troubles[rules] = (None,) * len(points), NOTHING
-            yield from _unjudged(function, len(points), len(apart))
-            continue
-        result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*points, *apart], rules=rules)
-        guesses = list(result.values)
-        estimates[rules] = tuple(real(value) for value in guesses[: len(points)])
-        given = _numbers(guesses)
-        observed[f"held_out_{rules}"] = given[len(points) :]
-        if given[: len(points)] != estimates[rules]:
-            observed[rules] = given[: len(points)]
-        of_points, of_apart = (
-            _trouble(result.errors[start:][: len(some)], np.isfinite(evaluate.numbers(some, rules)))
-            for start, some in ((0, true), (len(points), apart_true))
-        )
-        troubles[rules] = of_points or of_apart
-        lacking = not_runnable(of_points)
-        unrun = sum(map(not_runnable, result.errors[: len(points)])) if lacking else 0
-        detail = {"reason": of_points, "points": unrun} if lacking else {}
-        yield Figure("not_runnable", rules, Score(float(lacking), 1, 1, detail=detail))
-        if lacking:
-            for metric, of in _figures_of_code(function, len(points), len(apart)).items():
-                yield Figure(metric, rules, undefined(of, of_points))
-            if isinstance(function, NumericFunction):
-                yield from _claims(function, read, rules)
-            continue
-        error = evaluate.nmse(true, guesses[: len(points)], rules)
-        why = f"{error.reason}: {troubles[rules]}" if troubles[rules] else error.reason
-        if error.value is None:
-            error = Score(None, error.n, error.of, detail={**error.detail, "reason": why})
-        yield Figure("nmse", rules, error)
-        # The authors' evaluation counts a failure wherever it cannot compute the error (docs/measuring.md §4.7).
-        judged = error.n > 0 or rules == "paper"
-        success = Score(float(error.success), 1, 1, detail={"reason": why} if error.value is None else {})
-        yield Figure("nmse_success", rules, success if judged else undefined(1, why))
-        if expected:
-            yield Figure("excess", rules, evaluate.excess(true, expected, guesses[: len(points)], rules))
-        elsewhere = evaluate.nmse(apart_true, guesses[len(points) :], rules)
-        yield Figure("held_out_nmse", rules, undefined(len(apart), of_apart) if not_runnable(of_apart) else elsewhere)
-        if isinstance(function, NumericFunction):
-            yield from _claims(function, read, rules)
-    if is_judged(read, "repaired") and troubles["repaired"] and all(value is None for value in estimates["repaired"]):
-        yield NoCode(troubles["repaired"])
-    yield Entry(
-        "estimate",
-        Estimate(
-            paper=estimates["paper"],
-            repaired=estimates["repaired"],
-            trouble_paper=troubles["paper"],
-            trouble_repaired=troubles["repaired"],
-        ),
-    )
-    yield Entry("observed", Observed.model_validate(observed))
+    return _Truth(points, at_points, apart, observed(apart, rng), expected)
 
 
-def _trouble(errors: Sequence[str | None], counts: Iterable[bool]) -> str:
-    """What spoils the figures of the code, of all that went wrong where it counts: an error of its own before what the
-    sandbox lacks, for it fails either way then. Empty where nothing does.
+def _inputs(box: Box) -> list[float]:
+    """The numbers that were probed."""
+    return [x for probe in box.probes if (x := as_number(probe.input)) is not None]
+
+
+def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _Ran:
+    n = len(truth.points)
+    if not is_judged(read, rules):
+        return _Ran((None,) * n, (), NOTHING, "", 0)
+    result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*truth.points, *truth.apart], rules=rules)
+    trouble = _trouble(result.errors[:n], truth.observed, rules)
+    trouble_apart = _trouble(result.errors[n:], truth.observed_apart, rules)
+    lacking = sum(map(not_runnable, result.errors[:n])) if not_runnable(trouble) else 0
+    return _Ran(result.values[:n], result.values[n:], trouble, trouble_apart, lacking)
+
+
+def _trouble(errors: Sequence[str | None], observed: Sequence[Value], rules: Rules) -> str:
+    """What spoils the figures of the code: an error where the function has a value. One of the code's own comes before
+    what the sandbox lacks, for it fails either way then. Empty where there is none.
     """
+    counts = np.isfinite(evaluate.numbers(observed, rules))
     met = [error for error, counted in zip(errors, counts, strict=True) if error and counted]
     return min(met, key=not_runnable, default="")
 
 
-def _figures_of_code(function: FindFunction, points: int, apart: int) -> dict[str, int]:
-    """The figures that rest on what the code gives, with the number of things that each should count."""
-    counted = {"nmse": points, "nmse_success": 1, "held_out_nmse": apart}
-    if isinstance(function, NumericFunction) and function.is_stochastic:
-        counted["excess"] = points
-    return counted
+def _of_code(truth: _Truth, ran: _Ran, rules: Rules) -> Iterator[Figure]:
+    """The figures that rest on what the code gives."""
+    detail = {"reason": ran.trouble, "points": ran.lacking} if ran.lacking else {}
+    yield Figure("not_runnable", rules, Score(float(ran.lacking > 0), 1, 1, detail=detail))
+    if ran.lacking:
+        for metric, of in _figures_of_code(truth).items():
+            yield Figure(metric, rules, undefined(of, ran.trouble))
+        return
+    yield from _errors(truth, ran, rules)
+    if truth.expected:
+        yield Figure("excess", rules, evaluate.excess(truth.observed, truth.expected, ran.given, rules))
+    held_out = evaluate.nmse(truth.observed_apart, ran.apart, rules)
+    if not_runnable(ran.trouble_apart):
+        held_out = undefined(len(truth.apart), ran.trouble_apart)
+    yield Figure("held_out_nmse", rules, held_out)
 
 
-def _unjudged(function: FindFunction, points: int, apart: int) -> Iterator[Figure]:
+def _errors(truth: _Truth, ran: _Ran, rules: Rules) -> Iterator[Figure]:
+    """The normalized error at the test points, and whether it is small enough."""
+    error = evaluate.nmse(truth.observed, ran.given, rules)
+    trouble = ran.trouble or ran.trouble_apart
+    reason = f"{error.reason}: {trouble}" if trouble else error.reason
+    why = {} if error.value is not None else {"reason": reason}
+    yield Figure("nmse", rules, replace(error, detail={**error.detail, **why}))
+    # The authors' evaluation counts a failure wherever it cannot compute the error (docs/measuring.md §4.7).
+    is_counted = error.n > 0 or rules == "paper"
+    success = Score(float(error.success), 1, 1, detail=why)
+    yield Figure("nmse_success", rules, success if is_counted else undefined(1, reason))
+
+
+def _figures_of_code(truth: _Truth) -> dict[str, int]:
+    """The figures of `_of_code`, with the number of things that each should count."""
+    excess = {"excess": len(truth.points)} if truth.expected else {}
+    return {"nmse": len(truth.points), "nmse_success": 1, "held_out_nmse": len(truth.apart), **excess}
+
+
+def _unjudged(function: FindFunction, truth: _Truth) -> Iterator[Figure]:
     """No figure by repaired rules, and no zero either."""
-    counted = {**_figures_of_code(function, points, apart), "not_runnable": 1}
+    metrics = {**_figures_of_code(truth), "not_runnable": 1}
     if isinstance(function, NumericFunction):
-        counted |= {"interval_iou": 1, "noise_identified": 1}
-    for metric, of in counted.items():
+        metrics |= {"interval_iou": 1, "noise_identified": 1}
+    for metric, of in metrics.items():
         yield Figure(metric, "repaired", undefined(of, NOTHING))
+
+
+def _estimate(ran: dict[Rules, _Ran]) -> Estimate:
+    fields: dict[str, object] = {}
+    for rules, code in ran.items():
+        fields[rules] = tuple(map(real, code.given))
+        fields[f"trouble_{rules}"] = code.trouble or code.trouble_apart
+    return Estimate.model_validate(fields)
+
+
+def _observed(truth: _Truth, ran: dict[Rules, _Ran], floors: dict[Rules, tuple[float | None, ...]]) -> Observed:
+    fields: dict[str, object] = {
+        "y": _numbers(truth.observed),
+        "expected": _numbers(truth.expected),
+        "held_out_x": tuple(truth.apart),
+        "held_out_y": _numbers(truth.observed_apart),
+    }
+    for rules in RULES:
+        fields[f"floor_{rules}"] = floors[rules]
+        fields[f"held_out_{rules}"] = _numbers(ran[rules].apart)
+        given = _numbers(ran[rules].given)
+        if any(isinstance(value, tuple) for value in given):  # complex numbers, which an estimate leaves out
+            fields[rules] = given
+    return Observed.model_validate(fields)
 
 
 def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value], rules: Rules) -> tuple[float | None, ...]:
@@ -286,78 +336,115 @@ def _intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tu
     return intervals_told(read.description_repaired, read.domain_repaired)
 
 
+class _Text(NamedTuple):
+    """A text that the code is tried on, with the function's output; `number` counts those of its kind from 1."""
+
+    kind: Literal["test", "held out"]
+    number: int
+    input: str
+    truth: str
+    misrecorded: bool = False
+
+    def counts(self, rules: Rules) -> bool:
+        """A pair that the published set recorded wrongly counts by paper rules alone."""
+        return rules == "paper" or not self.misrecorded
+
+
 def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
     """Exact match on ten texts, and on texts that nobody probed."""
-    tests = _recorded_pairs(spec) if spec.is_published else pairs_for_testing(function, spec.seed)
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
-    texts: tuple[str, ...] = ()
-    if not isinstance(function, PairsFunction):
-        texts = evaluate.held_out_texts([probe.input for probe in box.probes], rng)
-    outputs = function.outputs(texts, rng)
-    apart = tuple((text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str))
-    pairs = (*tests, *apart)
-    misrecorded = function.misrecorded if isinstance(function, StringFunction) and spec.is_published else ()
-    counted = {rules: [rules == "paper" or text not in misrecorded for text, _ in tests] for rules in RULES}
-    results = {
-        rules: sandbox.evaluate(getattr(read, f"code_{rules}"), [text for text, _ in pairs], rules=rules)
-        for rules in RULES
-    }
-    for place, (text, true) in enumerate(pairs):
-        kind = "test" if place < len(tests) else "held out"
-        number = place + 1 if kind == "test" else place + 1 - len(tests)
-        prediction = Prediction.model_validate(
-            {
-                "kind": kind,
-                "input": text,
-                "truth": true,
-                "paper": _text(results["paper"].values[place]),
-                "repaired": _text(results["repaired"].values[place]),
-                "error": results["repaired"].errors[place] or "" if is_judged(read, "repaired") else NOTHING,
-                "error_paper": results["paper"].errors[place] or "",
-                "right_paper": results["paper"].values[place] == true,
-                "misrecorded": kind == "test" and text in misrecorded,
-            }
-        )
-        yield Entry(f"{kind.replace(' ', '-')}-{number:02}", prediction)
+    texts = [*_texts_of_test(spec, function), *_unprobed(box, function, rng)]
+    inputs = [text.input for text in texts]
+    results = {rules: sandbox.evaluate(getattr(read, f"code_{rules}"), inputs, rules=rules) for rules in RULES}
+    yield from _predictions(texts, results, read)
     for rules in RULES:
-        result = results[rules]
-        ran = [not not_runnable(error) for error in result.errors]
-        guesses = [_text(value) if rules == "repaired" else value for value in result.values]
-        for metric, first, some in (("exact_match", 0, tests), ("held_out_match", len(tests), apart)):
-            here = range(first, first + len(some))
-            places = [place for place in here if ran[place] and (place >= len(tests) or counted[rules][place])]
-            matched = evaluate.exact_match(
-                [pairs[place][0] for place in places],
-                [pairs[place][1] for place in places],
-                [guesses[place] for place in places],
-                rules,
-            ).over(len(some))
-            if not is_judged(read, rules):
-                matched = undefined(len(some), NOTHING)
-            elif some and not places:
-                matched = undefined(len(some), str(result.errors[first]))
-            elif result.error and not matched.reason:
-                matched = replace(matched, detail={**matched.detail, "reason": result.error})
-            yield Figure(metric, rules, matched)
-        if is_judged(read, rules) and tests:
-            lacking = [str(error) for error in result.errors[: len(tests)] if not_runnable(error)]
-            detail = {"reason": lacking[0]} if lacking else {}
-            share = len(lacking) / len(tests)
-            yield Figure("not_runnable", rules, Score(share, len(tests), len(tests), detail=detail))
-        those = [pair for pair, counts in zip(tests, counted[rules], strict=True) if counts]
-        inputs = [text for text, _ in those]
-        unchanged = evaluate.exact_match(inputs, [true for _, true in those], inputs, rules).over(len(tests))
-        yield Figure("exact_match_unchanged", rules, unchanged)
+        yield from _matches(texts, results[rules], read, rules)
     if results["repaired"].error and is_judged(read, "repaired"):
         yield NoCode(results["repaired"].error)
+    tests = [text for text in texts if text.kind == "test"]
     if function.is_stochastic and tests:
-        again = [function.outputs([text for text, _ in tests], rng) for _ in range(_DRAWS)]
-        yield Entry("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in again)))
-        agreed = np.mean(
-            [output == true for outputs in again for output, (_, true) in zip(outputs, tests, strict=True)]
+        yield from _redrawn(function, tests, rng)
+
+
+def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:
+    pairs = _recorded_pairs(spec) if spec.is_published else pairs_for_testing(function, spec.seed)
+    misrecorded = function.misrecorded if isinstance(function, StringFunction) and spec.is_published else ()
+    for number, (text, output) in enumerate(pairs, start=1):
+        yield _Text("test", number, text, output, text in misrecorded)
+
+
+def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Iterator[_Text]:
+    """Texts that nobody probed, where the function has an output for them; typed pairs have no other inputs."""
+    if isinstance(function, PairsFunction):
+        return
+    texts = evaluate.held_out_texts([probe.input for probe in box.probes], rng)
+    pairs = [pair for pair in zip(texts, function.outputs(texts, rng), strict=True) if isinstance(pair[1], str)]
+    for number, (text, output) in enumerate(pairs, start=1):
+        yield _Text("held out", number, text, str(output))
+
+
+def _predictions(texts: Sequence[_Text], results: dict[Rules, sandbox.Result], read: Interpretation) -> Iterator[Entry]:
+    paper, repaired = results["paper"], results["repaired"]
+    for place, text in enumerate(texts):
+        prediction = Prediction(
+            kind=text.kind,
+            input=text.input,
+            truth=text.truth,
+            paper=_text(paper.values[place]),
+            repaired=_text(repaired.values[place]),
+            error=repaired.errors[place] or "" if is_judged(read, "repaired") else NOTHING,
+            error_paper=paper.errors[place] or "",
+            right_paper=paper.values[place] == text.truth,
+            misrecorded=text.misrecorded,
         )
-        for rules in RULES:
-            yield Figure("exact_match_ceiling", rules, Score(float(agreed), len(tests), len(tests)))
+        yield Entry(f"{text.kind.replace(' ', '-')}-{text.number:02}", prediction)
+
+
+def _matches(texts: Sequence[_Text], result: sandbox.Result, read: Interpretation, rules: Rules) -> Iterator[Figure]:
+    """How often the code is right, how often it cannot be run, and how often its input unchanged would be right."""
+    yield Figure("exact_match", rules, _match(texts, "test", result, read, rules))
+    yield Figure("held_out_match", rules, _match(texts, "held out", result, read, rules))
+    tests = [text for text in texts if text.kind == "test"]
+    n = len(tests)
+    if is_judged(read, rules) and tests:
+        lacking = [str(error) for error in result.errors[:n] if not_runnable(error)]
+        detail = {"reason": lacking[0]} if lacking else {}
+        yield Figure("not_runnable", rules, Score(len(lacking) / n, n, n, detail=detail))
+    counted = [text for text in tests if text.counts(rules)]
+    inputs = [text.input for text in counted]
+    unchanged = evaluate.exact_match(inputs, [text.truth for text in counted], inputs, rules)
+    yield Figure("exact_match_unchanged", rules, unchanged.over(n))
+
+
+def _match(texts: Sequence[_Text], kind: str, result: sandbox.Result, read: Interpretation, rules: Rules) -> Score:
+    """The share of the texts of a kind that the code gets right; those for which the sandbox lacks something are left
+    out.
+    """
+    ran = zip(texts, result.values, result.errors, strict=True)
+    of_kind = [(text, value, error) for text, value, error in ran if text.kind == kind]
+    if not is_judged(read, rules):
+        return undefined(len(of_kind), NOTHING)
+    counted = [(text, value) for text, value, error in of_kind if text.counts(rules) and not not_runnable(error)]
+    if of_kind and not counted:
+        return undefined(len(of_kind), str(of_kind[0][2]))
+    matched = evaluate.exact_match(
+        [text.input for text, _ in counted],
+        [text.truth for text, _ in counted],
+        [_text(value) if rules == "repaired" else value for _, value in counted],
+        rules,
+    ).over(len(of_kind))
+    if result.error and not matched.reason:
+        return replace(matched, detail={**matched.detail, "reason": result.error})
+    return matched
+
+
+def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Generator) -> Iterator[Outcome]:
+    """How far a random function agrees with its own outputs when it is drawn again: no code can do better."""
+    draws = [function.outputs([text.input for text in tests], rng) for _ in range(_DRAWS)]
+    yield Entry("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws)))
+    agrees = [output == text.truth for outputs in draws for output, text in zip(outputs, tests, strict=True)]
+    for rules in RULES:
+        yield Figure("exact_match_ceiling", rules, Score(float(np.mean(agrees)), len(tests), len(tests)))
 
 
 def _recorded_pairs(spec: ProbeSpec) -> tuple[tuple[str, str], ...]:
@@ -421,7 +508,7 @@ def _audit(
     unknown = "" if known else "its calls were made elsewhere and are not known"
     fields: dict[str, object] = {}
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
-        asked = [x for probe in box.probes if (x := as_number(probe.input)) is not None]
+        asked = _inputs(box)
         covered = audit.coverage(asked) if known else None
         fields["coverage"] = covered
         fields["longest_gap"] = audit.longest_gap(asked) if known else None

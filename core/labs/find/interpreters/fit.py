@@ -14,8 +14,8 @@ import numpy as np
 from core.labs.find.functions.atoms import Numbers
 from core.labs.find.functions.base import Value
 from core.labs.find.functions.numeric import PROBED, NoiseKind
-from core.labs.find.interpreters.fit_curves import Curve, Family, written
-from core.labs.find.interpreters.fit_families import FAMILIES, interpolated
+from core.labs.find.interpreters.fit_curves import Curve, written
+from core.labs.find.interpreters.fit_families import FAMILIES, Family, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
 """The black box: an observation for each input, None or NaN where there is none."""
@@ -34,12 +34,14 @@ LARGEST = 1e100
 
 
 class Finding(NamedTuple):
-    """What an interpreter says: the three parts, as text to be parsed, and the observations it asked for."""
+    """What the baseline says: the three parts as text to be parsed, each (input, output) that it saw, and the family of
+    curves or the kind of string function ("none" where it found none).
+    """
 
     description: str
     domain: str
     code: str
-    probes: tuple[tuple[float, Value | None], ...]
+    probes: tuple[tuple[float | str, Value | None], ...]
     family: str
 
     @property
@@ -77,6 +79,22 @@ def _real(value: Value | None) -> float:
     return float(value) if usable else float("nan")  # type: ignore[arg-type]
 
 
+class _Twice(NamedTuple):
+    """Two observations at each of the rising inputs `x` at which the function has a value."""
+
+    x: Numbers
+    first: Numbers
+    second: Numbers
+
+    @property
+    def mean(self) -> Numbers:
+        return (self.first + self.second) / 2
+
+    @property
+    def gaps(self) -> Numbers:
+        return self.first - self.second
+
+
 def fit_numeric(
     observe: Observe, *, budget: int = BUDGET, seed: int = 0, inputs: Sequence[float] | None = None
 ) -> Finding:
@@ -88,42 +106,59 @@ def fit_numeric(
     """
     box = _Box(observe, budget)
     most = max(budget // 2, 4)
-    x = _first_points(np.random.default_rng(seed), min(max(budget // 3, 24), most))
-    if inputs is not None:
+    if inputs is None:
+        x = _first_points(np.random.default_rng(seed), min(max(budget // 3, 24), most))
+    else:
         x = _spread(np.unique(np.asarray(inputs, float)), most)
     first, second = box.ask(x.tolist()), box.ask(x.tolist())
     defined = np.isfinite(first) & np.isfinite(second)
+    seen = _Twice(x[defined], first[defined], second[defined])
+    if len(seen.x) < 4:
+        return _too_few(box)
     where = _where(x, defined)
-    x, first, second = x[defined], first[defined], second[defined]
-    y, differs = (first + second) / 2, first != second
-    if len(x) < 4:
-        gave = len({at for at, value in box.probes if np.isfinite(_real(value))})
-        where = f"Too few calls to tell: {gave} of the {box.tried} inputs tried gave a usable number."
-        if box.tried >= FEW:
-            where = f"Only {gave} of the {box.tried} inputs tried gave a usable number."
-        return _finding(None, where, [], box)
-    noisy, few = _is_noisy(differs), len(x) < FEW
-    raw = np.concatenate([first, second])
-    odd = None
-    if not noisy and differs.any() and np.count_nonzero(~differs) >= 4:
-        odd = _edges(box, x, differs)
-        hidden = y[differs]
+    if _is_noisy(seen.gaps != 0):
+        return _of_noisy(box, seen, where)
+    return _of_steady(box, seen, where, may_look_between=inputs is None)
+
+
+def _too_few(box: _Box) -> Finding:
+    usable = len({x for x, value in box.probes if np.isfinite(_real(value))})
+    where = f"{usable} of the {box.tried} inputs tried gave a usable number."
+    where = f"Only {where}" if box.tried >= FEW else f"Too few calls to tell: {where}"
+    code = "import math\n\ndef f(x):\n    return 0.0"
+    return Finding("Nothing can be said about the function.", where, code, tuple(box.probes), "none")
+
+
+def _of_noisy(box: _Box, seen: _Twice, where: str) -> Finding:
+    """The curve behind the noise, and which noise it is."""
+    curve = _best(seen.x, seen.mean, spread=float(np.std(seen.gaps) / 2))
+    residuals = np.concatenate([seen.first, seen.second]) - np.tile(curve.values(seen.x), 2)
+    noise = _noise_words(residuals, seen.gaps)
+    return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}", noise=noise)
+
+
+def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> Finding:
+    """The curve, without the interval in which two observations differ: that is corrupted."""
+    differs = seen.gaps != 0
+    x, y, corrupted = seen.x, seen.mean, None
+    if differs.any() and np.count_nonzero(~differs) >= 4:
+        corrupted = _edges(box, x, differs)
         x, y = x[~differs], y[~differs]
-    if not noisy and inputs is None:
-        x, y = _look_closer(box, x, y, odd)
-    spread = float(np.std(first - second) / 2) if noisy else 0.0
-    curve = _best(x, y, spread)
-    lines = []
-    if odd is not None:
-        mean = float(np.mean(hidden))
-        where = f"Corrupted {_said(odd)}: there the values are random around {mean:.4g}. Elsewhere it is as described."
-        lines = [f"if {_condition(odd)}:", f"    return {written(mean)}"]
-    elif differs.any() and not noisy:
-        where += f" Two calls with one input did not agree at {differs.sum()} of the inputs."
-    else:
-        where += " Too few calls to tell more." if few else " No interval with unexpected behavior was found."
-    noise = _noise_words(raw - np.tile(curve.values(x), 2), first - second, few) if noisy else ""
-    return _finding(curve, where, lines, box, noise)
+    if may_look_between:
+        x, y = _look_closer(box, x, y, corrupted)
+    curve = _best(x, y)
+    if corrupted is not None:
+        mean = float(np.mean(seen.mean[differs]))
+        condition, interval = _interval(*corrupted)
+        where = f"Corrupted {interval}: there the values are random around {mean:.4g}. Elsewhere it is as described."
+        return _finding(box, curve, where, [f"if {condition}:", f"    return {written(mean)}"])
+    if differs.any():
+        return _finding(box, curve, f"{where} Two calls with one input did not agree at {differs.sum()} of the inputs.")
+    return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}")
+
+
+def _nothing_unexpected(seen: _Twice) -> str:
+    return "Too few calls to tell more." if len(seen.x) < FEW else "No interval with unexpected behavior was found."
 
 
 def _spread(x: Numbers, n: int) -> Numbers:
@@ -178,51 +213,53 @@ def _edges(box: _Box, x: Numbers, differs: Numbers) -> tuple[float, float]:
     return start, end
 
 
-def _look_closer(box: _Box, x: Numbers, y: Numbers, odd: tuple[float, float] | None) -> tuple[Numbers, Numbers]:
+def _look_closer(box: _Box, x: Numbers, y: Numbers, corrupted: tuple[float, float] | None) -> tuple[Numbers, Numbers]:
     """More points where neighbors differ most: edges, peaks and poles."""
+    low, high = corrupted or (np.inf, -np.inf)
     for _ in range(5):
         gaps = np.abs(np.diff(y)) * (np.diff(x) > 0.02)
-        if odd is not None:
-            gaps[(x[:-1] <= odd[0]) & (x[1:] >= odd[1])] = 0
+        if corrupted:
+            gaps[(x[:-1] <= low) & (x[1:] >= high)] = 0
         widest = np.argsort(gaps)[-8:]
         widest = widest[gaps[widest] > 0]
-        new = (x[widest] + x[widest + 1]) / 2
-        values = box.ask(new.tolist())
-        if odd is not None:
-            values[(new >= odd[0]) & (new <= odd[1])] = np.nan
-        good = np.isfinite(values)
-        order = np.argsort(np.concatenate([x, new[good]]))
-        x, y = np.concatenate([x, new[good]])[order], np.concatenate([y, values[good]])[order]
+        between = (x[widest] + x[widest + 1]) / 2
+        values = box.ask(between.tolist())
+        usable = np.isfinite(values) & ~((between >= low) & (between <= high))
+        x, y = np.concatenate([x, between[usable]]), np.concatenate([y, values[usable]])
+        order = np.argsort(x)
+        x, y = x[order], y[order]
     return x, y
 
 
-def _best(x: Numbers, y: Numbers, spread: float) -> Curve:
-    """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error.
+def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> Curve:
+    """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error;
+    straight lines where no formula is about as good as these.
 
     `spread` is the standard deviation of what is left of the noise in y.
     """
-    scale = float(np.sqrt(np.mean(y**2))) or 1.0
-    floor = max(spread, EXACT * scale)
+    exact = EXACT * (_size(y) or 1.0)
+    smallest = max(spread, exact)
     judged: list[tuple[float, float, Curve]] = []
     with np.errstate(all="ignore"):
         for family in FAMILIES:
             for curve in _proposed(family, x, y):
-                error = float(np.sqrt(np.mean((curve.values(x) - y) ** 2)))
+                error = _size(curve.values(x) - y)
                 if np.isfinite(error):
-                    cost = len(x) * np.log(max(error, floor) ** 2) + curve.size * np.log(len(x))
+                    cost = len(x) * np.log(max(error, smallest) ** 2) + curve.size * np.log(len(x))
                     judged.append((cost, error, curve))
-            if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= EXACT * scale:
+            if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= exact:
                 break  # the families that follow could only be as exact with more values
     bins = len(x) if spread == 0 else max(len(x) // 6, 4)
     # Straight lines through half of the points, judged by the other half, are what any formula has to beat.
     lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
-    left = float(np.sqrt(np.mean((lines.values(x[1::2]) - y[1::2]) ** 2)))
-    if not judged:
-        return interpolated(x, y, bins)
-    _, error, best = min(judged, key=lambda item: item[:2])
-    if error > 1.5 * max(left, spread, EXACT * scale):
-        return interpolated(x, y, bins)
-    return best
+    left = _size(lines.values(x[1::2]) - y[1::2])
+    _, error, best = min(judged, key=lambda item: item[:2], default=(0.0, np.inf, lines))
+    return best if error <= 1.5 * max(left, smallest) else interpolated(x, y, bins)
+
+
+def _size(values: Numbers) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[Curve]:
@@ -241,9 +278,9 @@ def _is_noisy(differs: Numbers) -> bool:
     return bool(differs.mean() > 0.9 or differs[places[0] : places[-1] + 1].mean() < 0.9)
 
 
-def _noise_words(residuals: Numbers, gaps: Numbers, few: bool) -> str:
+def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
     """Which noise it is: whole steps are Poisson's, and a uniform one has no tails (kurtosis 1.8, a normal one 3)."""
-    if few:
+    if len(gaps) < FEW:
         return " Two calls with one input differ, so there is noise; too few calls to tell which."
     kind: NoiseKind = "normal"
     steps = np.abs(gaps) / max(np.min(np.abs(gaps[gaps != 0])), 1e-12)
@@ -256,23 +293,19 @@ def _noise_words(residuals: Numbers, gaps: Numbers, few: bool) -> str:
     )
 
 
-def _said(odd: tuple[float, float]) -> str:
-    if np.isinf(odd[0]) and np.isinf(odd[1]):
-        return "everywhere"
-    if np.isinf(odd[0]):
-        return f"below {odd[1]:.4g}"
-    return f"above {odd[0]:.4g}" if np.isinf(odd[1]) else f"between {odd[0]:.4g} and {odd[1]:.4g}"
+def _interval(low: float, high: float) -> tuple[str, str]:
+    """An interval as code and in words."""
+    if np.isinf(low) and np.isinf(high):
+        return "True", "everywhere"
+    if np.isinf(low):
+        return f"x <= {written(high)}", f"below {high:.4g}"
+    if np.isinf(high):
+        return f"x >= {written(low)}", f"above {low:.4g}"
+    return f"{written(low)} <= x <= {written(high)}", f"between {low:.4g} and {high:.4g}"
 
 
-def _condition(odd: tuple[float, float]) -> str:
-    if np.isinf(odd[0]):
-        return f"x <= {written(odd[1])}"
-    return f"x >= {written(odd[0])}" if np.isinf(odd[1]) else f"{written(odd[0])} <= x <= {written(odd[1])}"
-
-
-def _finding(curve: Curve | None, domain: str, lines: list[str], box: _Box, noise: str = "") -> Finding:
-    body = [*lines, *(curve.body if curve else ("return 0.0",))]
-    code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in body)])
+def _finding(box: _Box, curve: Curve, domain: str, lines: Sequence[str] = (), noise: str = "") -> Finding:
+    """`lines` of code stand before those of the curve."""
+    code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in [*lines, *curve.body])])
     begun = "The function is" if box.tried >= FEW else f"As far as {box.tried} inputs tell, the function is"
-    words = f"{begun} {curve.words}." if curve else "Nothing can be said about the function."
-    return Finding(words + noise, domain, code, tuple(box.probes), curve.name if curve else "none")
+    return Finding(f"{begun} {curve.words}.{noise}", domain, code, tuple(box.probes), curve.name)
