@@ -37,8 +37,8 @@ def played(**fields: object) -> ProbeView:
 @pytest.mark.parametrize("robot", list(worthless()))
 @pytest.mark.parametrize("category", ["numeric", "strings", "entities", "relations"])
 def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, robot: str) -> None:
-    """In at most 2.5 % of cases, which of these few means in none. Of facts by one who knows them: sentence vectors take
-    what tells nothing for a description of facts too often (docs/measuring.md §4.9).
+    """In at most 2.5 % of cases, which of these few means in none. Of facts by one who knows them: sentence vectors
+    take what tells nothing for a description of facts too often (docs/measuring.md §4.9).
     """
     for seed in SEEDS:
         difficulty = "medium" if category == "numeric" else "easy"
