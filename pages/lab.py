@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
-from core.lab import MOST_CASES, Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, Spec
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript

@@ -10,7 +10,8 @@ import click
 from pydantic.fields import FieldInfo
 
 from core import entry
-from core.lab import Lab, Spec, bounds, is_offered
+from core.lab.lab import Lab
+from core.lab.spec import Spec, bounds, is_offered
 from core.models.local import SHIPPED
 from core.runs import prior
 
@@ -20,7 +21,7 @@ SHIPPED_MODEL = f"local/{SHIPPED}"
 
 def parameters(lab: Lab) -> list[click.Parameter]:
     """The options of the lab's command: those it declares by hand, then one for each field of its specification."""
-    own = list(lab.parameters)
+    own = list(lab.command.parameters)
     taken = {name for parameter in own for name in (parameter.name, *parameter.opts)}
     fields = [
         _option(name, field)
@@ -41,7 +42,7 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
         # What was not given is left to the specification's own default.
         if value is None or value == ():
             del fields[name]
-    spec = lab.spec.model_validate(lab.from_options(fields) if lab.from_options else fields)
+    spec = lab.spec.model_validate(lab.command.from_options(fields) if lab.command.from_options else fields)
     if lab.settled is None:
         return spec
     settled: Spec = lab.settled(

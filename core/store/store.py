@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.store import schema
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from core.lab import FACETS, Lab, is_offered
+from core.lab.lab import Lab
+from core.lab.shown import FACETS
+from core.lab.spec import is_offered
 from core.statistics import FEW, Pair, holm
 from core.statistics.subjects import compare_pairs
 from core.study.cells import BLANK, Row, label

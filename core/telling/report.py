@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from core import journal
-from core.lab import Lab, is_offered
+from core.lab.lab import Lab
+from core.lab.spec import is_offered
 from core.runs.upgrade import upgraded
 from core.statistics import FEW
 from core.study import multiverse, tables

@@ -8,7 +8,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from core.lab import Lab, Spec, bounds, is_offered
+from core.lab.lab import Lab
+from core.lab.spec import Spec, bounds, is_offered
 from core.text.glossary import on_hover
 from pages.parts import models
 

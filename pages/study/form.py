@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.events import CallFailed
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.study import shelf
 from core.study.compose import Composed, compose
 from core.study.control import MOST_AT_ONCE

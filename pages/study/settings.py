@@ -9,7 +9,9 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from core.datasets import registry
-from core.lab import FACETS, Lab, bounds
+from core.lab.lab import Lab
+from core.lab.shown import FACETS
+from core.lab.spec import bounds
 from core.text.glossary import on_hover
 from pages.parts import models, rooms
 from pages.parts.text import plain
@@ -49,7 +51,7 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     kept: dict[str, Any] = {"key": key, "help": on_hover(title, words or None), "persist_state": "session"}
     if is_model(name, field):
         known = models.offered(lab)
-        first = [lab.newcomer] if name == "model" and lab.newcomer in known else []
+        first = [lab.robots.newcomer] if name == "model" and lab.robots.newcomer in known else []
         nobody = "Choose one or several" if name == "model" else str(_extra(field).get("nobody", "the model itself"))
         found = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(found, several)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from core.events import Frozen, Rules
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find import audit, evaluate, fielded, named, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
