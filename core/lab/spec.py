@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Frozen, Rules
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
-
-
-Number = TypeVar("Number", int, float)
 
 
 MOST_CASES = 1_000
@@ -48,15 +48,80 @@ class Spec(Frozen):
         return {model for models in self.roles.values() for model in models}
 
 
-def is_offered(name: str, field: FieldInfo) -> bool:
-    """Whether a person may set the field: it has a title, or is the seed, unless that is titled ""."""
-    return bool(field.title) or (name == "seed" and field.title is None)
+class Knob(NamedTuple):
+    """A field of a specification as a person sets it, on the page, on the command line and in a study.
+
+    - `kind` is the type of one value: int, float, bool or str; `choices` are all that it may be, where these are few.
+    - `several`: it holds a row of values; `pairs` shows how one entry of a table is written ("WHAT=COLUMN"), '' where
+      it holds none. `optional`: None is a value of it.
+    - `default` is None where it must be given. `low` and `high` are the smallest and largest number that it takes,
+      `longest` the most characters; None where there is no bound.
+    - `names_models`: its values are ids of models; `nobody` is who takes the part where none is named.
+    """
+
+    name: str
+    title: str
+    help: str
+    kind: type
+    choices: tuple[Any, ...]
+    several: bool
+    optional: bool
+    default: Any
+    low: Any
+    high: Any
+    longest: int | None
+    names_models: bool
+    nobody: str
+    option: str
+    pairs: str
 
 
-def bounds(field: FieldInfo, kind: type[Number]) -> tuple[Number | None, Number | None]:
-    """The smallest and the largest number of the `kind` that the field takes; None where there is no bound."""
-    low: Number | None = None
-    high: Number | None = None
+@cache
+def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
+    """The fields of the specification that a person may set, by name: what has a title, and the seed, unless that is
+    titled "".
+    """
+    return {
+        name: _knob(name, field)
+        for name, field in spec.model_fields.items()
+        if field.title or (name == "seed" and field.title is None)
+    }
+
+
+def _knob(name: str, field: FieldInfo) -> Knob:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    value = next(type_ for type_ in _members(field.annotation) if type_ is not type(None))
+    several = get_origin(value) is tuple
+    value = get_args(value)[0] if several else value
+    kind = value if value in (int, float, bool) else str
+    low, high = _bounds(field, kind) if kind in (int, float) else (None, None)
+    return Knob(
+        name=name,
+        title=field.title or name.replace("_", " ").capitalize(),
+        help=field.description or field.title or "",
+        kind=kind,
+        choices=get_args(value) if get_origin(value) is Literal else (),
+        several=several,
+        optional=type(None) in _members(field.annotation),
+        default=None if field.is_required() else field.get_default(call_default_factory=True),
+        low=low,
+        high=high,
+        longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
+        names_models=name == "model" or extra.get("widget") == "model",
+        nobody=str(extra.get("nobody", "the model itself")),
+        option=str(extra.get("option", f"--{name.replace('_', '-')}")),
+        pairs=str(extra.get("pairs", "")),
+    )
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """The types of which the annotation is any."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _bounds(field: FieldInfo, kind: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """The smallest and the largest number of the `kind` that the field takes."""
+    low = high = None
     for rule in field.metadata:
         if (least := getattr(rule, "ge", None)) is not None:
             low = kind(least)

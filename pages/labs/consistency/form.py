@@ -67,7 +67,7 @@ def fields() -> dict[str, Any]:
             wrap=True,
             help=on_hover("It explains itself by"),
         )
-        every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
+        every = widget(LAB, "every_wording")
     source = st.segmented_control(
         "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True,
         key="source", label_visibility="collapsed", persist_state="session",
