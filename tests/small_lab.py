@@ -198,5 +198,5 @@ ON_DATA = replace(
     spec=EchoData,
     cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen()[0]),
     loaded=lambda spec: spec.chosen()[1],
-    robots=Robots(newcomer="control/deaf"),
+    robots=replace(LAB.robots, first=None),
 )
