@@ -1,6 +1,6 @@
 """A dial that can fail: how often intervals hold what must be read, and how often something worthless seems to gain.
 
-    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone
+    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone (Probe: minutes)
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
 predictor, other words (`core/labs/*/noisy.py`, `core/labs/simulatability/worthless.py`).

@@ -171,8 +171,10 @@ def test_the_study_of_the_dial_names_robots_that_there_are() -> None:
     study = tomllib.loads((ROOT / "studies" / "dial.toml").read_text(encoding="utf-8"))
     there = {model for lab in entry.labs().values() for model in (*lab.robots.controls(), *lab.robots.dials())}
     parts = [{"model": [part["spec"].get("model")], **part.get("grid", {})} for part in study["part"]]
-    named = {model for part in parts for model in part["model"]}
+    axes = [axis for part in parts for name, axis in part.items() if name in ("model", "who")]
+    named = {one["model"] if isinstance(one, dict) else one for axis in axes for one in axis} - {None}
     assert named <= there and {"control/noisy-0.7-0", "control/noisy-lexicon-0.7-0", "control/worthless-yes-0"} <= named
+    assert {"control/noisy-probe-0.7-0", "control/says-nothing"} <= named
 
 
 def test_what_a_noisy_case_must_read_is_known_where_its_explanation_settles_something() -> None:
