@@ -13,7 +13,7 @@ from core import entry
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Spec
 from core.runs.allowance import TooMuch
-from core.runs.jobs import NoSuchRun
+from core.runs.looking import NoSuchRun
 from core.transcript import Transcript
 from pages.parts import present, rooms, session
 from pages.parts.live import look, stage

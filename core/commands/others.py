@@ -15,7 +15,7 @@ from core.events import Started
 from core.journal import FromTheFuture, found, read
 from core.models.replay import Replay
 from core.runs.engine import given, new_id
-from core.runs.fork import forked, narrowed
+from core.runs.fork import forked
 from core.runs.upgrade import upgraded
 from core.store.index import index, rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
@@ -47,7 +47,6 @@ def _resume(run_id: str, failed_too: bool, journals: Path | None, as_json: bool)
         before = _begun(fork.run, output.folder, home.recordings())
         if before is None:
             return BAD_INPUT
-        lab = narrowed(lab, fork)
         resolve = forked(upgraded(read(before[0]).events, entry.labs()), fork, entry.catalog().get)
     spec = lab.spec.model_validate(started.spec)
     return run(lab, spec, run_id, output, going_on=True, failed_too=failed_too, resolve=resolve)
@@ -60,8 +59,6 @@ def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
         return BAD_INPUT
     path, started = began
     lab = entry.labs()[started.lab]
-    if (fork := started.forked_from) is not None:
-        lab = narrowed(lab, fork)
     history = upgraded(read(path).events, entry.labs())
     model = Replay(run_id, history)
     return run(
@@ -72,7 +69,7 @@ def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
         resolve=lambda id: model,
         additions=given(lab, history),
         reread_from=run_id,
-        forked_from=fork,
+        forked_from=started.forked_from,
     )
 
 

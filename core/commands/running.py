@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +17,12 @@ import click
 
 from core import entry, home
 from core.datasets.items import Loaded
-from core.events import Event, Failed, Fork, Frozen, Recorded, Token
-from core.journal import Contents, Journal, JournalFull, JournalInUse, read
-from core.lab import Lab, Prior, Spec, counted, narrated
-from core.runs import prior
-from core.runs.engine import Addition, execute
+from core.events import Event, Failed, Fork, Recorded, Token
+from core.journal import Journal, JournalFull, JournalInUse
+from core.lab import Lab, Spec, counted, narrated
+from core.runs.driver import Driver
+from core.runs.engine import Addition, Going
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
 from core.transcript import Transcript, transcript
@@ -79,13 +78,10 @@ def run(
     catalog = entry.catalog()
     for model in spec.models if resolve is None else ():
         catalog.get(model)
-    path = output.folder / f"{run_id}.jsonl"
-    with Journal(path, new=not going_on) as written:
-        # Read once nobody else can write: two who resume at once must not ask twice.
-        contents = read(path) if going_on else Contents([], [])
-        history = upgraded(contents.events, entry.labs())
+    driver = Driver(entry.labs(), resolve or catalog.get, output.folder)
+    with Journal(output.folder / f"{run_id}.jsonl", new=not going_on) as written:
+        history, mend = driver.left_off(run_id, failed_too)
         state = transcript(history)
-        has_lost = bool(state.lost)
         printer = _Printer(output.as_json, state, lab)
 
         def publish(event: Event) -> None:
@@ -94,44 +90,15 @@ def run(
                 state.apply(event)
                 printer.show(event, line)
 
-        async def make(first: Prior, first_id: str) -> None:
-            with Journal(output.folder / f"{first_id}.jsonl", new=True) as journal:
-
-                def keep(event: Event) -> None:
-                    journal.append(event)
-
-                if not output.as_json:
-                    print(f"First, as run {first_id}: {first.lab.question}", flush=True)
-                await execute(
-                    first.lab,
-                    first.spec,
-                    first_id,
-                    resolve=catalog.get,
-                    publish=keep,
-                    settle=journal.settled,
-                )
-
-        due = {} if reread_from else prior.due(lab, spec, history)
-
-        async def stand_on() -> Mapping[str, Frozen]:
-            return await prior.all_of(due, lambda one: prior.stand_on(one, output.folder, lambda run: True, make))
+        async def make(first: Going) -> None:
+            if not output.as_json:
+                print(f"First, as run {first.id}: {first.lab.question}", flush=True)
+            await driver.make(first)
 
         async def go() -> None:
             heed_ctrl_c()
-            await execute(
-                lab,
-                spec,
-                run_id,
-                resolve=resolve or catalog.get,
-                publish=publish,
-                history=history,
-                additions=additions,
-                settle=written.settled,
-                reread_from=reread_from,
-                forked_from=forked_from,
-                stand_on=stand_on,
-                mend=bool(contents.faults) or (failed_too and has_lost),
-            )
+            going = Going(lab, spec, run_id, history, additions, mend, reread_from, forked_from)
+            await driver.go(going, written, publish, make)
 
         try:
             asyncio.run(go())

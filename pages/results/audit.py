@@ -100,7 +100,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: Place, one: Audited) -> None:
     visit = session.runs()
-    visit.say(place.run, visit.labeller, place.case, one, place.trial)
+    visit.run(place.run).say(visit.labeller, place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 

@@ -174,7 +174,7 @@ def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monk
     app.session_state["visitor"] = "bob"
     said = words(turned(app, SIDE))
     assert "has not shared it" in said and "All birds can fly" in said and "except the penguin" not in said
-    entry.jobs().share(runs[1], True)
+    entry.jobs().keeping.share(runs[1], True)
     said = words(app.run())
     assert "except the penguin" in said and "They gave the same answers" in said
 

@@ -25,7 +25,7 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.engine import Addition, Going, Ports, execute
-from core.runs.jobs import Jobs
+from core.runs.running import Jobs
 from core.runs.same import is_same
 from core.store.index import index
 from core.store.store import Store

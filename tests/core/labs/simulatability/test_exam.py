@@ -20,7 +20,7 @@ from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.verdict import summary
 from core.labs.simulatability.view import AskView, view
 from core.runs import prior
-from core.runs.jobs import Jobs
+from core.runs.running import Jobs
 from core.study.estimate import estimate
 from core.study.plan import parse
 from core.text.templates import load
