@@ -20,8 +20,8 @@ from core.models.catalog import Catalog
 from core.models.fetches import Fetches
 from core.models.replay import Replay
 from core.models.settings import EndpointConfig
-from core.runs.people import Visit
-from core.runs.running import Jobs
+from core.people.running import Jobs
+from core.people.visit import Visit
 from core.store.keeper import Keeper
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies

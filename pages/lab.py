@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from core import entry
 from core.events import CallFailed
 from core.lab import MOST_CASES, Lab, Spec
-from core.runs.allowance import TooMuch
-from core.runs.looking import NoSuchRun
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages.parts import present, rooms, session
 from pages.parts.live import look, stage

@@ -24,6 +24,7 @@ FLOORS: list[set[str]] = [
     {"core.reading"},
     {"core.charts", "core.datasets", "core.journal", "core.lab"},
     {"core.runs"},
+    {"core.people"},
     {"core.models", "core.sandbox"},
     {"core.store"},
     {"core.labs"},

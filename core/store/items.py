@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from core.lab import FACETS, Lab
-from core.runs.labels import Kept, Label
+from core.people.labels import Kept, Label
 from core.transcript import name_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from core import journal
 from core.events import Recorded, Rules
 from core.lab import GUESS, VERDICT, Lab
-from core.runs.labels import BY, Label
+from core.people.labels import BY, Label
 from core.runs.upgrade import upgraded
 from core.study.cells import Row
 from core.study.plan import Planned, Study

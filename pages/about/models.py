@@ -15,7 +15,7 @@ from core.models import gguf, local
 from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from pages import addresses
 from pages.parts import borne_out, session
 from pages.parts.pace import waits

@@ -8,8 +8,8 @@ from contextlib import suppress
 import streamlit as st
 
 from core import entry
-from core.runs.looking import NoSuchRun
-from core.runs.people import Visit
+from core.people.looking import NoSuchRun
+from core.people.visit import Visit
 from core.store.listing import Place
 from core.store.store import Store, StoreError
 from core.telling import document, methods

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core import entry
 from core.events import CallFailed
 from core.lab import Lab, Spec
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import models, rooms, session

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.events import LONGEST_ANSWER, CallFailed, Fork
 from core.models.prices import cost, price_of
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.runs.fork import Plan
-from core.runs.looking import NoSuchRun
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.parts import session

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.journal import JournalInUse
-from core.runs.labels import Kept
-from core.runs.looking import NoSuchRun
+from core.people.labels import Kept
+from core.people.looking import NoSuchRun
 from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry
 from core.lab import Judgement, Lab, Trial
-from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
+from core.people.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of

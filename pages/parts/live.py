@@ -10,7 +10,7 @@ import streamlit as st
 from core import entry
 from core.datasets.items import BROKEN, Loaded
 from core.lab import Lab, View
-from core.runs.looking import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
 from core.transcript import Transcript
 from pages import addresses

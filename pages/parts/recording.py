@@ -10,7 +10,7 @@ import streamlit as st
 from core import entry, home
 from core.lab import Lab
 from core.models import fitting
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from core.runs.recordings import Recording, listed
 from core.transcript import Transcript
 from pages import addresses

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from core import entry, policy
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.runs.engine import Addition
-from core.runs.looking import NoSuchRun
 from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses

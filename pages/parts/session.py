@@ -13,7 +13,7 @@ from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.runs.people import Owned, Seen, Visit, Visitor, name_of_visitor
+from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
 from pages.door import COOKIE
 
 _ADDED = "endpoints"

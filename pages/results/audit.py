@@ -11,7 +11,7 @@ import streamlit as st
 
 from core import entry
 from core.lab import Judgement, Lab
-from core.runs.labels import LONGEST_TAG, Audited
+from core.people.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place

@@ -15,8 +15,8 @@ import streamlit as st
 from core import entry
 from core.events import Event, Scored
 from core.lab import Lab, Trial
-from core.runs.allowance import TooMuch
-from core.runs.looking import NoSuchRun
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.store import queries, versions
 from core.store.store import StoreError
 from core.telling.story import story

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.looking import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter

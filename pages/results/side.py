@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from core import entry, policy
 from core.lab import Lab, Spec, View, counted
-from core.runs.looking import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses

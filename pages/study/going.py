@@ -9,7 +9,7 @@ import streamlit as st
 from core import entry, home
 from core.events import CallFailed
 from core.journal import JournalInUse
-from core.runs.looking import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.study import control
 from core.study.background import AlreadyGoing
 from core.study.control import MOST_AT_ONCE

@@ -15,8 +15,8 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.looking import NoSuchRun
-from core.runs.running import Jobs
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
 from core.store import index as indexing
 from core.store.store import Store
 from core.transcript import transcript

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.labels import Label
+from core.people.labels import Label
 from tests.pages.conftest import in_address, turned, until, words
 
 Page = Callable[..., AppTest]

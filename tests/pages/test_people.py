@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.labels import Label
-from core.runs.people import name_of_visitor
+from core.people.labels import Label
+from core.people.visit import name_of_visitor
 from tests.pages.conftest import turned, until, words
 from tests.stub_server import StubServer
 

@@ -13,7 +13,7 @@ from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.people import name_of_visitor
+from core.people.visit import name_of_visitor
 from pages.parts.compared import Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
 from tests.pages.conftest import in_address, turned, until, words

@@ -8,7 +8,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.ids import is_control
-from core.runs.looking import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case

@@ -12,8 +12,8 @@ from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 from core.models.ids import is_control
+from core.people.looking import NoSuchRun
 from core.runs.engine import Addition
-from core.runs.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver

@@ -24,8 +24,8 @@ from core.labs.find.interpreters import nearest
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
+from core.people.running import Jobs
 from core.runs.engine import Addition, Going, Ports, execute
-from core.runs.running import Jobs
 from core.runs.same import is_same
 from core.store.index import index
 from core.store.store import Store

@@ -15,10 +15,10 @@ from core.labs.consistency.tasks import CheckSpec, Item
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models.prices import cost, price_of
-from core.runs.labels import Kept, Label
-from core.runs.looking import NoSuchRun
-from core.runs.people import Visit, Visitor
-from core.runs.running import Jobs
+from core.people.labels import Kept, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import Visit, Visitor
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index

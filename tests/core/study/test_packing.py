@@ -15,8 +15,9 @@ import pytest
 from core import entry, home, journal, packs
 from core.__main__ import main
 from core.journal import JournalInUse
-from core.runs import allowance, bundle, repack
-from core.runs.running import Jobs
+from core.people import allowance
+from core.people.running import Jobs
+from core.runs import bundle, repack
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import Index, rebuild

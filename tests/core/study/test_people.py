@@ -13,7 +13,7 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.records import Simulation
-from core.runs.labels import BY, Label
+from core.people.labels import BY, Label
 from core.study import named, tables
 from core.study.plan import Study
 from core.study.plan import read as study_of

@@ -15,9 +15,9 @@ import pytest
 
 from core import journal, packs, policy
 from core.events import SCHEMA, Asked, Sampling, Started
-from core.runs import allowance
-from core.runs.allowance import CallsToday, Stored, TooMuch, forget
-from core.runs.running import Jobs
+from core.people import allowance
+from core.people.allowance import CallsToday, Stored, TooMuch, forget
+from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 SAID = Promise(call="", text="It repeats.")

@@ -11,10 +11,10 @@ import pytest
 from core import policy
 from core.models.catalog import Catalog
 from core.models.replay import Replay
-from core.runs.allowance import CallsToday, Stored, forget
-from core.runs.looking import NoSuchRun
-from core.runs.people import NotYours, Visit, Visitor
-from core.runs.running import Jobs
+from core.people.allowance import CallsToday, Stored, forget
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import NotYours, Visit, Visitor
 from core.store import figures, queries
 from core.store.keeper import Keeper
 from core.store.store import Store

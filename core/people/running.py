@@ -15,13 +15,13 @@ from core import journal, policy
 from core.events import Event, Fork, Frozen, Model, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.lab import Lab, Prior, Reads, Spec
+from core.people.allowance import Allowance, CallsToday, planned_calls
+from core.people.keeping import Keeping
+from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs import prior, turns
-from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.driver import Driver
 from core.runs.engine import Addition, Going, given, new_id
 from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
-from core.runs.keeping import Keeping
-from core.runs.looking import Journals, NoSuchRun, of_today
 from core.runs.run import Resolve
 from core.runs.turns import WHOSE
 from core.runs.watch import Watch

@@ -13,10 +13,10 @@ from core.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
-from core.runs.labels import Kept, Label
-from core.runs.looking import NoSuchRun
-from core.runs.people import NotYours, Owned, Seen, Visit, Visitor, name_of_visitor
-from core.runs.running import Jobs
+from core.people.labels import Kept, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import NotYours, Owned, Seen, Visit, Visitor, name_of_visitor
 from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store

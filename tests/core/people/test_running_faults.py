@@ -14,11 +14,11 @@ import pytest
 from core import entry, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalInUse
-from core.runs import running as module
-from core.runs.allowance import TooMuch
-from core.runs.looking import NewerRun, NoSuchRun, status
-from core.runs.running import Jobs
-from core.runs.said import said_path, shared_path
+from core.people import running as module
+from core.people.about import said_path, shared_path
+from core.people.allowance import TooMuch
+from core.people.looking import NewerRun, NoSuchRun, status
+from core.people.running import Jobs
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from core import journal
 from core.events import Event, Frozen, Recorded, Shared, Started
 from core.journal import Journal
-from core.runs.labels import BY, Kept
-from core.runs.looking import Journals, NoSuchRun, of_today
+from core.people.about import kept_path, said_path, shared_path
+from core.people.labels import BY, Kept
+from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs.run import recorded
-from core.runs.said import kept_path, said_path, shared_path
 
 
 class Keeping:
@@ -46,7 +46,7 @@ class Keeping:
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
-        """What people say of the run's cases and trials (`core.runs.labels`), by the name each says it under. Raises
+        """What people say of the run's cases and trials (`core.people.labels`), by the name each says it under. Raises
         NoSuchRun.
         """
         name = self._journals.path(run_id).stem

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from core import policy
 from core.events import Fork, Frozen
 from core.lab import Lab, Prior, Reads, Spec
+from core.people.labels import BY, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
 from core.runs.fork import Plan
-from core.runs.labels import BY, Label
-from core.runs.looking import NoSuchRun
 from core.runs.run import Resolve
-from core.runs.running import Jobs
 from core.transcript import Transcript
 
 

@@ -13,8 +13,8 @@ from core import home, journal
 from core.events import Event, Finished, Started
 from core.journal import Fault, FromTheFuture
 from core.lab import Lab, Spec
+from core.people.about import is_shared
 from core.runs.run import complaints
-from core.runs.said import is_shared
 from core.runs.upgrade import upgraded
 from core.transcript import Transcript, ancestors
 

@@ -16,8 +16,8 @@ from typing import Protocol
 from core import journal, packs, policy
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab import MOST_CASES, Lab, Spec
+from core.people.about import is_shared
 from core.runs import repack
-from core.runs.said import is_shared
 
 log = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from core.events import Answer, Finished, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
 from core.lab import BadInput
 from core.models.replay import Replay
+from core.people.about import said_path
+from core.people.looking import NoSuchRun, status
+from core.people.running import Jobs
 from core.runs.engine import Addition
-from core.runs.looking import NoSuchRun, status
 from core.runs.run import failed
-from core.runs.running import Jobs
-from core.runs.said import said_path
 from core.runs.turns import WHOSE
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
