@@ -264,9 +264,9 @@ class Jobs(Journals):
         with self._registry:
             self._jobs[run_id] = job
             self._troubles.pop(run_id, None)
-        if new:
-            # Until its first line is written; that says it from then on.
-            self._owners[run_id] = owner
+            if new:
+                # Known before its first line says so.
+                self._owners[run_id] = owner
         return job
 
     def _end(self, job: Job, fault: BaseException | None = None) -> None:
