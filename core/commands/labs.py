@@ -12,7 +12,7 @@ from core import entry
 from core.commands.options import parameters, spec_of
 from core.commands.running import Output, output_options, run
 from core.lab import BadInput, Lab, ToolContext
-from core.runs.engine import new_id
+from core.runs.engine import Going, new_id
 
 
 def add(commands: click.Group) -> None:
@@ -44,6 +44,6 @@ def command(lab: Lab) -> click.Command:
             raise
         except ValueError as error:
             raise BadInput(str(error)) from None
-        return run(lab, spec, new_id(lab.name), output)
+        return run(Going(lab, spec, new_id(lab.name)), output)
 
     return output_options(click.Command(lab.path, params=parameters(lab), callback=go, help=lab.question))

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +18,11 @@ import click
 
 from core import entry, home
 from core.datasets.items import Loaded
-from core.events import Event, Failed, Fork, Recorded, Token
+from core.events import Event, Failed, Recorded, Token
 from core.journal import Journal, JournalFull, JournalInUse
-from core.lab import Lab, Spec, counted, narrated
+from core.lab import Lab, counted, narrated
 from core.runs.driver import Driver
-from core.runs.engine import Addition, Going
+from core.runs.engine import Going
 from core.runs.run import Resolve
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
@@ -57,32 +58,22 @@ def output_options(command: click.Command) -> click.Command:
 
 
 def run(
-    lab: Lab,
-    spec: Spec,
-    run_id: str,
-    output: Output,
-    *,
-    going_on: bool = False,
-    failed_too: bool = False,
-    resolve: Resolve | None = None,
-    additions: Sequence[Addition] = (),
-    reread_from: str = "",
-    forked_from: Fork | None = None,
+    going: Going, output: Output, *, going_on: bool = False, failed_too: bool = False, resolve: Resolve | None = None
 ) -> int:
-    """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first;
-    a run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
+    """Make the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first; a
+    run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
     again (`failed_too`).
 
     Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
     """
     catalog = entry.catalog()
-    for model in spec.models if resolve is None else ():
+    for model in going.spec.models if resolve is None else ():
         catalog.get(model)
     driver = Driver(entry.labs(), resolve or catalog.get, output.folder)
-    with Journal(output.folder / f"{run_id}.jsonl", new=not going_on) as written:
-        history, mend = driver.left_off(run_id, failed_too)
+    with Journal(output.folder / f"{going.id}.jsonl", new=not going_on) as written:
+        history, mend = driver.left_off(going.id, failed_too)
         state = transcript(history)
-        printer = _Printer(output.as_json, state, lab)
+        printer = _Printer(output.as_json, state, going.lab)
 
         def publish(event: Event) -> None:
             line = written.append(event)
@@ -97,8 +88,7 @@ def run(
 
         async def go() -> None:
             heed_ctrl_c()
-            going = Going(lab, spec, run_id, history, additions, mend, reread_from, forked_from)
-            await driver.go(going, written, publish, make)
+            await driver.go(replace(going, history=history, mend=mend), written, publish, make)
 
         try:
             asyncio.run(go())
@@ -110,11 +100,11 @@ def run(
     into_the_store(output.folder)
     code = exit_code(state)
     if not output.as_json:
-        print(f"Run {run_id}")
+        print(f"Run {going.id}")
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(output.journals))}" if output.journals else ""
             failed = " --failed" if state.status == "completed" else ""
-            print(f"To go on from here: python -m core resume {run_id}{failed}{elsewhere}")
+            print(f"To go on from here: python -m core resume {going.id}{failed}{elsewhere}")
     return code
 
 

@@ -19,8 +19,8 @@ from core.people.allowance import Allowance, CallsToday, planned_calls
 from core.people.keeping import Keeping
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs import prior, turns
-from core.runs.driver import Driver
-from core.runs.engine import Addition, Going, given, new_id
+from core.runs.driver import Driver, new_reading
+from core.runs.engine import Addition, Going, new_id
 from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
 from core.runs.run import Resolve
 from core.runs.turns import WHOSE
@@ -143,13 +143,7 @@ class Jobs(Journals):
         history = self.events(run_id)
         lab, spec = self.begun(run_id, history)
         model = replaying(run_id, history)
-        going = Going(
-            *(lab, spec, new_id(lab.name)),
-            additions=given(lab, history),
-            reread_from=run_id,
-            forked_from=fork_of(history),
-        )
-        return self._new(going, lambda id: model, owner)
+        return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner)
 
     def plan(self, fork: Fork) -> Plan:
         """What going on from the edit would ask, without a call. Raises NoSuchRun."""
@@ -170,16 +164,13 @@ class Jobs(Journals):
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call leaves after this returns; what was answered stays."""
-        with self._registry:
-            job = self._jobs.get(run_id)
-        if job is not None:
+        if (job := self._going(run_id)) is not None:
             self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
             job.over.wait(timeout=5)
 
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False where the time ran out first."""
-        with self._registry:
-            job = self._jobs.get(run_id)
+        job = self._going(run_id)
         return job is None or job.over.wait(seconds)
 
     def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
@@ -188,26 +179,20 @@ class Jobs(Journals):
 
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
-        with self._registry:
-            if run_id in self._jobs:
-                return True
-        return journal.is_written(self.path(run_id))
+        return self.here(run_id) or journal.is_written(self.path(run_id))
 
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process, which alone can cancel it."""
-        with self._registry:
-            return run_id in self._jobs
+        return self._going(run_id) is not None
 
     def before(self, run_id: str) -> int | None:
         """How many other people's calls or programs come first, where the run waits for its turn; None where not."""
-        with self._registry:
-            job = self._jobs.get(run_id)
+        job = self._going(run_id)
         return turns.before(job.owner or job.id) if job else None
 
     def prior(self, run_id: str) -> str:
         """The run that is made before this one goes on, while it is; else empty."""
-        with self._registry:
-            job = self._jobs.get(run_id)
+        job = self._going(run_id)
         return job.prior if job else ""
 
     def trouble(self, run_id: str) -> str:
@@ -241,9 +226,12 @@ class Jobs(Journals):
         with _in_the_run():
             return forked(history, fork, resolve or self._driver.resolve)
 
-    def _unfinished(self, run_id: str) -> dict[str, str]:
+    def _going(self, run_id: str) -> Job | None:
         with self._registry:
-            job = self._jobs.get(run_id)
+            return self._jobs.get(run_id)
+
+    def _unfinished(self, run_id: str) -> dict[str, str]:
+        job = self._going(run_id)
         return dict(job.partial) if job else {}
 
     def _new(self, going: Going, resolve: Resolve | None, owner: str, calls: int = 0) -> str:

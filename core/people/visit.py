@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
 from core import policy
 from core.events import Fork, Frozen
-from core.lab import Lab, Prior, Reads, Spec
 from core.people.labels import BY, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.runs.fork import Plan
 from core.runs.run import Resolve
-from core.transcript import Transcript
 
 
 class NotYours(NoSuchRun):
@@ -37,7 +34,8 @@ def name_of_visitor(code: str) -> str:
 
 
 class Visit:
-    """Runs as one visitor may use them: `run` gives one to look at, `own` one to change.
+    """Runs as one visitor may use them: `run` gives one to look at, `own` one to change. What else there is is what
+    Jobs does for an owner, under the same names.
 
     The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
     what they think of it; they never stop it or go on with it.
@@ -46,6 +44,13 @@ class Visit:
     def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
         self._jobs = jobs
         self.visitor = visitor
+        self.start = partial(jobs.start, owner=visitor.name)
+        self.came_to = partial(jobs.came_to, owner=visitor.name)
+        self.lacks = partial(jobs.lacks, owner=visitor.name)
+        self.made = partial(jobs.made, owner=visitor.name)
+        self.like = partial(jobs.like, owner=visitor.name)
+        self.deleted = partial(jobs.keeping.deleted, visitor.name)
+        self.undo = partial(jobs.keeping.undo, who=visitor.name)
 
     @property
     def sees_all(self) -> bool:
@@ -88,10 +93,6 @@ class Visit:
             raise NotYours(words)
         return Owned(self._jobs, run_id, self.visitor.name)
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
-        """Begin a run for the visitor. Raises TooMuch."""
-        return self._jobs.start(lab, spec, resolve, self.visitor.name)
-
     def plan(self, fork: Fork) -> Plan:
         """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
         self.run(fork.run)
@@ -101,30 +102,6 @@ class Visit:
         """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
         self.run(fork.run)
         return self._jobs.fork(fork, resolve, self.visitor.name)
-
-    def deleted(self) -> list[str]:
-        """The runs that the visitor deleted since the app began, the latest last."""
-        return self._jobs.keeping.deleted(self.visitor.name)
-
-    def undo(self, run_id: str) -> None:
-        """Bring back a run that the visitor deleted. Raises NoSuchRun."""
-        self._jobs.keeping.undo(run_id, self.visitor.name)
-
-    def came_to(self, first: Prior) -> Frozen | None:
-        """What a run of the visitor's would stand on without making it; None where there is nothing."""
-        return self._jobs.came_to(first, self.visitor.name)
-
-    def lacks(self, first: Prior) -> bool:
-        """Whether what a run of the visitor's stands on is wanted and has still to be made."""
-        return self._jobs.lacks(first, self.visitor.name)
-
-    def made(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
-        """What each specification of that lab came to, of the runs that the visitor may look at (`Prior.read`)."""
-        return self._jobs.made(lab, read, self.visitor.name)
-
-    def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
-        """The runs of that very specification that the visitor may look at, the newest first."""
-        return self._jobs.like(lab, spec, self.visitor.name)
 
 
 class Seen:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core import journal
 from core.events import Event, Frozen
 from core.journal import Journal
-from core.lab import Lab, Prior
+from core.lab import Lab, Prior, Spec
 from core.runs import prior
-from core.runs.engine import Going, Ports, execute, new_id
+from core.runs.engine import Going, Ports, execute, given, new_id
 from core.runs.fork import fork_of, narrowed
 from core.runs.run import Publish, Resolve
 from core.runs.upgrade import upgraded
@@ -21,6 +21,12 @@ from core.transcript import Transcript, transcript
 
 Make = Callable[[Going], Awaitable[object]]
 """Makes a run from start to finish, with its journal."""
+
+
+def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> Going:
+    """A new run, which reads the answers of the run `run_id` again, by the rules of now."""
+    fork, additions = fork_of(history), given(lab, history)
+    return Going(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
 @dataclass(frozen=True)

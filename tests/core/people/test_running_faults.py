@@ -14,11 +14,12 @@ import pytest
 from core import entry, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalInUse
-from core.people import running as module
+from core.people import running
 from core.people.about import said_path, shared_path
 from core.people.allowance import TooMuch
 from core.people.looking import NewerRun, NoSuchRun, status
 from core.people.running import Jobs
+from core.runs import driver
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -101,7 +102,8 @@ def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: Jobs, tmp
 def test_a_new_run_never_writes_into_another_s_journal(
     going: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "new_id", lambda lab: "taken")
+    for module in (running, driver):
+        monkeypatch.setattr(module, "new_id", lambda lab: "taken")
     (tmp_path / "taken.jsonl").write_bytes(b"what another machine wrote\n")
     with pytest.raises(FileExistsError):
         going.start("echo", SLOW)

@@ -63,6 +63,7 @@ ALONE = {
     "run",
     "own",
     "id",
+    "visitor",
     "start",
     "owns",
     "sees",
@@ -98,7 +99,7 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
 def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:
     visit = Visit(jobs, ANN)
     run = begun(jobs, ANN)
-    given = [vars(Visit), vars(Seen), vars(Owned), vars(visit.run(run)), vars(visit.own(run))]
+    given = [vars(Visit), vars(visit), vars(Seen), vars(Owned), vars(visit.run(run)), vars(visit.own(run))]
     own = {name for names in given for name in names if not name.startswith("_")}
     assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
