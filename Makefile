@@ -45,6 +45,7 @@ lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python tools/sizes.py
 
 check: lint test test-browser
 

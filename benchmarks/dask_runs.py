@@ -11,8 +11,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -56,11 +56,7 @@ def main() -> None:
         file.write_text(STUDY.format(seeds=list(range(runs + 1))))
         study = plan.read(file, entry.labs())
         with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as up:
-
-            @asynccontextmanager
-            async def connected() -> AsyncIterator[Client]:
-                async with Client(up.scheduler_address, asynchronous=True) as client:
-                    yield client
+            connected = partial(Client, up.scheduler_address, asynchronous=True)
 
             def far(folder: Path) -> Cluster:
                 return Cluster(study, entry.labs(), folder, connected, on_worker)

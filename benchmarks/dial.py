@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from core.events import Event, Recorded, Scored
-from core.lab import Lab, Model, Spec
+from core.events import Event, Model, Recorded, Scored
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.consistency.lab import LAB as CHECK
 from core.labs.consistency.noisy import Noisy as NoisyLexicon

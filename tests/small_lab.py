@@ -10,7 +10,10 @@ from typing import Literal
 from pydantic import Field
 
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
-from core.lab import RULES, Case, First, Lab, Metric, Reading, Spec, Trial
+from core.lab.cases import Case, Reading, Trial
+from core.lab.lab import First, Lab, Robots
+from core.lab.shown import Metric
+from core.lab.spec import RULES, Spec
 from core.runs.run import Run
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson
@@ -161,9 +164,14 @@ LAB = Lab(
     records=(Promise, Echo),
     metrics=(Metric("repeated", "Repeated", "The share of words that came back.", leads=True),),
     prompts=lambda spec: {"echo": "h"},
-    controls=lambda: {"control/echo": Echoing(), "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"}))},
-    first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
-    newcomer="control/deaf",
     marks={"kept": "kept", "broken": "broken"},
     asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},
+    robots=Robots(
+        controls=lambda: {
+            "control/echo": Echoing(),
+            "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"})),
+        },
+        first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
+        newcomer="control/deaf",
+    ),
 )

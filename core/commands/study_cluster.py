@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from core import entry, home
 from core.runs.engine import ROOT
 from core.runs.run import complaints
-from core.study.cluster import Cluster, Made, Task, make, while_wanted
+from core.study.cluster import Cluster, Made, Task, while_wanted
 from core.study.plan import ClusterOf, Planned, Study
 from core.transcript import Transcript
 
@@ -45,7 +45,7 @@ OPTIONS = (
 
 def on_worker(task: Task) -> Made:
     """What a worker does: it makes one run, with labs, models and keys of its own."""
-    return asyncio.run(while_wanted(make(task, entry.labs(), entry.catalog().get, home.journals)))
+    return asyncio.run(while_wanted(task, entry.labs(), entry.catalog().get))
 
 
 def making(

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from core.events import Answer, Model, OnText, Request
+from core.runs.turns import Leave, under
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +146,10 @@ class Cached:
         self.model = model
         self._cache = cache
         self._account = account
+
+    def under(self, leave: Leave) -> Cached:
+        """The same; what the cache does not hold is asked only while `leave` lets calls leave."""
+        return Cached(under(self.model, leave), self._cache, self._account)
 
     @property
     def is_empty(self) -> bool:

@@ -19,7 +19,7 @@ from core.models.errors import NoSuchModel, RateLimited, Refused
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
-from core.runs.turns import rest
+from core.runs.turns import Leave
 from core.text.reply import storable
 
 if TYPE_CHECKING:
@@ -139,14 +139,19 @@ class Endpoint:
     Raises the errors of core.models.errors.
     """
 
-    def __init__(self, connection: Connection, model: str, streams: bool = True) -> None:
+    def __init__(self, connection: Connection, model: str, streams: bool = True, leave: Leave | None = None) -> None:
         self.connection = connection
         self.model = model
         self.streams = streams
         self.id = f"{connection.config.name}/{model}"
+        self._leave = leave or Leave()
 
     def __repr__(self) -> str:
         return f"Endpoint({self.id!r})"
+
+    def under(self, leave: Leave) -> Endpoint:
+        """The same model; each try of a call asks `leave` first, and none rests longer than one may leave."""
+        return Endpoint(self.connection, self.model, self.streams, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """Ask; waits for its turn first. `seconds` counts from when the try that succeeded was sent."""
@@ -157,7 +162,7 @@ class Endpoint:
             # What the server wants to be waited for is no part of the call; nobody waits for hours.
             if (wait := self.connection.throttle.wait) > config.timeout:
                 raise faults.still_refused(config, wait)
-            await self.connection.throttle.open()
+            await self.connection.throttle.open(self._leave)
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
@@ -175,7 +180,7 @@ class Endpoint:
         left_out: set[str] = set()
         while True:
             parameters = {name: value for name, value in self._parameters(request).items() if name not in left_out}
-            sent = await self.connection.throttle.open()
+            sent = await self.connection.throttle.open(self._leave)
             outcome = await self._try(client, request, parameters, passed_on)
             if isinstance(outcome, Answer):
                 self.connection.throttle.answered(sent)
@@ -198,7 +203,7 @@ class Endpoint:
                 raise await self._completed(client, outcome.failure)
             tries += 1
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome.failure).__name__, tries + 1, wait)
-            await rest(wait)
+            await self._leave.rest(wait)
 
     def _remember(self, parameter: str) -> None:
         self.connection.not_taken.setdefault(self.model, set()).add(parameter)

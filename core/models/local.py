@@ -30,7 +30,7 @@ from core.models.endpoint import Connection, Endpoint
 from core.models.errors import BadModelFile, LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
 from core.models.settings import EndpointConfig
 from core.policy import NotAllowed, child_environment
-from core.runs.turns import beside
+from core.runs.turns import Leave, beside
 
 SHIPPED = "smollm2-135m"
 """Name of the model that is installed with the app."""
@@ -103,9 +103,14 @@ class LocalModel:
     Raises the errors of core.models.errors, LocalModelFailed among them.
     """
 
-    def __init__(self, id: str, path: Path) -> None:
+    def __init__(self, id: str, path: Path, leave: Leave | None = None) -> None:
         self.id = id
         self.path = path
+        self._leave = leave
+
+    def under(self, leave: Leave) -> LocalModel:
+        """The same model; each of its calls asks `leave` just before its server is sent it."""
+        return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """Ask the model's own server, started if need be. Raises CallFailed, for instance LocalModelFailed.
@@ -118,7 +123,7 @@ class LocalModel:
         failure: CallFailed
         try:
             streams = on_text is not unheard or request.sampling.top_logprobs is not None
-            endpoint = Endpoint(server.connection, self.id.removeprefix("local/"), streams)
+            endpoint = Endpoint(server.connection, self.id.removeprefix("local/"), streams, self._leave)
             return await endpoint.answer(request, on_text)
         except (NothingListens, MalformedReply) as fault:
             failure = fault if server.alive else server.died()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from core.runs.turns import Turns, check_leave, rest
+from core.runs.turns import Leave, Turns
 
 LESS = 0.8
 
@@ -34,15 +34,15 @@ class Throttle:
         """Seconds for which the server still wants nothing to be sent."""
         return max(0.0, self._wait_until - time.monotonic())
 
-    async def open(self) -> int:
+    async def open(self, leave: Leave) -> int:
         """Wait for as long as the server asked for; what to name when telling what came of the call sent next.
 
-        Raises Withheld where none may leave.
+        Raises Withheld where `leave` lets none leave.
         """
-        check_leave()
+        leave.check()
         while self.wait:
-            await rest(self.wait)
-            check_leave()
+            await leave.rest(self.wait)
+            leave.check()
         return self._change
 
     def answered(self, sent: int) -> None:

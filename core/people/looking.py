@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from core import home, journal
 from core.events import Event, Finished, Started
 from core.journal import Fault, FromTheFuture
-from core.lab import Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.people.about import is_shared
 from core.runs.run import complaints
 from core.runs.upgrade import upgraded

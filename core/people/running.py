@@ -14,7 +14,8 @@ from typing import Any
 from core import journal, policy
 from core.events import Event, Fork, Frozen, Model, Token
 from core.journal import Journal, JournalFull, JournalInUse
-from core.lab import Lab, Prior, Reads, Spec
+from core.lab.lab import Lab, Prior, Reads
+from core.lab.spec import Spec
 from core.people.allowance import Allowance, CallsToday, planned_calls
 from core.people.keeping import Keeping
 from core.people.looking import Journals, NoSuchRun, of_today

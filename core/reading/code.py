@@ -90,7 +90,7 @@ def _unfenced(text: str) -> str:
 
 def _code(text: str, fenced_only: bool = False) -> str:
     """The last fenced block that defines something; without a fence the lines from the first import or def on."""
-    blocks = [textwrap.dedent(block[1] + block[3]) if block[1] else block[3] for block in _FENCE.finditer(text)]
+    blocks = [textwrap.dedent(block[3]) if block[1] else block[3] for block in _FENCE.finditer(text)]
     defining = [block for block in [*_INLINE.findall(text), *blocks] if _DEFINES.search(block)]
     if defining:
         return str(defining[-1]).strip("\n")

@@ -221,6 +221,14 @@ _STATEMENT = re.compile(
 """A quoted statement: its words say nothing about whether it follows."""
 
 
+_IT_DOES = re.compile(
+    r"\W{0,4}(?:it|this|that|they) (?:\w{1,10}ly )?(?:does|do|is|are|did|was|were|can|could|would|has|have)"
+    r"(?P<not> not|n't)?\W{0,4}",
+    re.IGNORECASE,
+)
+"""A sentence that says no more."""
+
+
 def entailment(text: str) -> str | None:
     """ "yes", "no" or "unknown". Where a number and a word disagree ("2) yes") the word counts."""
     words = plain(text if "{" in text else _STATEMENT.sub("it", text))
@@ -238,6 +246,8 @@ def _verdict_claimed(text: str) -> str | None:
             verdicts.append("no")
         elif _DOES.search(sentence):
             verdicts.append("yes")
+        elif short := _IT_DOES.fullmatch(sentence):
+            verdicts.append("no" if short["not"] else "yes")
     return verdicts[-1] if verdicts else None
 
 

@@ -136,7 +136,8 @@ _PERHAPS_REMARK = re.compile(
     rf"{_MARKS}(?:(?:in )?this (?:version|edit|redaction|change|revision)\b"
     r"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?(?:kept|made|moved|turned|took|used|flipped"
     r"|switched|shifted|left|tried|aimed|chose|exchanged|reversed|added|inserted|deleted|dropped|negated)\b"
-    r"|(?:the|these) (?:words?|sentiment|rest)\b)",
+    r"|(?:(?:with|without|after|since|because|now that) )?(?:the|these|those) (?:\w{1,15} )?(?:words?|terms?|phrases?"
+    r"|sentiment|rest)\b)",
     re.IGNORECASE,
 )
 """A story or a review may well begin a line like this."""
@@ -157,6 +158,7 @@ _OFFER = re.compile(
     r"|(?:now,? )?(?:the|this) (?:(?:new|edited|overall|resulting) )?(?:sentiment|paragraph|tone|version|text"
     r"|statement|answer|label)\b[^\n]{0,30}\b(?:is|becomes|reads|conveys|expresses|shifts"
     r"|flips)\b[^\n]{0,30}\b(?:now\b[^\n]{0,40})?(?:positive|negative|neutral|unknown|entailed)\b"
+    r"|[^\n]{0,120}\b(?:sentiment|the answer)\b[^\n]{0,20}\b(?:cannot|can't|can’t|can no|no longer|impossible)\b"
     r"|this (?:should |will |would )?(?:makes?"
     r"|changes?|turns?|flips?|shifts?) the (?:sentiment|answer|tone|label)\b|[-*•] [\"“'‘*][^\n]{1,200}[\"”'’*] (?:→|->"
     r"|=>|to|became) [\"“'‘*][^\n]{1,200}\Z|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
@@ -170,6 +172,13 @@ _ON_WORDS = re.compile(
     rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})",
     re.IGNORECASE,
 )
+_SECTION = re.compile(
+    r"(?:#{1,6} |\*\*|__)?[*_]{0,3}(?P<head>(?:(?:the|my) )?(?:explanations?|(?:key |main )?changes(?: made)?"
+    r"|what (?:i |was |has )?changed|edits made|summary of (?:the )?(?:changes|edits)|reasoning|rationale"
+    r"|justification))[*_]{0,3}(?P<colon>:?)[*_]{0,3}",
+    re.IGNORECASE,
+)
+"""A heading below which all is remarks, however it speaks."""
 _RESULT = re.compile(
     r"[*_#\s]{0,6}(?:(?:new|final|resulting) )?(?:sentiment|answer|label|classification|entailment)"
     r"[*_ ]{0,4}:[^\n]{0,40}",
@@ -187,6 +196,7 @@ _ASIDE = re.compile(
 def without_remarks(text: str) -> str:
     """`text` up to where nothing but remarks on the edit follows, from a line of its own on."""
     lines = text.splitlines(keepends=True)
+    lines = lines[: next((at for at in range(1, len(lines)) if _heads_remarks(lines, at)), len(lines))]
     cut = seen = len(lines)
     for at in range(len(lines) - 1, 0, -1):
         line = lines[at].strip()
@@ -200,6 +210,13 @@ def without_remarks(text: str) -> str:
     kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
     bracket = max(kept.rfind("("), kept.rfind("["))
     return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
+
+
+def _heads_remarks(lines: list[str], at: int) -> bool:
+    line = lines[at].strip()
+    found = _SECTION.fullmatch(line)
+    marked = found and (found["colon"] or line[0] in "#*_")
+    return bool(marked) and not lines[at - 1].strip() and any(line.strip() for line in lines[:at])
 
 
 _PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
@@ -238,7 +255,8 @@ _ASKS = re.compile(
 _NOTHING_TO_DO = re.compile(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
-    r"(?:needed|necessary|required|made|redacted|possible)"
+    r"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?"
+    rf"{_EDITING}"
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )

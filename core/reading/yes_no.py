@@ -79,6 +79,7 @@ _BUT_ROBOT = re.compile(
 )
 _WRONG = re.compile(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b", re.IGNORECASE)
 _EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
+_MIGHT = re.compile(r"\b(?:might|may|could)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
 
 
@@ -86,7 +87,7 @@ def of_truth(text: str, at: int, until: int) -> bool:
     """Whether the statement tells what is so ("The right answer is no") or might be, not what the robot will say."""
     begin = max(0, at - 80)
     clause = re.split(r"[.!?;,\n]|\bbut\b", text[begin:at])[-1] + text[at:until]
-    if _EITHER.search(text, begin, until):
+    if _EITHER.search(text, begin, until) or (_MIGHT.search(clause) and _EITHER.search(text, until, until + 40)):
         return True
     told = (
         _TRUTH.search(clause)

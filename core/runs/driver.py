@@ -11,7 +11,8 @@ from pathlib import Path
 from core import journal
 from core.events import Event, Frozen
 from core.journal import Journal
-from core.lab import Lab, Prior, Spec
+from core.lab.lab import Lab, Prior
+from core.lab.spec import Spec
 from core.runs import prior
 from core.runs.engine import Going, Ports, execute, given, new_id
 from core.runs.fork import fork_of, narrowed

@@ -10,8 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 from weakref import WeakSet
+
+from core.events import Model
 
 R = TypeVar("R")
 
@@ -149,38 +151,42 @@ class Withheld(Exception):
 
 
 class Leave:
-    """Whether calls may still leave, of all who make them together, such as the runs of a study. For one event loop."""
+    """Whether calls may still leave, of all who make them together, such as the runs of a study: handed to each model
+    that they ask (`Leaving`). Closed on the loop of those who rest.
+    """
 
     def __init__(self) -> None:
-        self._closed = asyncio.Event()
+        self._is_closed = False
+        self._resting: WeakSet[asyncio.Event] = WeakSet()
 
     def close(self) -> None:
         """Let none leave any more; who rests between two tries is woken."""
-        self._closed.set()
+        self._is_closed = True
+        for woken in self._resting:
+            woken.set()
 
     def check(self) -> None:
-        """Raises Withheld where none may leave."""
-        if self._closed.is_set():
+        """To be called just before each try of a call. Raises Withheld where none may leave."""
+        if self._is_closed:
             raise Withheld
 
     async def rest(self, seconds: float) -> None:
-        """Wait so long, unless no call may leave before that."""
+        """Wait so long between two tries, unless no call may leave before that."""
+        woken = asyncio.Event()
+        self._resting.add(woken)
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closed.wait()
+            async with asyncio.timeout(0 if self._is_closed else seconds):
+                await woken.wait()
 
 
-LEAVE: ContextVar[Leave | None] = ContextVar("leave", default=None)
-"""What has to be asked before a call leaves."""
+@runtime_checkable
+class Leaving(Protocol):
+    """A model whose calls leave this process, so that they can be withheld."""
+
+    def under(self, leave: Leave) -> Model:
+        """The same model; each of its calls asks `leave` just before it leaves."""
 
 
-def check_leave() -> None:
-    """To be called just before each try of a call. Raises Withheld."""
-    if (leave := LEAVE.get()) is not None:
-        leave.check()
-
-
-async def rest(seconds: float) -> None:
-    """Wait between two tries; not longer than until it is known that there will be no further one."""
-    leave = LEAVE.get()
-    await (asyncio.sleep(seconds) if leave is None else leave.rest(seconds))
+def under(model: Model, leave: Leave) -> Model:
+    """`model`, whose calls ask `leave`; itself where none of them leaves this process."""
+    return model.under(leave) if isinstance(model, Leaving) else model

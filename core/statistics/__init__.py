@@ -3,8 +3,6 @@ nothing of ours, and heavy libraries only where they are used.
 """
 
 from core.statistics.agreement import Agreement as Agreement
-from core.statistics.agreement import alpha as alpha
-from core.statistics.agreement import balanced_accuracy as balanced_accuracy
 from core.statistics.agreement import kappa as kappa
 from core.statistics.anytime import anytime as anytime
 from core.statistics.audit import Stratum as Stratum
@@ -16,7 +14,6 @@ from core.statistics.beta import beta_pairs as beta_pairs
 from core.statistics.beta import first_is_better as first_is_better
 from core.statistics.bootstrap import cluster_bootstrap as cluster_bootstrap
 from core.statistics.bootstrap import jackknife_of_pairs as jackknife_of_pairs
-from core.statistics.bootstrap import paired_bootstrap as paired_bootstrap
 from core.statistics.correlation import correlation_per_input as correlation_per_input
 from core.statistics.groups import group_statistics as group_statistics
 from core.statistics.interval import Interval as Interval
@@ -42,7 +39,6 @@ from core.statistics.shares import ENOUGH as ENOUGH
 from core.statistics.shares import FEW as FEW
 from core.statistics.shares import Z as Z
 from core.statistics.shares import bounds as bounds
-from core.statistics.shares import difference_of_paired_shares as difference_of_paired_shares
 from core.statistics.shares import difference_of_pairs as difference_of_pairs
 from core.statistics.shares import is_thin as is_thin
 from core.statistics.shares import mcnemar as mcnemar

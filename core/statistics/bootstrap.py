@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -114,29 +114,6 @@ def _bca_levels(
     bias, skew = normal.inv_cdf(below), float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
     reached = [bias + normal.inv_cdf(level) for level in levels]
     return [normal.cdf(bias + z / (1 - skew * z)) for z in reached]
-
-
-def paired_bootstrap(
-    a: Mapping[Hashable, float | None],
-    b: Mapping[Hashable, float | None],
-    clusters: Mapping[Hashable, Hashable] | None = None,
-    method: Literal["percentile", "bca"] = "percentile",
-    draws: int = 2000,
-    seed: int = 0,
-) -> Interval:
-    """How much more the first setting reaches than the second over the items that both have: the mean of a - b with its
-    95 % interval, by drawing items again, each with both of its values (Efron and Tibshirani 1993, section 8.3).
-
-    `a` and `b` map an item to its value, None where undefined. `clusters` maps items to what they belong to (questions
-    to their starter); then whole clusters are drawn, and each counts alike. Nothing shared: no value. Identical
-    settings, or the same difference on every item: that difference without an interval. Two settings that both guess:
-    a difference around 0.
-    """
-    shared = [item for item in a if a[item] is not None and b.get(item) is not None]
-    gaps = [float(a[item] or 0.0) - float(b[item] or 0.0) for item in shared]
-    return cluster_bootstrap(
-        gaps, [clusters[item] for item in shared] if clusters else shared, "macro", method, draws, seed
-    )
 
 
 def jackknife_of_pairs(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from core.statistics.interval import Interval
 
@@ -32,32 +31,6 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
     reach = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
     return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
-
-
-def difference_of_paired_shares(
-    first: Sequence[float], second: Sequence[float], independent: int
-) -> tuple[float, float, float]:
-    """The mean difference of two shares over the same items, and its 95 % interval: (difference, low, high).
-
-    `first` and `second` hold one value in [0, 1] for each item, in the same order; `independent` of them are
-    independent. The interval joins the Wilson intervals of the two means p and q, corrected for the correlation r of
-    the pairs ("square and add": Newcombe 1998, Statistics in Medicine 17, 2635-2650; for other means than proportions
-    Zou and Donner 2008, ibid. 27, 1693-1702)::
-
-        low  = d - sqrt((p - l1)² - 2 r (p - l1)(u2 - q) + (u2 - q)²)
-        high = d + sqrt((u1 - p)² - 2 r (u1 - p)(q - l2) + (q - l2)²)
-
-    Unlike a t interval or a bootstrap it has a width when all items agree: identical sides give 0, and as far down as
-    up. Raises ValueError for no items.
-    """
-    if not first or len(first) != len(second):
-        raise ValueError(f"{len(first)} and {len(second)} values are no pairs")
-    p, q = sum(first) / len(first), sum(second) / len(second)
-    (l1, u1), (l2, u2) = wilson(p, independent), wilson(q, independent)
-    r = _correlation(first, second)
-    down = math.sqrt(max(0.0, (p - l1) ** 2 - 2 * r * (p - l1) * (u2 - q) + (u2 - q) ** 2))
-    up = math.sqrt(max(0.0, (u1 - p) ** 2 - 2 * r * (u1 - p) * (q - l2) + (q - l2) ** 2))
-    return p - q, max(-1.0, p - q - down), min(1.0, p - q + up)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -110,10 +83,3 @@ def bounds(total: float, n: int, dropped: int) -> tuple[Interval, Interval]:
     stands = Interval(total / n if n else None, low, high, n, "wilson" if n else "everything was dropped")
     every = n + dropped
     return stands, Interval(None, total / every, (total + dropped) / every, every, "every dropped one both ways")
-
-
-def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Pearson's; 0 where one side is all alike."""
-    p, q = sum(first) / len(first), sum(second) / len(second)
-    spread = math.sqrt(sum((a - p) ** 2 for a in first) * sum((b - q) ** 2 for b in second))
-    return sum((a - p) * (b - q) for a, b in zip(first, second, strict=True)) / spread if spread > 1e-12 else 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.events import Rules
-from core.lab import Judged
+from core.lab.shown import Judged
 from core.models.ids import CONTROL
 from core.store.filters import Filter, Where, condition
 from core.store.listing import Place

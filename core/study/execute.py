@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from core import home, journal
 from core.events import Model
 from core.journal import Journal, JournalInUse
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.models.ids import is_free
 from core.runs.driver import Driver
 from core.runs.engine import Going
 from core.runs.run import Resolve
-from core.runs.turns import LEAVE, WHOSE
+from core.runs.turns import WHOSE
 from core.study.control import wanted
 from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import is_completed, standing, standings
 from core.transcript import Transcript
+
+T = TypeVar("T")
 
 LOOK = 1.0
 """Seconds between two looks at what people want of the study."""
@@ -49,6 +52,44 @@ class Outcome:
     bad_input: bool = True
     spent: bool = False
     paused: bool = False
+
+
+async def hand_out(
+    work: Iterable[T], one: Callable[[T], Coroutine[Any, Any, T | None]], at_once: Callable[[], Awaitable[int]]
+) -> bool:
+    """Have `one` do each piece of work; what it gives back is done again, behind all others. As many go on at a time as
+    `at_once()` says, which is asked whenever one ends, and every second; where it says 0, those under way end, and no
+    further one begins. Whether all was done. Raises what `one` raises.
+    """
+    waiting, going = deque(work), set[asyncio.Task[T | None]]()
+    try:
+        async with asyncio.TaskGroup() as group:
+            while True:
+                room = await at_once() - len(going)
+                going |= {group.create_task(one(waiting.popleft())) for _ in range(min(room, len(waiting)))}
+                if not going:
+                    return not waiting
+                ended, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+                waiting.extend(again for task in ended if (again := task.result()) is not None)
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+def still_to_make(
+    study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome
+) -> tuple[list[Planned], list[Planned]]:
+    """The runs that have not ended, and such as are to be made last, each alone; of the others `outcome` is told."""
+    waiting: list[Planned] = []
+    suspects: list[Planned] = []
+    for run in runs:
+        path = journal.at(folder, run.id)
+        if is_completed(path):
+            outcome.completed.append(run.id)
+        elif stopped_early(study, run, path) is not None:
+            outcome.early.append(run.id)
+        else:
+            (suspects if standing(path).vain >= VAIN else waiting).append(run)
+    return waiting, suspects
 
 
 def check_budget(study: Study) -> None:
@@ -116,8 +157,6 @@ class Making:
         except asyncio.CancelledError:
             if not (outcome.spent or outcome.paused):
                 raise
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
         finally:
             over.cancel()
             if not going.done():
@@ -126,43 +165,24 @@ class Making:
         return outcome
 
     async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
-        waiting: deque[tuple[Planned, int]] = deque()
-        suspects: list[Planned] = []
-        for run in runs:
-            path = journal.at(self._folder, run.id)
-            if is_completed(path):
-                outcome.completed.append(run.id)
-            elif stopped_early(self.study, run, path) is not None:
-                outcome.early.append(run.id)
-            elif standing(path).vain >= VAIN:
-                suspects.append(run)
-            else:
-                waiting.append((run, 1))
-        LEAVE.set(gate.leave)
+        waiting, suspects = still_to_make(self.study, runs, self._folder, outcome)
         WHOSE.set(self._owner or f"study {self.study.name}")
         driver = self._driver(Meter(gate))
 
-        async def one(run: Planned, tries: int) -> None:
-            if await self._once(run, tries, outcome, driver):
-                # Behind all others: what was out of reach may have come back by then.
-                waiting.append((run, tries + 1))
+        async def one(work: tuple[Planned, int]) -> tuple[Planned, int] | None:
+            run, tries = work
+            # What was out of reach may have come back when it is tried again.
+            return (run, tries + 1) if await self._once(run, tries, outcome, driver) else None
 
-        going: set[asyncio.Task[None]] = set()
-        async with asyncio.TaskGroup() as group:
-            while waiting or going or suspects:
-                now = wanted(home.home(), self.study.name)
-                if now.paused or self._paused():
-                    gate.pause()
-                room = (now.at_once or self.study.at_once) - len(going)
-                while waiting and room > 0 and not gate.paused:
-                    going.add(group.create_task(one(*waiting.popleft())))
-                    room -= 1
-                if not going and not waiting and not gate.paused:
-                    going.add(group.create_task(one(suspects.pop(0), TRIES)))
-                if going:
-                    _, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
-                else:
-                    await asyncio.sleep(LOOK)
+        async def at_once() -> int:
+            now = wanted(home.home(), self.study.name)
+            if now.paused or self._paused():
+                gate.pause()
+            return 0 if gate.paused else now.at_once or self.study.at_once
+
+        for work in ([(run, 1) for run in waiting], *([(run, TRIES)] for run in suspects)):
+            if not await hand_out(work, one, at_once):
+                outcome.paused = True
 
     async def _once(self, run: Planned, tries: int, outcome: Outcome, driver: Driver) -> bool:
         """Make one run. Whether to try again."""

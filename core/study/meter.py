@@ -10,7 +10,7 @@ from collections import defaultdict
 from core.events import Answer, CallFailed, Model, OnText, OutOfReach, Request
 from core.models.errors import NothingListens, RateLimited, WrongKey
 from core.models.prices import price_of
-from core.runs.turns import Leave, Withheld, rest
+from core.runs.turns import Leave, Withheld, under
 from core.study.standing import Tokens
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class _Reach:
         """Seconds since it was lost; 0 where it is not."""
         return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
 
-    async def wait(self, failure: CallFailed) -> None:
+    async def wait(self, failure: CallFailed, leave: Leave) -> None:
         """Wait until it is worth trying again. Raises OutOfReach where that has lasted too long."""
         if self._lost_at is None:
             self._lost_at = time.monotonic()
@@ -109,7 +109,7 @@ class _Reach:
             raise OutOfReach(failure)
         self.waiting += 1
         try:
-            await rest(min(0.25 + lost_for / 10, _LONGEST_REST))
+            await leave.rest(min(0.25 + lost_for / 10, _LONGEST_REST))
         finally:
             self.waiting -= 1
 
@@ -133,7 +133,7 @@ class _Metered:
 
     def __init__(self, model: Model, gate: Gate, reach: _Reach) -> None:
         self.id = model.id
-        self._model = model
+        self._model = under(model, gate.leave)
         self._gate = gate
         self._reach = reach
         self._price = price_of(model.id)
@@ -180,7 +180,7 @@ class _Metered:
                 is_refused = isinstance(failure, RateLimited)
                 if vain >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
-                await self._reach.wait(failure)
+                await self._reach.wait(failure, self._gate.leave)
             else:
                 if not answer.cached:
                     self._reach.answered()

@@ -28,8 +28,12 @@ _PREFIX = re.compile(
     r"\A\s*(?:assistant\s*:\s*)?(?:here is my response\s*[.:]\s*|#{1,4} ?response:?\s*\n)?", re.IGNORECASE
 )
 _NEXT_TURN = re.compile(
-    r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question)\s*:", re.IGNORECASE
+    r"\n[ \t]*(?:human|user|q|question|starter question|starter example|follow-up question|the robot was asked"
+    r"|now it is asked)\s*:",
+    re.IGNORECASE,
 )
+_REPEATS = re.compile(r"\s*(?:the robot was asked|the robot said|now it is asked)\s*:", re.IGNORECASE)
+"""A reply that begins with its prompt once more: what follows is no further turn."""
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LATEX = re.compile(r"\${0,2}\\(?:boxed|text[a-z]{0,8}|math[a-z]{0,8}) ?\{([^{}\n]{0,200})\}\${0,2}")
@@ -79,7 +83,7 @@ def answered(text: str) -> str:
 
 def own_turn(text: str) -> str:
     """`text` up to where the model began to write a further question of its own, as small models do."""
-    turn = _NEXT_TURN.search(text)
+    turn = None if _REPEATS.match(text) else _NEXT_TURN.search(text)
     return text[: turn.start()].rstrip() if turn else text
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.lab import Spec, View
+from core.lab.cases import View
+from core.lab.spec import Spec
 from pages.parts.text import plain
 from pages.parts.tiles import State
 

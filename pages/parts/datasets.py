@@ -10,7 +10,7 @@ import streamlit as st
 from core import files, policy
 from core.datasets import hub, own, registry
 from core.datasets.items import DatasetError
-from core.lab import MOST_CASES
+from core.lab.spec import MOST_CASES
 from pages.parts.pace import waits
 from pages.parts.text import plain
 

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any
 
 from core import entry
-from core.lab import Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.transcript import Transcript
 from pages.parts import plain_case
 from pages.parts.compared import ALIKE, Side

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 
 from core import entry
-from core.lab import Judged
+from core.lab.shown import Judged
 from core.models.ids import is_control
 from core.statistics.subjects import MOST
 from core.store import comparing, listing, shared

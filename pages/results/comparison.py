@@ -8,7 +8,7 @@ from zlib import crc32
 import pandas as pd
 import streamlit as st
 
-from core.lab import Judged
+from core.lab.shown import Judged
 from core.statistics import Pair
 from core.store import listing, shared
 from core.store.comparing import Compared

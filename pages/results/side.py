@@ -10,7 +10,9 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, policy
-from core.lab import Lab, Spec, View, counted
+from core.lab.cases import View
+from core.lab.lab import Lab, counted
+from core.lab.spec import Spec
 from core.people.looking import NoSuchRun
 from core.text.diff import pieces
 from core.transcript import Transcript

@@ -16,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.__main__ import main
 from core.journal import read
-from core.lab import Lab, Metric
+from core.lab.lab import Lab
+from core.lab.shown import Metric
 from core.score import Figure, Score, mean_of_cases
 from core.store import queries
 from core.store.store import Store

@@ -15,7 +15,8 @@ from core.datasets import own, registry
 from core.datasets.items import Item, Loaded, Split
 from core.datasets.own import Columns
 from core.events import Frozen, Sampling
-from core.lab import MOST_CASES, Case, Spec
+from core.lab.cases import Case
+from core.lab.spec import MOST_CASES, Spec
 from core.reading.fields import Answers
 
 Task = Literal["sentiment", "multi_choice", "entailment"]

@@ -6,28 +6,17 @@ symbol or a word says too.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import plane as on_a_plane
-from core.charts.marks import FAINT, safe
+from core.charts.marks import safe
 from core.published import Published
-from core.score import is_thin
 from core.statistics import FEW
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
     from plotly.graph_objects import Figure
-
-AS_EXPECTED, MISLED, UNCOUNTED = "#0072B2", "#D55E00", "#8A8A8A"
-
-VERDICTS = {"yes": "yes", "no": "no", "1": "response 1", "2": "response 2", "unknown": "cannot guess"}
-"""A reading -> the word on the axis. Any other reading is `unread`."""
-
-_LABEL = 30
-"""Characters of a question beside its line; the whole of it shows on hovering."""
-
 
 BASELINES = {
     "constant_guess": "always guessing the same",
@@ -117,146 +106,6 @@ def _strongest(drawn: DataFrame) -> Iterator[tuple[float, str]]:
             )
 
 
-def precision_bar(value: float | None, low: float | None, high: float | None, n: int, of: int) -> Figure:
-    """One precision with its 95 % interval on a line from 0 to 1; `n` counterfactuals used of `of`.
-
-    An undefined precision (`value` None) leaves the line empty and says so.
-    """
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    figure.update_layout(
-        xaxis={"range": [-0.04, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False},
-        yaxis={"visible": False, "range": [-1, 1], "fixedrange": True},
-        height=110,
-        margin={"l": 10, "r": 10, "t": 30, "b": 30},
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=[0, 1], y=[0, 0], mode="lines", line={"color": UNCOUNTED, "width": 1}, opacity=FAINT, hoverinfo="skip"
-    )
-    if value is None:
-        text = f"undefined: none of {of} counterfactuals is settled"
-        figure.add_annotation(text=text, x=0.5, y=0.5, showarrow=False)
-        return figure
-    opacity = FAINT if is_thin(n, of) else 1.0
-    if low is not None and high is not None:
-        figure.add_scatter(
-            x=[low, high],
-            y=[0, 0],
-            mode="lines",
-            line={"color": AS_EXPECTED, "width": 8},
-            opacity=0.4 * opacity,
-            hovertemplate=f"95 % interval {low:.2f} to {high:.2f}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=[value],
-        y=[0],
-        mode="markers+text",
-        marker={"color": AS_EXPECTED, "size": 16, "symbol": "diamond", "opacity": opacity},
-        text=[f"{value:.2f}"],
-        textposition="top center",
-        hovertemplate=f"precision {value:.2f}, {n} of {of} counterfactuals used<extra></extra>",
-    )
-    return figure
-
-
-def expected_and_said(case: DataFrame) -> Figure:
-    """One line a counterfactual: an open ring at what was expected, a filled point at what the model said.
-
-    `case` as `core.store.queries.ask_case` gives it (text, expected, said, item; null where not there yet). As expected
-    the two coincide; where they part, a line joins them. A point's `customdata[0]` is the counterfactual's item.
-    """
-    import plotly.graph_objects as go
-
-    rows = [row for row in case.to_dict("records") if isinstance(row["expected"], str) or isinstance(row["said"], str)]
-    columns = _columns(rows)
-    figure = go.Figure()
-    for outcome, colour in (("as expected", AS_EXPECTED), ("misled", MISLED), ("not counted", UNCOUNTED)):
-        of_outcome = [(place, row) for place, row in enumerate(rows) if _outcome(row) == outcome]
-        if not of_outcome:
-            continue
-        line: dict[str, list[float | None]] = {"x": [], "y": []}
-        for place, row in of_outcome:
-            ends = [columns.index(_word(row[end])) for end in ("expected", "said") if isinstance(row[end], str)]
-            line["x"] += [*ends, None]
-            line["y"] += [place] * len(ends) + [None]
-        figure.add_scatter(
-            x=line["x"],
-            y=line["y"],
-            mode="lines",
-            line={"color": colour, "width": 3},
-            showlegend=False,
-            hoverinfo="skip",
-        )
-        legend_is_due = True
-        for end, symbol, size in (("said", "circle", 11), ("expected", "circle-open", 19)):
-            there = [(place, row) for place, row in of_outcome if isinstance(row[end], str)]
-            if there:
-                figure.add_scatter(
-                    x=[columns.index(_word(row[end])) for _, row in there],
-                    y=[place for place, _ in there],
-                    mode="markers",
-                    name=outcome,
-                    legendgroup=outcome,
-                    showlegend=legend_is_due,
-                    meta=end,
-                    marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 3, "color": colour}},
-                    customdata=[[row["item"]] for _, row in there],
-                    text=[_hover_text(row) for _, row in there],
-                    hovertemplate="%{text}<extra></extra>",
-                )
-                legend_is_due = False
-    figure.update_layout(
-        xaxis={
-            "tickvals": list(range(len(columns))),
-            "ticktext": [word.replace(" ", "<br>") for word in columns],
-            "tickangle": 0,
-            "title": "○ expected   ● said",
-            "side": "top",
-            "zeroline": False,
-            "range": [-0.4, len(columns) - 0.6],
-        },
-        yaxis={
-            "tickvals": list(range(len(rows))),
-            "ticktext": [safe(textwrap.shorten(row["text"], _LABEL, placeholder=" …")) for row in rows],
-            "autorange": "reversed",
-            "zeroline": False,
-            "automargin": True,
-        },
-        height=170 + 34 * len(rows),
-        margin={"l": 10, "r": 10, "t": 80, "b": 10},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.02, "x": 0},
-        hovermode="closest",
-    )
-    return figure
-
-
-def _word(reading: object) -> str:
-    return VERDICTS.get(str(reading), "unread")
-
-
-def _columns(rows: list[dict[str, object]]) -> list[str]:
-    """The words that occur, in the order of `VERDICTS`; both answers even where only one was given."""
-    words = {_word(row[end]) for row in rows for end in ("expected", "said") if isinstance(row[end], str)}
-    pair = {"response 1", "response 2"} if words & {"response 1", "response 2"} else {"yes", "no"}
-    return [word for word in (*VERDICTS.values(), "unread") if word in words | pair]
-
-
-def _outcome(row: dict[str, object]) -> str:
-    if isinstance(row["reason"], str) or not isinstance(row["expected"], str) or not isinstance(row["said"], str):
-        return "not counted"
-    if _word(row["expected"]) in ("cannot guess", "unread"):
-        return "not counted"
-    return "as expected" if row["expected"] == row["said"] else "misled"
-
-
-def _hover_text(row: dict[str, object]) -> str:
-    ends = [f"{end} {_word(row[end])}" for end in ("expected", "said") if isinstance(row[end], str)]
-    reason = [f"not counted: {row['reason']}"] if isinstance(row["reason"], str) else []
-    return "<br>".join([_wrapped(str(row["text"])), *ends, *(safe(word) for word in reason)])
-
-
 def _point(row: dict[Any, Any], similarity: str) -> str:
     """What hovering shows of a mark: both figures with intervals, on how much they rest, each baseline."""
 
@@ -274,8 +123,3 @@ def _point(row: dict[Any, Any], similarity: str) -> str:
             *(["who predicted failed the exam"] if row["failed"] else []),
         ]
     )  # fmt: skip
-
-
-def _wrapped(text: str, lines: int = 4) -> str:
-    """`text` broken into lines of 60 characters, at most `lines` of them."""
-    return "<br>".join(safe(line) for line in textwrap.wrap(text, 60, max_lines=lines, placeholder=" …"))

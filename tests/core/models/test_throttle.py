@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from core.events import Answer, CallFailed, Message, Request
+from core.models import local
+from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import Connection, Endpoint
 from core.models.settings import EndpointConfig
 from core.models.throttle import Throttle
+from core.runs.turns import Leave, Withheld, under
 from tests.stub_server import Fault, StubServer
 
 ASKED = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="Can birds fly?"),))
@@ -24,7 +31,7 @@ def test_it_doubles_until_the_first_refusal_and_then_goes_up_one_by_one() -> Non
 
         async def one() -> None:
             async with throttle.turns.turn():
-                sent = await throttle.open()
+                sent = await throttle.open(Leave())
                 await asyncio.sleep(0)
                 if throttle.at_once >= 16 and not throttle._refused:
                     throttle.refused(sent, None)
@@ -89,3 +96,49 @@ def test_a_refusal_that_says_may_pass_is_told() -> None:
 async def _failures(connection: Connection) -> list[CallFailed]:
     results = await asyncio.gather(Endpoint(connection, "stub-model").answer(ASKED, print), return_exceptions=True)
     return [one for one in results if isinstance(one, CallFailed)]
+
+
+def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None:
+    with StubServer("Yes.", faults={1: Fault("rate_limited", wait=30)}) as server:
+        endpoint = Endpoint(Connection(server.config(timeout=60)), "stub-model")
+        leave, cache = Leave(), ResponseCache(tmp_path / "answers.sqlite")
+        model = under(Cached(endpoint, cache, ""), leave)
+
+        async def go() -> None:
+            waiting = asyncio.create_task(model.answer(ASKED, lambda text: None))
+            while not leave._resting:  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(0.01)
+            leave.close()
+            for withheld in (waiting, model.answer(ASKED, lambda text: None)):
+                with pytest.raises(Withheld):
+                    await asyncio.wait_for(withheld, 10)
+            endpoint.connection.throttle._wait_until = 0.0
+            assert (await endpoint.answer(ASKED, lambda text: None)).text == "Yes."
+
+        asyncio.run(go())
+    assert server.count == 2
+
+
+def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with StubServer("Yes.") as server:
+        started = SimpleNamespace(connection=Connection(server.config()), alive=True)
+        monkeypatch.setattr(local, "_server", lambda path: started)
+        leave = Leave()
+        leave.close()
+        with pytest.raises(Withheld):
+            asyncio.run(under(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
+    assert server.count == 0
+
+
+def test_a_rest_ends_when_none_may_leave_and_else_in_its_time() -> None:
+    leave = Leave()
+
+    async def go() -> None:
+        await leave.rest(0)
+        resting = [asyncio.create_task(leave.rest(600)) for _ in range(2)]
+        await asyncio.sleep(0)
+        leave.close()
+        await asyncio.wait_for(asyncio.gather(*resting, leave.rest(600)), 10)
+        assert not leave._resting
+
+    asyncio.run(go())

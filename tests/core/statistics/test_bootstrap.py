@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from core.statistics import cluster_bootstrap, holm, mcnemar, paired_bootstrap, sign_flips, wilson
+from core.statistics import cluster_bootstrap, holm, mcnemar, sign_flips, wilson
 from core.statistics.paired import compare
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
@@ -86,17 +86,6 @@ def test_too_little_has_no_interval_and_says_why():
             cluster_bootstrap(values, names)
     with pytest.raises(ValueError, match="median"):
         cluster_bootstrap([1.0, 0.0], "ab", "median", "bca")
-
-
-def test_a_paired_difference_draws_items_with_both_their_values():
-    a = {"p": 0.2, "q": 0.9, "r": 0.5, "s": None, "only a": 1.0}
-    b = {"p": 0.1, "q": 0.3, "r": 0.6, "s": 0.4, "only b": 0.0}
-    got = paired_bootstrap(a, b)
-    assert got[:4] == pytest.approx((0.2, -0.1, 0.6, 3))  # of 27 ways one draws the least, and one the most, thrice
-    whole = paired_bootstrap(a, b, clusters={"p": 1, "q": 1, "r": 2})
-    assert whole.n == 2 and whole.value == pytest.approx((0.35 - 0.1) / 2)
-    assert paired_bootstrap({}, b).value is None
-    assert paired_bootstrap(b, b)[:4] == (0.0, None, None, 5)
 
 
 def test_twenty_thousand_trials_take_a_moment():

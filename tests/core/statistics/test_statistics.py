@@ -7,12 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.statistics import (
-    alpha,
-    balanced_accuracy,
     bounds,
     compare,
     correlation_per_input,
-    difference_of_paired_shares,
     difference_of_pairs,
     interval_of_items,
     jackknife_of_pairs,
@@ -69,81 +66,6 @@ def test_kappa_of_cohens_kind_of_table():
     pairs = [("yes", "yes")] * 40 + [("yes", "no")] * 10 + [("no", "yes")] * 15 + [("no", "no")] * 35
     got = kappa([x for x, _ in pairs], [y for _, y in pairs])
     assert got == (pytest.approx(0.5), 100, pytest.approx(0.75), pytest.approx(0.5))
-
-
-KRIPPENDORFF = [
-    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-]
-"""Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section D: four observers, twelve units."""
-
-
-def test_alpha_of_krippendorffs_example():
-    assert alpha(KRIPPENDORFF) == pytest.approx(0.743, abs=5e-4)
-    assert alpha(KRIPPENDORFF, "interval") == pytest.approx(0.849, abs=5e-4)
-
-
-def by_pairs(coders, far):
-    """Alpha from its definition, every pair of labels by itself: within the items, and among all that count."""
-    items = [[label for label in item if label is not None] for item in zip(*coders, strict=True)]
-    items = [item for item in items if len(item) > 1]
-    pool = [label for item in items for label in item]
-    within = sum(far(x, y) / (len(item) - 1) for item in items for x in item for y in item)
-    among = sum(far(x, y) for x in pool for y in pool) / (len(pool) - 1)
-    return 1 - within / among if pool and among else None
-
-
-@given(
-    st.integers(1, 4).flatmap(
-        lambda n: st.lists(st.lists(st.sampled_from([None, 1, 2, 5]), min_size=n, max_size=n), min_size=2, max_size=4)
-    )
-)
-@settings(deadline=None)
-def test_alpha_is_its_definition(coders):
-    assert alpha(coders) == pytest.approx(by_pairs(coders, lambda x, y: x != y))
-    assert alpha(coders, "interval") == pytest.approx(by_pairs(coders, lambda x, y: (x - y) ** 2))
-
-
-def test_alpha_of_little_is_undefined():
-    assert alpha([]) is None
-    assert alpha([["yes", None], [None, "no"]]) is None
-    assert alpha([["yes", "yes", "no"], ["yes", "yes", None]]) is None
-    with pytest.raises(ValueError):
-        alpha([["yes"], []])
-
-
-SHARES = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.25, 1.0])), min_size=2, max_size=30
-)
-
-
-@given(SHARES, st.integers(1, 30))
-@settings(deadline=None)
-def test_a_difference_of_paired_shares_is_newcombes_square_and_add(pairs, independent):
-    """From the definition, with other libraries: Wilson's limits by scipy's binomtest's formula, r by numpy."""
-    first, second = np.array(pairs).T
-    assume(first.std() > 0 and second.std() > 0)
-    p, q = first.mean(), second.mean()
-    (l1, u1), (l2, u2) = wilson(p, independent), wilson(q, independent)
-    r = np.corrcoef(first, second)[0, 1]
-    # The lengths of the third side of a triangle with these two sides and the angle whose cosine is r.
-    angle = math.acos(max(-1.0, min(1.0, r)))
-    down = abs((p - l1) - (u2 - q) * complex(math.cos(angle), math.sin(angle)))
-    up = abs((u1 - p) - (q - l2) * complex(math.cos(angle), math.sin(angle)))
-    got = difference_of_paired_shares(list(first), list(second), independent)
-    assert got == pytest.approx((p - q, max(-1, p - q - down), min(1, p - q + up)), abs=1e-7)
-
-
-def test_a_difference_of_paired_shares_where_one_side_is_all_alike_and_of_nothing():
-    d, low, high = difference_of_paired_shares([1.0] * 10, [1.0] * 10, 10)
-    assert d == 0 and -0.4 < low < 0 < high < 0.4 and low == pytest.approx(-high)
-    d, low, high = difference_of_paired_shares([1.0] * 10, [0.0] * 10, 10)
-    assert d == 1 == high and low == pytest.approx(1 - math.hypot(1 - wilson(1.0, 10)[0], wilson(0.0, 10)[1]))
-    for first, second in (([], []), ([1.0], [1.0, 0.0])):
-        with pytest.raises(ValueError, match="are no pairs"):
-            difference_of_paired_shares(first, second, 1)
 
 
 def test_a_difference_of_pairs_is_bonett_and_prices():
@@ -222,39 +144,6 @@ def test_bounds_count_every_dropped_thing_both_ways():
     for total, n, dropped in ((3, 2, 0), (-1, 2, 0), (1, 2, -1)):
         with pytest.raises(ValueError):
             bounds(total, n, dropped)
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=2, max_size=40))
-@settings(deadline=None)
-def test_balanced_accuracy_is_the_mean_of_recalls(pairs):
-    from sklearn.metrics import recall_score
-
-    truth, said = [x for x, _ in pairs], [y for _, y in pairs]
-    classes = sorted(set(truth))
-    assume(len(classes) > 1)
-    got = balanced_accuracy(truth, said)
-    recalls = recall_score(truth, said, labels=classes, average=None, zero_division=0)
-    assert (got.value, got.n) == (pytest.approx(recalls.mean()), len(pairs))
-    gaps = [share - wilson(share, truth.count(label))[0] for share, label in zip(recalls, classes, strict=True)]
-    assert got.low == pytest.approx(max(0, got.value - np.sqrt(np.sum(np.square(gaps))) / len(classes)))
-    assert got.low <= got.value <= got.high
-
-
-def test_balanced_accuracy_of_a_constant_of_chance_and_of_little():
-    truth = ["yes"] * 90 + ["no"] * 10
-    constant = balanced_accuracy(truth, ["yes"] * 100)
-    assert constant.value == 0.5 and constant.low < 0.5 < constant.high
-    random = np.random.default_rng(1)
-    missed = 0
-    for _ in range(300):
-        chance = balanced_accuracy(truth, random.choice(["yes", "no"], size=100).tolist())
-        missed += not chance.low <= 0.5 <= chance.high
-    assert missed <= 30
-    assert balanced_accuracy(truth, truth).value == 1
-    assert balanced_accuracy(["yes", None, "no"], ["yes", "no", None])[:4] == (None, None, None, 1)
-    assert balanced_accuracy([], []).value is None
-    with pytest.raises(ValueError):
-        balanced_accuracy(["yes"], [])
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])

@@ -5,24 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pickle
+import re
 import shlex
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click import UsageError
 from distributed import Client, LocalCluster
+from distributed.protocol.pickle import dumps
 
-from core import entry, home
+from core import entry, home, journal
 from core.__main__ import main
 from core.commands import study_cluster
-from core.journal import read
+from core.journal import JournalInUse, held, read
 from core.models import prices
 from core.study import cluster, plan
 from core.study.control import want
@@ -118,6 +123,86 @@ def test_a_lost_worker_costs_what_it_was_asking(
     assert main([*arguments, "tcp://127.0.0.1:1"]) == 0 and capsys.readouterr().out == ""
 
 
+DOC = Path(__file__).resolve().parents[3] / "docs" / "scale.md"
+
+
+def printed(said: str, port: int, file: Path) -> list[str]:
+    """The commands for a Dask cluster as they are printed, but for this machine's address and folder."""
+    block = said.partition("## On a Dask cluster")[2].split("```")[1]
+    of_ours = {"explain-yourself": DOC.parents[1], "STUDY.toml": file}
+    for words, here in {"10.0.0.1": "127.0.0.1", "8786": port, **of_ours}.items():
+        assert words in block
+        block = block.replace(words, str(here))
+    return block.strip().splitlines()
+
+
+@contextmanager
+def started(line: str, env: dict[str, str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The line of a shell, begun in that folder; it and what it started are gone at the end."""
+    process = subprocess.Popen(["/bin/sh", "-c", line], env=env, cwd=cwd, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "robots.toml"
+    file.write_text(
+        'name = "robots"\nlab = "check"\n'
+        'spec = { limit = 8, controls = 0, model = "control/dial-lexicon-1.0" }\ngrid.seed = [0, 1, 2]\n'
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    scheduler, worker, run = printed(DOC.read_text(), port, file)
+    made, folder = plan.read(file, entry.labs()), home.journals()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "PYTHONPATH"))}
+    env |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "EXPLAIN_HOME": str(home.home())}
+
+    def table() -> str:
+        capsys.readouterr()
+        assert main(["study", "table", str(file)]) == 0
+        return capsys.readouterr().out
+
+    with ExitStack() as stack:
+        stack.enter_context(started(scheduler, env, elsewhere))
+        workers = [stack.enter_context(started(worker, env, elsewhere)) for _ in range(2)]
+        making = stack.enter_context(started(run, env, elsewhere))
+        lost = None
+        while lost is None:
+            assert making.poll() is None, "it is over before a worker could be killed"
+            time.sleep(0.02)
+            for process in workers:
+                os.killpg(process.pid, signal.SIGSTOP)
+            lost = next(
+                (run for run, one in standings(made.all, folder).items() if one.answered and one.status == "running"),
+                None,
+            )
+            try:
+                with held(journal.at(folder, lost or "none")):
+                    # It came to its end before it stood still.
+                    lost = None
+            except JournalInUse as who:
+                writer = int(re.findall(r"process (\d+)", str(who))[0])
+                os.killpg(os.getpgid(writer), signal.SIGKILL)
+            for process in workers:
+                os.killpg(process.pid, signal.SIGCONT)
+        assert making.wait(60) == 0
+        assert sorted(process.poll() for process in workers if process.poll() is not None) == [-signal.SIGKILL]
+    assert "resumed" in [event.kind for event in read(journal.at(folder, lost)).events]
+    far = table()
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "alone"))
+    assert main(["study", "run", str(file)]) == 0
+    assert table() == far and far.count("\n") > 3
+
+
 POISON = ("sentiment", ["redaction"])
 
 
@@ -146,10 +231,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     running: list[int] = []
     before = server.count
 
-    @asynccontextmanager
-    async def connected() -> Any:
-        async with Client(workers.scheduler_address, asynchronous=True) as client:
-            yield client
+    connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
     def outcome_of(of: plan.Study) -> cluster.Outcome:
         return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).make(of.runs))
@@ -192,10 +274,7 @@ def test_one_poisonous_run_fails_alone_and_journals_travel_back(
     # Whoever is on a worker when it is lost is blamed at once, and then tried alone.
     monkeypatch.setattr(workers.scheduler, "allowed_failures", 0)
 
-    @asynccontextmanager
-    async def connected() -> Any:
-        async with Client(workers.scheduler_address, asynchronous=True) as client:
-            yield client
+    connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
     making = cluster.Cluster(made, entry.labs(), home.journals(), connected, far_away)
     outcome = asyncio.run(making.make(made.runs))
@@ -216,13 +295,10 @@ def test_no_key_goes_with_a_task(
 
     class Watched(Client):
         def _graph_to_futures(self, dsk: Any, *arguments: Any, **named: Any) -> Any:
-            sent.append(pickle.dumps(getattr(dsk, "dsk", dsk)))
+            sent.append(dumps(getattr(dsk, "dsk", dsk)))
             return super()._graph_to_futures(dsk, *arguments, **named)
 
-    @asynccontextmanager
-    async def connected() -> Any:
-        async with Watched(workers.scheduler_address, asynchronous=True) as client:
-            yield client
+    connected = partial(Watched, workers.scheduler_address, asynchronous=True)
 
     before = server.count
     outcome = asyncio.run(
@@ -261,7 +337,11 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
 def test_a_study_on_slurm_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With commands of SLURM's names that run the script of a job on this machine, and end it."""
     for name, does in (
-        ("sbatch", 'setsid sh "$1" >"$1.log" 2>&1 & echo $! > "$0.pid"; echo Submitted batch job $!'),
+        # Its file is gone once it is submitted.
+        (
+            "sbatch",
+            'cp "$1" "$0.job"; setsid sh "$0.job" >"$0.log" 2>&1 & echo $! > "$0.pid"; echo Submitted batch job $!',
+        ),
         ("scancel", "kill -- -$1"),
     ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")

@@ -11,7 +11,7 @@ import pytest
 from core.events import Answer, CallFailed, Message, OnText, OutOfReach, Request, Sampling, Usage
 from core.models import prices
 from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
-from core.runs.turns import LEAVE, Withheld, check_leave
+from core.runs.turns import Leave, Withheld
 from core.study import meter
 from core.study.meter import Gate, Meter
 
@@ -127,7 +127,6 @@ class Playing:
         self.asked = 0
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
-        check_leave()
         play = self.plays[min(self.asked, len(self.plays) - 1)]
         self.asked += 1
         if isinstance(play, Exception):
@@ -155,7 +154,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(meter, "time", clock)
-    monkeypatch.setattr(meter, "rest", clock.rest)
+    monkeypatch.setattr(Leave, "rest", lambda leave, seconds: clock.rest(seconds))
     return clock
 
 
@@ -305,10 +304,20 @@ def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: Answer, le
     asyncio.run(too_dear())
 
 
+def test_a_model_whose_calls_leave_is_handed_the_gate_s_leave() -> None:
+    class Far(Playing):
+        def under(self, leave: Leave) -> Far:
+            handed.append(leave)
+            return self
+
+    handed: list[Leave] = []
+    gate = Gate(None, None)
+    assert asked(Far(OK), Meter(gate)) == OK and handed == [gate.leave]
+
+
 def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
     async def go() -> None:
         gate = Gate(5, None)
-        LEAVE.set(gate.leave)
 
         def late() -> Answer:
             gate.pause()

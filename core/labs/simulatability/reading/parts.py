@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from core.labs.simulatability.reading import paper
@@ -100,7 +101,9 @@ _ASKS = re.compile(
 _LEADS_UP = re.compile(
     r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
     r"|write|use)\b|"
-    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?",
+    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?"
+    r"|\A[^?\n]{0,60}?\b(?:let me|let's|let us) (?!(?:say|suppose|assume|imagine|pretend|consider|take)\b)"
+    r"[^:.?\n]{1,60}[:.] ",
     re.IGNORECASE,
 )
 """Thoughts before the question, in its line."""
@@ -147,8 +150,12 @@ def _questions(lines: list[str]) -> Iterator[str]:
             yield line.rstrip(".;,:") + "?"
 
 
+_MOST_QUESTIONS = 50
+"""That are looked at."""
+
+
 def question(text: str) -> str | None:
-    """The first counterfactual question in the reply, or None.
+    """The first counterfactual question in the reply that yes or no could answer, else the first; or None.
 
     Bullets, numbers, quotes, labels and introductions are taken off; one line is enough; the generator's guess, the
     starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
@@ -163,7 +170,8 @@ def question(text: str) -> str | None:
     labelled = [
         index for index, line in enumerate(lines) if _QUESTION_LABEL.match(line) and re.match(r"(?i)\W*follow", line)
     ]
-    question = next(_questions(lines[labelled[0] :] if labelled else lines), None) or paper.question(text)
+    asked = list(islice(_questions(lines[labelled[0] :] if labelled else lines), _MOST_QUESTIONS))
+    question = next(filter(is_yes_or_no, asked), asked[0] if asked else paper.question(text))
     return as_written(question, source) if question and _has_words(question) else None
 
 
