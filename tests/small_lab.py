@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import Field
 
+from core.datasets.on_data import OnData
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
 from core.lab.cases import Case, Reading, Trial
 from core.lab.lab import First, Lab, Robots
@@ -174,4 +175,28 @@ LAB = Lab(
         first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
         newcomer="control/deaf",
     ),
+)
+
+
+class EchoData(OnData):
+    """The same of the paragraphs of a data set: its picker comes with the fields."""
+
+    task: Literal["sentiment"] = "sentiment"
+    times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
+    voice: Literal["plain", "loud"] = Field("plain", title="Voice", description="how it is said")
+    model: str = Field("control/echo", title="Model", description="who is spoken to")
+
+    @property
+    def models(self) -> set[str]:
+        return {self.model}
+
+
+ON_DATA = replace(
+    LAB,
+    name="echo-data",
+    title="Echo data",
+    spec=EchoData,
+    cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen()[0]),
+    loaded=lambda spec: spec.chosen()[1],
+    robots=replace(LAB.robots, first=None),
 )
