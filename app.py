@@ -16,7 +16,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from core import entry, home, policy
-from core.runs import allowance
+from core.people import allowance
 from core.store.store import StoreError
 from pages import shell
 from pages.door import Door

@@ -29,7 +29,7 @@ from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.noisy import Noisy
 from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec
 from core.labs.simulatability.worthless import KINDS, Worthless
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.statistics import interval_of_items
 from core.statistics.interval import Interval
 from core.transcript import transcript
@@ -47,7 +47,7 @@ BEGIN = 1000
 def played(lab: Lab, spec: Spec, robot: Model) -> list[Event]:
     """The events of a run in which `robot` plays all roles."""
     events: list[Event] = []
-    asyncio.run(execute(lab, spec, "r", resolve=lambda model: robot, publish=events.append))
+    asyncio.run(execute(Going(lab, spec, "r"), Ports(lambda model: robot, events.append)))
     return events
 
 

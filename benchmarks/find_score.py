@@ -26,7 +26,7 @@ from core.labs.find.functions.base import Category
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.sandbox import sandbox
 from core.transcript import transcript
 
@@ -39,7 +39,7 @@ CODE: dict[Category, str] = {
 async def rate(category: Category, seed: int, catalog: Catalog) -> float | None:
     spec = ProbeSpec(category=category, seed=seed, interpreter="given", given=Given(code=CODE[category]))
     events: list[Event] = []
-    await execute(LAB, spec, "bench", resolve=catalog.get, publish=events.append)
+    await execute(Going(LAB, spec, "bench"), Ports(catalog.get, events.append))
     state = transcript(events)
     assert state.status == "completed", state.failures
     score = state.score("nmse_success" if category == "numeric" else "exact_match", "repaired")

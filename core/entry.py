@@ -20,8 +20,8 @@ from core.models.catalog import Catalog
 from core.models.fetches import Fetches
 from core.models.replay import Replay
 from core.models.settings import EndpointConfig
-from core.runs.jobs import Jobs
-from core.runs.people import Visit
+from core.people.running import Jobs
+from core.people.visit import Visit
 from core.store.keeper import Keeper
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies
@@ -97,7 +97,7 @@ def studies() -> Studies:
 
 def reread(run_id: str, visit: Visit) -> str:
     """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
-    return visit.reread(run_id, _replaying)
+    return visit.run(run_id).reread(_replaying)
 
 
 def new_reader() -> str:

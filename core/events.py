@@ -237,7 +237,7 @@ class Started(_Event):
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
     `reread_from` names the run whose raw answers were read again, `forked_from` the one in which a person edited an
     answer: this run goes on from there, with the cases that share that answer. `owner` is the name under which the runs
-    of whoever began it are kept (`core.runs.people`); empty for one begun on the command line.
+    of whoever began it are kept (`core.people.visit`); empty for one begun on the command line.
     `study` names the study that the run was made for, where it was.
     """
 

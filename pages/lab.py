@@ -13,8 +13,8 @@ from core import entry
 from core.events import CallFailed
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
-from core.runs.allowance import TooMuch
-from core.runs.jobs import NoSuchRun
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages.parts import present, rooms, session
 from pages.parts.live import look, stage

@@ -25,6 +25,7 @@ FLOORS: list[set[str]] = [
     {"core.charts", "core.journal", "core.lab"},
     {"core.datasets"},
     {"core.runs"},
+    {"core.people"},
     {"core.models", "core.sandbox"},
     {"core.store"},
     {"core.labs"},

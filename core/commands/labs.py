@@ -13,7 +13,7 @@ from core.commands.options import parameters, spec_of
 from core.commands.running import Output, output_options, run
 from core.lab.lab import Lab, ToolContext
 from core.lab.spec import BadInput
-from core.runs.engine import new_id
+from core.runs.engine import Going, new_id
 
 
 def add(commands: click.Group) -> None:
@@ -45,6 +45,6 @@ def command(lab: Lab) -> click.Command:
             raise
         except ValueError as error:
             raise BadInput(str(error)) from None
-        return run(lab, spec, new_id(lab.name), output)
+        return run(Going(lab, spec, new_id(lab.name)), output)
 
     return output_options(click.Command(lab.path, params=parameters(lab), callback=go, help=lab.question))

@@ -14,8 +14,9 @@ from core.commands.running import BAD_INPUT, DONE, Output, output_options, run
 from core.events import Started
 from core.journal import FromTheFuture, found, read
 from core.models.replay import Replay
-from core.runs.engine import given, new_id
-from core.runs.fork import forked, narrowed
+from core.runs.driver import new_reading
+from core.runs.engine import Going
+from core.runs.fork import forked
 from core.runs.upgrade import upgraded
 from core.store.index import index, rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
@@ -47,10 +48,9 @@ def _resume(run_id: str, failed_too: bool, journals: Path | None, as_json: bool)
         before = _begun(fork.run, output.folder, home.recordings())
         if before is None:
             return BAD_INPUT
-        lab = narrowed(lab, fork)
         resolve = forked(upgraded(read(before[0]).events, entry.labs()), fork, entry.catalog().get)
-    spec = lab.spec.model_validate(started.spec)
-    return run(lab, spec, run_id, output, going_on=True, failed_too=failed_too, resolve=resolve)
+    going = Going(lab, lab.spec.model_validate(started.spec), run_id)
+    return run(going, output, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
 def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
@@ -60,20 +60,10 @@ def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
         return BAD_INPUT
     path, started = began
     lab = entry.labs()[started.lab]
-    if (fork := started.forked_from) is not None:
-        lab = narrowed(lab, fork)
     history = upgraded(read(path).events, entry.labs())
     model = Replay(run_id, history)
-    return run(
-        lab,
-        lab.spec.model_validate(started.spec),
-        new_id(lab.name),
-        output,
-        resolve=lambda id: model,
-        additions=given(lab, history),
-        reread_from=run_id,
-        forked_from=fork,
-    )
+    going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
+    return run(going, output, resolve=lambda id: model)
 
 
 def _begun(run_id: str, *folders: Path) -> tuple[Path, Started] | None:

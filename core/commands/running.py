@@ -9,7 +9,8 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +18,12 @@ import click
 
 from core import entry, home
 from core.datasets.items import Loaded
-from core.events import Event, Failed, Fork, Frozen, Recorded, Token
-from core.journal import Contents, Journal, JournalFull, JournalInUse, read
-from core.lab.lab import Lab, Prior, counted, narrated
-from core.lab.spec import Spec
-from core.runs import prior
-from core.runs.engine import Addition, execute
+from core.events import Event, Failed, Recorded, Token
+from core.journal import Journal, JournalFull, JournalInUse
+from core.lab.lab import Lab, counted, narrated
+from core.runs.driver import Driver
+from core.runs.engine import Going
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
 from core.transcript import Transcript, transcript
@@ -59,35 +58,22 @@ def output_options(command: click.Command) -> click.Command:
 
 
 def run(
-    lab: Lab,
-    spec: Spec,
-    run_id: str,
-    output: Output,
-    *,
-    going_on: bool = False,
-    failed_too: bool = False,
-    resolve: Resolve | None = None,
-    additions: Sequence[Addition] = (),
-    reread_from: str = "",
-    forked_from: Fork | None = None,
+    going: Going, output: Output, *, going_on: bool = False, failed_too: bool = False, resolve: Resolve | None = None
 ) -> int:
-    """Execute the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first;
-    a run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
+    """Make the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first; a
+    run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
     again (`failed_too`).
 
     Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
     """
     catalog = entry.catalog()
-    for model in spec.models if resolve is None else ():
+    for model in going.spec.models if resolve is None else ():
         catalog.get(model)
-    path = output.folder / f"{run_id}.jsonl"
-    with Journal(path, new=not going_on) as written:
-        # Read once nobody else can write: two who resume at once must not ask twice.
-        contents = read(path) if going_on else Contents([], [])
-        history = upgraded(contents.events, entry.labs())
+    driver = Driver(entry.labs(), resolve or catalog.get, output.folder)
+    with Journal(output.folder / f"{going.id}.jsonl", new=not going_on) as written:
+        history, mend = driver.left_off(going.id, failed_too)
         state = transcript(history)
-        has_lost = bool(state.lost)
-        printer = _Printer(output.as_json, state, lab)
+        printer = _Printer(output.as_json, state, going.lab)
 
         def publish(event: Event) -> None:
             line = written.append(event)
@@ -95,44 +81,14 @@ def run(
                 state.apply(event)
                 printer.show(event, line)
 
-        async def make(first: Prior, first_id: str) -> None:
-            with Journal(output.folder / f"{first_id}.jsonl", new=True) as journal:
-
-                def keep(event: Event) -> None:
-                    journal.append(event)
-
-                if not output.as_json:
-                    print(f"First, as run {first_id}: {first.lab.question}", flush=True)
-                await execute(
-                    first.lab,
-                    first.spec,
-                    first_id,
-                    resolve=catalog.get,
-                    publish=keep,
-                    settle=journal.settled,
-                )
-
-        due = {} if reread_from else prior.due(lab, spec, history)
-
-        async def stand_on() -> Mapping[str, Frozen]:
-            return await prior.all_of(due, lambda one: prior.stand_on(one, output.folder, lambda run: True, make))
+        async def make(first: Going) -> None:
+            if not output.as_json:
+                print(f"First, as run {first.id}: {first.lab.question}", flush=True)
+            await driver.make(first)
 
         async def go() -> None:
             heed_ctrl_c()
-            await execute(
-                lab,
-                spec,
-                run_id,
-                resolve=resolve or catalog.get,
-                publish=publish,
-                history=history,
-                additions=additions,
-                settle=written.settled,
-                reread_from=reread_from,
-                forked_from=forked_from,
-                stand_on=stand_on,
-                mend=bool(contents.faults) or (failed_too and has_lost),
-            )
+            await driver.go(replace(going, history=history, mend=mend), written, publish, make)
 
         try:
             asyncio.run(go())
@@ -144,11 +100,11 @@ def run(
     into_the_store(output.folder)
     code = exit_code(state)
     if not output.as_json:
-        print(f"Run {run_id}")
+        print(f"Run {going.id}")
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(output.journals))}" if output.journals else ""
             failed = " --failed" if state.status == "completed" else ""
-            print(f"To go on from here: python -m core resume {run_id}{failed}{elsewhere}")
+            print(f"To go on from here: python -m core resume {going.id}{failed}{elsewhere}")
     return code
 
 

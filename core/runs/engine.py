@@ -12,6 +12,7 @@ import secrets
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -66,103 +67,134 @@ def new_id(lab: str) -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{lab}-{secrets.token_hex(8)}"
 
 
-async def execute(
-    lab: Lab,
-    spec: Spec,
-    run_id: str,
-    *,
-    resolve: Resolve,
-    publish: Publish,
-    history: Iterable[Event] = (),
-    additions: Sequence[Addition] = (),
-    settle: Settle | None = None,
-    reread_from: str = "",
-    forked_from: Fork | None = None,
-    owner: str = "",
-    study: str = "",
-    live: bool = True,
-    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None,
-    enough: Callable[[Transcript], bool] | None = None,
-    mend: bool = False,
-) -> Transcript:
-    """Measure `spec` from start to finish, publishing every event; the run as it then is. With `history`, go on from
-    there. A run whose journal says that it completed is not gone through again, whatever version made it: it asks
-    nothing and gains nothing, for figures of a later version are a reread's. Unless people give it something to go on
-    with (`additions`), or there is something to `mend`: calls that failed, or lines that its journal lost. `owner`
-    names whose run it is, `study` what it is made for. `forked_from` is the edit that it goes on from
-    (`core.runs.fork`).
-    `live`: with a `token` event for each piece of an answer as it comes.
-    `stand_on` gives the records of what the run stands on by item (`core.runs.prior`), which may have to be made first.
-    Once there is `enough`, no further case is begun, and the run ends as one that was cancelled.
+@dataclass(frozen=True)
+class Going:
+    """A run that is to be made. With `history`, its events so far, it goes on from there; `additions` are what people
+    give it; `mend`: calls that failed, or lines that its journal lost, are to be made good though it completed.
+
+    `reread_from` is the run whose answers it reads again, `forked_from` the edit that it goes on from
+    (`core.runs.fork`); `owner` names whose it is, `study` what it is made for.
+    """
+
+    lab: Lab
+    spec: Spec
+    id: str
+    history: Sequence[Event] = ()
+    additions: Sequence[Addition] = ()
+    mend: bool = False
+    reread_from: str = ""
+    forked_from: Fork | None = None
+    owner: str = ""
+    study: str = ""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
+
+    `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
+    stands on by item (`core.runs.prior`), which may have to be made first. Once there is `enough`, no further case is
+    begun, and the run ends as one that was cancelled.
+    """
+
+    resolve: Resolve
+    publish: Publish
+    settle: Settle | None = None
+    live: bool = True
+    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None
+    enough: Callable[[Transcript], bool] | None = None
+
+
+async def execute(going: Going, ports: Ports) -> Transcript:
+    """Measure from start to finish, publishing every event; the run as it then is.
+
+    A run whose journal says that it completed is not gone through again, whatever version made it: it asks nothing and
+    gains nothing, for figures of a later version are a reread's. Unless it has additions, or something to mend.
 
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
     """
-    session = Session(run_id, resolve, publish, history, settle, live)
+    session = Session(going.id, ports.resolve, ports.publish, going.history, ports.settle, ports.live)
     if session.state.started is None:
-        session.publish(
-            Started(
-                run=run_id,
-                lab=lab.name,
-                spec=spec.model_dump(mode="json"),
-                seed=spec.seed,
-                versions=versions(),
-                prompts=lab.prompts(spec),
-                app=app_version(),
-                commit=commit(),
-                reread_from=reread_from,
-                forked_from=forked_from,
-                owner=owner,
-                study=study,
-            )
-        )
-    for addition in additions:
-        run = Run(session, addition.case)
-        before, numbered, _ = addition.item.partition("{n}")
-        item = addition.item
-        if numbered:
-            taken = {event.item for event in run.records if event.record == name_of(type(addition.record))}
-            item = next(name for n in count(1) if (name := f"{before}{n:02}") not in taken)
-        run.record(addition.record, item)
-    if session.is_complete and not mend:
+        session.publish(_started(going))
+    for addition in going.additions:
+        _add(addition, session)
+    if session.is_complete and not going.mend:
         return session.state
     try:
-        for item, known in (await stand_on() if stand_on is not None else {}).items():
-            Run(session).record(known, item)
-        is_whole = await _Cases(lab, spec, session, enough).measure()
+        is_whole = await _measure(going, ports, session)
     except asyncio.CancelledError:
-        session.publish(Finished(run=run_id, status="cancelled"))
+        session.publish(Finished(run=going.id, status="cancelled"))
         raise
-    except CallFailed as failure:
-        session.publish(failed(run_id, failure))
-        session.publish(Finished(run=run_id, status="failed"))
-    except Exception as fault:
-        # A fault of ours must still end the run in the journal, and reach the person in words; the log has the rest.
-        cause: BaseException = fault
-        while isinstance(cause, BaseExceptionGroup):
-            cause = cause.exceptions[0]
-        if isinstance(cause, JournalFull | JournalInUse):
-            # There is nowhere left to write it down.
-            raise cause from None
-        if isinstance(cause, OutOfReach):
-            session.publish(failed(run_id, cause.failure))
-        else:
-            log.error("run %s", run_id, exc_info=fault)
-            words = f"The run stopped on a fault of this app: {cause}"
-            session.publish(Failed(run=run_id, error=type(cause).__name__, message=words))
-        session.publish(Finished(run=run_id, status="failed"))
+    except Exception as error:
+        _fail(session, error)
     else:
         if not session.is_complete:
-            session.publish(Finished(run=run_id, status="completed" if is_whole else "cancelled"))
+            session.publish(Finished(run=going.id, status="completed" if is_whole else "cancelled"))
     return session.state
+
+
+def _started(going: Going) -> Started:
+    """The first event of the run."""
+    return Started(
+        run=going.id,
+        lab=going.lab.name,
+        spec=going.spec.model_dump(mode="json"),
+        seed=going.spec.seed,
+        versions=versions(),
+        prompts=going.lab.prompts(going.spec),
+        app=app_version(),
+        commit=commit(),
+        reread_from=going.reread_from,
+        forked_from=going.forked_from,
+        owner=going.owner,
+        study=going.study,
+    )
+
+
+def _add(addition: Addition, session: Session) -> None:
+    """Record what a person gives, under the next free number where it has to be numbered."""
+    run = Run(session, addition.case)
+    before, is_numbered, _ = addition.item.partition("{n}")
+    item = addition.item
+    if is_numbered:
+        taken = {event.item for event in run.records if event.record == name_of(type(addition.record))}
+        item = next(name for n in count(1) if (name := f"{before}{n:02}") not in taken)
+    run.record(addition.record, item)
+
+
+async def _measure(going: Going, ports: Ports, session: Session) -> bool:
+    """Record what the run stands on, then measure all cases; False where there was enough before the last one."""
+    if ports.stand_on is not None:
+        for item, known in (await ports.stand_on()).items():
+            Run(session).record(known, item)
+    return await _Cases(going.lab, going.spec, session, ports.enough).measure()
+
+
+def _fail(session: Session, error: Exception) -> None:
+    """End the run in the journal, with the reason in words. Raises what keeps the journal from being written."""
+    cause: BaseException = error
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    match cause:
+        case JournalFull() | JournalInUse():
+            # There is nowhere left to write it down.
+            raise cause from None
+        case CallFailed():
+            session.publish(failed(session.id, cause))
+        case OutOfReach():
+            session.publish(failed(session.id, cause.failure))
+        case _:
+            log.error("run %s", session.id, exc_info=error)
+            words = f"The run stopped on a fault of this app: {cause}"
+            session.publish(Failed(run=session.id, error=type(cause).__name__, message=words))
+    session.publish(Finished(run=session.id, status="failed"))
 
 
 class _Cases:
     """The cases of one run."""
 
-    def __init__(
-        self, lab: Lab, spec: Spec, session: Session, enough: Callable[[Transcript], bool] | None = None
-    ) -> None:
+    def __init__(self, lab: Lab, spec: Spec, session: Session, enough: Callable[[Transcript], bool] | None) -> None:
         self.enough = enough
         self.lab = lab
         self.spec = spec

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
 from core.lab.lab import Lab
 from core.lab.spec import Spec
-from core.runs.engine import Addition, execute, given
+from core.runs.engine import Addition, Going, Ports, execute, given
 from core.runs.run import Resolve
 from core.transcript import shares
 
@@ -132,7 +132,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     cases = list(narrowed(lab, fork).cases(spec))
     # Figures and their heavy work are not wanted.
     bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
-    await execute(bare, spec, fork.run, resolve=Tried, publish=publish, additions=inputs(lab, history, fork))
+    await execute(Going(bare, spec, fork.run, additions=inputs(lab, history, fork)), Ports(Tried, publish))
     if lab.calls is not None:
         at = kept.asked[fork.call].at
         before = sum(one.at <= at and shares(one.case, fork.case) for one in kept.asked.values())

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from core import home, journal
 from core.events import Event, Finished, Frozen, Recorded, Started
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
-from core.runs.engine import PRIOR, new_id
+from core.runs.engine import PRIOR
 from core.transcript import Transcript, transcript
 
 Sees = Callable[[str], bool]
@@ -77,25 +76,3 @@ def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Fro
         for item, one in of(lab, spec).items()
         if isinstance(one, Prior) and one.wanted and item not in has and (not one.field or one.field in begun.spec)
     }
-
-
-async def all_of(
-    priors: Mapping[str, Prior | Frozen], each: Callable[[Prior | Frozen], Awaitable[Frozen | None]]
-) -> dict[str, Frozen]:
-    """The records by their items, made one after another by `each`; what came to nothing is left out."""
-    found = {item: await each(one) for item, one in priors.items()}
-    return {item: record for item, record in found.items() if record is not None}
-
-
-async def stand_on(
-    prior: Prior | Frozen, folder: Path, sees: Sees, make: Callable[[Prior, str], Awaitable[None]]
-) -> Frozen | None:
-    """The record of what stands before. Where it is wanted and was never made, `make(prior, run_id)` makes it now."""
-    if not isinstance(prior, Prior):
-        return prior
-    known = await asyncio.to_thread(record_of, prior, folder, sees)
-    if known is not None or not prior.wanted:
-        return known
-    run_id = new_id(prior.lab.name)
-    await make(prior, run_id)
-    return prior.read(transcript(journal.read(folder / f"{run_id}.jsonl").events))

@@ -1,5 +1,5 @@
 """Blind audits: readings that are drawn by strata, judged by a person who sees the raw answer alone, and what the
-readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.runs.labels`).
+readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.people.labels`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.events import Rules
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
 from core.lab.spec import RULES
-from core.runs.labels import Audited
+from core.people.labels import Audited
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition
 from core.store.listing import Place

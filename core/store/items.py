@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from core.lab.lab import Lab
 from core.lab.shown import FACETS
-from core.runs.labels import Kept, Label
+from core.people.labels import Kept, Label
 from core.transcript import name_of
 
 if TYPE_CHECKING:

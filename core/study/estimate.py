@@ -21,7 +21,7 @@ from core.models.cache import Cached
 from core.models.ids import is_free
 from core.models.prices import price_of
 from core.runs import prior
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
@@ -228,7 +228,7 @@ def _cached(
     # No figures, and nothing that takes long to start: only what would be asked is of interest.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
-    going = execute(lab, run.spec, run.id, resolve=known.__getitem__, publish=passed_over, history=history)
+    going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, passed_over))
     try:
         asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
     except TimeoutError:

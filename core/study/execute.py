@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core import home, journal
-from core.events import Event, Frozen, Model
+from core.events import Model
 from core.journal import Journal, JournalInUse
-from core.lab.lab import Lab, Prior
+from core.lab.lab import Lab
 from core.models.ids import is_free
-from core.runs import prior
-from core.runs.engine import execute
+from core.runs.driver import Driver
+from core.runs.engine import Going
 from core.runs.run import Resolve
 from core.runs.turns import WHOSE
-from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.early import Early, stopped_early
 from core.study.meter import Gate, Meter
@@ -139,8 +138,6 @@ class Making:
         self._resolve = resolve
         self._folder = folder
         self._ended = ended
-        self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """What several runs stand on is made once."""
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task leaves every journal fit to go on from.
@@ -170,12 +167,12 @@ class Making:
     async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
         waiting, suspects = still_to_make(self.study, runs, self._folder, outcome)
         WHOSE.set(self._owner or f"study {self.study.name}")
-        meter = Meter(gate)
+        driver = self._driver(Meter(gate))
 
         async def one(work: tuple[Planned, int]) -> tuple[Planned, int] | None:
             run, tries = work
             # What was out of reach may have come back when it is tried again.
-            return (run, tries + 1) if await self._once(run, tries, outcome, meter) else None
+            return (run, tries + 1) if await self._once(run, tries, outcome, driver) else None
 
         async def at_once() -> int:
             now = wanted(home.home(), self.study.name)
@@ -187,7 +184,7 @@ class Making:
             if not await hand_out(work, one, at_once):
                 outcome.paused = True
 
-    async def _once(self, run: Planned, tries: int, outcome: Outcome, meter: Meter) -> bool:
+    async def _once(self, run: Planned, tries: int, outcome: Outcome, driver: Driver) -> bool:
         """Make one run. Whether to try again."""
         if (dataset := dataset_of(run.spec)) in self.study.changed:
             outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
@@ -195,9 +192,11 @@ class Making:
         path = journal.at(self._folder, run.id)
         try:
             with Journal(path) as written:
-                # Read once nobody else can write: two who resume at once must not ask twice.
-                history = await asyncio.to_thread(lambda: upgraded(journal.read(path).events, self._labs))
-                state = await self._execute(run, written, history, meter)
+                history, mend = await asyncio.to_thread(driver.left_off, run.id)
+                going = Going(run.lab, run.spec, run.id, history, mend=mend)
+                width = self.study.stop_width_of(run)
+                early = Early(run.lab, self.study.rules, width) if width else None
+                state = await driver.go(going, written, enough=early)
         except JournalInUse:
             outcome.elsewhere.append(run.id)
             return False
@@ -213,45 +212,11 @@ class Making:
         self._ended(run, state)
         return False
 
-    async def _execute(self, run: Planned, written: Journal, history: list[Event], meter: Meter) -> Transcript:
+    def _driver(self, meter: Meter) -> Driver:
+        """What drives the runs, each call of a model counted."""
+
         def resolve(id: str) -> Model:
             model = self._resolve(id)
             return model if is_free(id) else meter.of(model)
 
-        due = prior.due(run.lab, run.spec, history)
-        width = self.study.stop_width_of(run)
-        return await execute(
-            run.lab,
-            run.spec,
-            run.id,
-            enough=Early(run.lab, self.study.rules, width) if width else None,
-            resolve=resolve,
-            publish=written.append,
-            history=history,
-            settle=written.settled,
-            study=self.study.name,
-            owner=self._owner,
-            live=False,
-            stand_on=lambda: prior.all_of(due, lambda first: self._stand_on(first, resolve)),
-        )
-
-    async def _stand_on(self, first: Prior | Frozen, resolve: Resolve) -> Frozen | None:
-        """What a run stands on; where it has still to be made, that is a run of its own, made once for all."""
-
-        async def make(first: Prior, run_id: str) -> None:
-            with Journal(self._folder / f"{run_id}.jsonl", new=True) as written:
-                await execute(
-                    first.lab,
-                    first.spec,
-                    run_id,
-                    resolve=resolve,
-                    publish=written.append,
-                    settle=written.settled,
-                    study=self.study.name,
-                    owner=self._owner,
-                )
-
-        if not isinstance(first, Prior):
-            return first
-        async with self._making[first.spec.model_dump_json()]:
-            return await prior.stand_on(first, self._folder, lambda run: True, make)
+        return Driver(self._labs, resolve, self._folder, self._owner, self.study.name)

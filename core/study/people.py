@@ -9,7 +9,7 @@ from core import journal
 from core.events import Recorded, Rules
 from core.lab.lab import Lab
 from core.lab.shown import GUESS, VERDICT
-from core.runs.labels import BY, Label
+from core.people.labels import BY, Label
 from core.runs.upgrade import upgraded
 from core.study.cells import Row
 from core.study.plan import Planned, Study

@@ -16,7 +16,7 @@ from core.models import gguf, local
 from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from pages import addresses
 from pages.parts import borne_out, session
 from pages.parts.pace import waits
@@ -62,7 +62,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
     visit = session.runs()
     for run_id, state in visit.like(lab, spec):
         view = lab.view(state.case(state.only))
-        if visit.active(run_id) or view.outcome("repaired") not in ("waiting", "failed"):
+        if visit.run(run_id).active() or view.outcome("repaired") not in ("waiting", "failed"):
             return run_id, " ".join(lab.verdict(view))
     return "", ""
 

@@ -23,7 +23,7 @@ def slides() -> list[Slide]:
 def _of_lab(lab: Lab) -> Iterator[Slide]:
     for one in listed(home.recordings()).of_lab(lab.name):
         if one.story:
-            state = session.runs().watch(one.run).transcript
+            state = session.run(one.run).watch().transcript
             for slide in rooms.of(lab).scene(lab.view(state.case(state.only)), one.row):
                 yield slide._replace(links=(_whole(lab, one),))
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import entry
 from core.lab.lab import Lab
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from pages import addresses
 from pages.parts import beside, recording, session
 from pages.parts.run import problems

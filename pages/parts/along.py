@@ -8,8 +8,8 @@ from contextlib import suppress
 import streamlit as st
 
 from core import entry
-from core.runs.jobs import NoSuchRun
-from core.runs.people import Visit
+from core.people.looking import NoSuchRun
+from core.people.visit import Visit
 from core.store.listing import Place
 from core.store.store import Store, StoreError
 from core.telling import document, methods
@@ -53,7 +53,7 @@ def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
 
 def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
     """The run's cases, as whoever visits may see them. Raises NoSuchRun and NotYours."""
-    state = transcript(visit.events(run_id))
+    state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return document.of_run(lab, state) if lab else []
 

@@ -11,7 +11,7 @@ from core import entry
 from core.events import CallFailed
 from core.lab.lab import Lab
 from core.lab.spec import Spec
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import models, rooms, session
@@ -22,7 +22,7 @@ from pages.parts.text import plain
 def button(run_id: str, transcript: Transcript) -> None:
     """Offer to set a run that is over beside others of the same."""
     lab = entry.labs().get(transcript.started.lab) if transcript.started else None
-    if lab is None or lab.hidden or session.runs().active(run_id) or "model" not in lab.spec.model_fields:
+    if lab is None or lab.hidden or session.run(run_id).active() or "model" not in lab.spec.model_fields:
         return
     words = "Side by side" if transcript.status == "completed" else "Ask another model"
     if st.button(words, icon=":material/view_column:", type="tertiary", key="side"):

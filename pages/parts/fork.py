@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.events import LONGEST_ANSWER, CallFailed, Fork
 from core.models.prices import cost, price_of
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.runs.fork import Plan
-from core.runs.jobs import NoSuchRun
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.parts import session
@@ -79,7 +79,7 @@ def _planned(fork: Fork, size: int) -> Plan:
 
 def _plan(fork: Fork) -> Plan:
     with waits("Counting what depends on it …"):
-        return _planned(fork, session.runs().file(fork.run).st_size)
+        return _planned(fork, session.run(fork.run).file().st_size)
 
 
 def _price(plan: Plan) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.journal import JournalInUse
-from core.runs.jobs import NoSuchRun
-from core.runs.labels import Kept
+from core.people.labels import Kept
+from core.people.looking import NoSuchRun
 from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
@@ -18,23 +18,23 @@ def menu(run_id: str, study: str) -> None:
     if not visit.owns(run_id):
         return
     with st.popover("Keep", icon=":material/bookmark_manager:", type="tertiary", key="keep"):
-        kept = visit.kept(run_id)
+        kept = visit.run(run_id).kept()
         title = st.text_input(
             "Title", value=kept.title, max_chars=200, key=f"title-{run_id}", placeholder="Its question"
         )
         hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
         now = Kept(title=" ".join(title.split()), hidden=hidden)
         if now != kept:
-            visit.keep(run_id, now)
+            visit.own(run_id).keep(now)
             st.rerun()
         sure = True
-        if study or visit.is_of_others(run_id):
+        if study or visit.run(run_id).is_of_others():
             sure = st.checkbox(
                 "It is another person's or a study's, or holds others' words: delete it all the same", key="sure"
             )
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
-                visit.delete(run_id)
+                visit.own(run_id).delete()
             except (JournalInUse, NoSuchRun) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:

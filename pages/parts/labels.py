@@ -11,7 +11,7 @@ from core import entry
 from core.lab.cases import Trial
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
-from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
+from core.people.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
@@ -60,7 +60,7 @@ class _Labelling:
         self.visit = session.runs()
         self.own = Label()
         self.others: list[Label] = []
-        for who, said in self.visit.labels(run_id).items():
+        for who, said in self.visit.run(run_id).labels().items():
             of_label = (event for event in said if event.record == name_of(Label))
             here = [event for event in of_label if (event.case, event.item) == (case, trial)]
             if here and who == self.visit.labeller:
@@ -190,7 +190,7 @@ class _Labelling:
         return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
 
     def _keep(self, label: Label) -> None:
-        self.visit.label(self.run_id, self.case, self.trial, label)
+        self.visit.run(self.run_id).label(self.case, self.trial, label)
 
     def _borne_out(self, one: Judgement) -> None:
         """How many labels so far hold whoever read right, and how often labellers agree: they chose where."""

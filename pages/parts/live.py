@@ -11,7 +11,7 @@ from core import entry
 from core.datasets.items import BROKEN, Loaded
 from core.lab.cases import View
 from core.lab.lab import Lab
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
 from core.transcript import Transcript
 from pages import addresses
@@ -75,7 +75,6 @@ def watched(
     """Draw the run, again and again while it goes on, at the pace that all who watch leave; as `draw` does, or
     `drawn_by`, which takes the same. Whether it goes on.
     """
-    jobs = session.runs()
     case = _address()
     watch = follow(run_id, state) if began_active else None
     many = _many(state)
@@ -89,7 +88,7 @@ def watched(
         if _address() != case:
             # What stands around the case is about another one now, and of many cases only one is kept whole.
             st.rerun()
-        active = jobs.active(run_id)
+        active = session.run(run_id).active()
         now = state
         if watch is not None:
             watch.look()
@@ -109,7 +108,7 @@ def watched(
 
 def follow(run_id: str, state: Transcript) -> Watch:
     """The run, to be looked at again and again: as much of it is kept as `look` gave of it. Raises NoSuchRun."""
-    return session.runs().watch(run_id, _kept(state))
+    return session.run(run_id).watch(_kept(state))
 
 
 def end(began_active: bool, active: bool, drawn: float) -> None:
@@ -126,14 +125,14 @@ def end(began_active: bool, active: bool, drawn: float) -> None:
 
 def look(run_id: str) -> tuple[Transcript, bool]:
     """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises NoSuchRun."""
-    jobs = session.runs()
+    run = session.run(run_id)
     # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
-    active = jobs.active(run_id)
-    state = jobs.case(run_id, _address())
+    active = run.active()
+    state = run.case(_address())
     if not _many(state):
-        state = jobs.watch(run_id).transcript
+        state = run.watch().transcript
     elif (case := chosen(state)) != _address():
-        state = jobs.case(run_id, case)
+        state = run.case(case)
     hear(state, run_id)
     return state, active
 
@@ -141,7 +140,7 @@ def look(run_id: str) -> tuple[Transcript, bool]:
 def hear(state: Transcript, run_id: str) -> None:
     """Take in what the reader whom the address names said about the run."""
     if who := st.query_params.get("reader", ""):
-        for event in session.runs().said(run_id, who):
+        for event in session.run(run_id).said(who):
             state.hear(event)
 
 
@@ -175,9 +174,9 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
 
 def _first(run_id: str) -> None:
     """What is made before the run goes on, where something is."""
-    if first := session.runs().prior(run_id):
+    if first := session.run(run_id).prior():
         try:
-            started = session.runs().watch(first).transcript.started
+            started = session.run(first).watch().transcript.started
         except NoSuchRun:
             # The run is shared with whoever looks, what comes before it is not.
             st.caption("It waits for what has to be known of its models before.")
@@ -238,14 +237,14 @@ def _kept(state: Transcript) -> str:
 
 def progress(run_id: str, share: float, text: str) -> None:
     """How far the run is (`share` up to 1), and the button that stops it."""
-    if others := session.runs().before(run_id):
+    if others := session.run(run_id).before():
         text += f" · waiting for its turn: {others} {'other comes' if others == 1 else 'others come'} first"
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
         st.progress(min(max(share, 0.0), 1.0), text=text)
-        if not session.runs().here(run_id):
+        if not session.run(run_id).here():
             st.caption("It goes on in another process; stop it there.")
         elif not session.runs().owns(run_id):
             st.caption("Whoever began it can stop it.")
         elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
-            session.runs().cancel(run_id)
+            session.own(run_id).cancel()
             st.rerun()

@@ -10,7 +10,7 @@ import streamlit as st
 from core import entry, home
 from core.lab.lab import Lab
 from core.models import fitting
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
 from core.runs.recordings import Recording, listed
 from core.transcript import Transcript
 from pages import addresses
@@ -51,7 +51,7 @@ def note(run_id: str, transcript: Transcript) -> None:
     """Where a recording comes from, and that it was chosen; nothing for any other run."""
     recordings = listed(home.recordings())
     one, started = recordings.named(run_id), transcript.started
-    if one is None or started is None or not session.runs().is_recording(run_id):
+    if one is None or started is None or not session.run(run_id).is_recording():
         return
     lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
     which = (
@@ -71,7 +71,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
     """Offer a recorded run to whoever looks, with the model that fits this machine and the time it may take; nothing
     for any other run.
     """
-    if transcript.started is None or not session.runs().is_recording(run_id):
+    if transcript.started is None or not session.run(run_id).is_recording():
         return
     lab = entry.labs()[transcript.started.lab]
     recordings = listed(home.recordings())

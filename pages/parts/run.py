@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from core import entry, policy
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
-from core.runs.allowance import TooMuch
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.runs.engine import Addition
-from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
@@ -27,20 +27,20 @@ _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "int
 
 def size(run_id: str) -> int:
     """Bytes of the run's journal: what was read of it holds as long as they stay the same."""
-    return session.runs().file(run_id).st_size
+    return session.run(run_id).file().st_size
 
 
 def title(transcript: Transcript, run_id: str) -> None:
     """The question as the page's heading, and under it model, time and state of the run."""
     spec = transcript.started.spec if transcript.started else {}
     first = transcript.cases[transcript.only].title if transcript.cases else ""
-    kept = session.runs().kept(run_id).title
+    kept = session.run(run_id).kept().title
     asked = " ".join(str(kept or spec.get("title") or first or run_id).split())
     asked = asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"
     if transcript.planned > 1 and not (kept or spec.get("title")):
         asked += f" and {transcript.planned - 1} more"
     st.title(plain(asked), anchor=False)
-    state = transcript.status or ("running" if session.runs().active(run_id) else "interrupted")
+    state = transcript.status or ("running" if session.run(run_id).active() else "interrupted")
     lab = (
         entry.labs()[transcript.started.lab].title
         if transcript.started and transcript.started.lab in entry.labs()
@@ -72,7 +72,7 @@ def stopped(transcript: Transcript) -> None:
 
 def damage(run_id: str) -> None:
     """Report what is wrong with the run's journal, if anything is."""
-    faults = _faults(run_id, session.runs().file(run_id).st_mtime_ns)
+    faults = _faults(run_id, session.run(run_id).file().st_mtime_ns)
     if not faults:
         return
     lines = "1 line of its journal is" if len(faults) == 1 else f"{len(faults)} lines of its journal are"
@@ -86,7 +86,7 @@ def damage(run_id: str) -> None:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _faults(run_id: str, changed: int) -> list[Fault]:
-    return session.runs().faults(run_id)
+    return session.run(run_id).faults()
 
 
 _SHOWN_FAULTS = 5
@@ -141,7 +141,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         link(run_id)
         st.download_button(
             "Download",
-            lambda: visit.journal(run_id),
+            lambda: visit.run(run_id).journal(),
             file_name=f"{run_id}.jsonl",
             mime="application/jsonl",
             icon=":material/download:",
@@ -164,11 +164,11 @@ def _sharing(run_id: str) -> None:
     if policy.allows("others"):
         st.caption(everyone)
         return
-    shared = visit.shared(run_id)
+    shared = visit.run(run_id).shared()
     if visit.owns(run_id):
         wanted = st.toggle("Share with everyone who can reach this app", value=shared, key="shared")
         if wanted != shared:
-            visit.share(run_id, wanted)
+            visit.own(run_id).share(wanted)
             shared = wanted
     st.caption(everyone if shared else "Opens this run for you and for the host, as long as you do not share it.")
 
@@ -182,7 +182,7 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         if not transcript.lost:
             return
         words = "Ask again what failed"
-    if trouble := session.runs().trouble(run_id):
+    if trouble := session.run(run_id).trouble():
         st.error(plain(trouble), icon=":material/disc_full:")
     elif transcript.status is None:
         st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
@@ -197,7 +197,7 @@ def resume(run_id: str, *additions: Addition, failed_too: bool = False) -> bool:
     cannot.
     """
     try:
-        session.runs().resume(run_id, session.catalog().get, additions, failed_too)
+        session.own(run_id).resume(session.catalog().get, additions, failed_too=failed_too)
     except (JournalInUse, NoSuchRun, TooMuch) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False

@@ -13,7 +13,7 @@ from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.runs.people import Visit, Visitor, name_of_visitor
+from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
 from pages.door import COOKIE
 
 _ADDED = "endpoints"
@@ -61,6 +61,16 @@ def tab() -> str:
 def runs() -> Visit:
     """The shared runs, as whoever looks may use them."""
     return Visit(entry.jobs(), visitor())
+
+
+def run(run_id: str) -> Seen:
+    """The run, as whoever looks may look at it. Raises NoSuchRun and NotYours."""
+    return runs().run(run_id)
+
+
+def own(run_id: str) -> Owned:
+    """The run, as whoever looks may change it. Raises NoSuchRun and NotYours."""
+    return runs().own(run_id)
 
 
 def viewer() -> str | None:

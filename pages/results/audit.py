@@ -12,7 +12,7 @@ import streamlit as st
 from core import entry
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
-from core.runs.labels import LONGEST_TAG, Audited
+from core.people.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
@@ -101,7 +101,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: Place, one: Audited) -> None:
     visit = session.runs()
-    visit.say(place.run, visit.labeller, place.case, one, place.trial)
+    visit.run(place.run).say(visit.labeller, place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 

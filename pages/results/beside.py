@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from core import entry
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.store import listing
 from core.store.listing import Place
 from pages.parts import labels, live

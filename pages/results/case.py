@@ -16,8 +16,8 @@ from core import entry
 from core.events import Event, Scored
 from core.lab.cases import Trial
 from core.lab.lab import Lab
-from core.runs.allowance import TooMuch
-from core.runs.jobs import NoSuchRun
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
 from core.store import queries, versions
 from core.store.store import StoreError
 from core.telling.story import story
@@ -103,13 +103,13 @@ def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
 
 def _case(run_id: str) -> str:
     """What is played of a run of several cases: the one that the address names, or the first."""
-    return st.query_params.get("case") or session.runs().case(run_id, "").only
+    return st.query_params.get("case") or session.run(run_id).case("").only
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _events(run_id: str, case: str, size: int) -> list[Event]:
     """What is played; a replay looks at it four times a second."""
-    events = session.runs().events(run_id)
+    events = session.run(run_id).events()
     if transcript(events).planned < 2:
         return events
     return [event for event in events if _belongs(event, case)]

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
@@ -113,7 +113,7 @@ def _together(runs: list[str], labs: int) -> None:
 def alive(run: str) -> bool:
     """Whether the run goes on; one whose journal has just been deleted does not."""
     try:
-        return session.runs().active(run)
+        return session.run(run).active()
     except NoSuchRun:
         return False
 

@@ -13,7 +13,7 @@ from core import entry, policy
 from core.lab.cases import View
 from core.lab.lab import Lab, counted
 from core.lab.spec import Spec
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
@@ -76,7 +76,7 @@ def watched(columns: list[Column], lab: Lab) -> None:
         for one in columns:
             if one.run in watches:
                 # Asked first: a run that ends meanwhile is looked at once more.
-                active = session.runs().active(one.run)
+                active = session.run(one.run).active()
                 watches[one.run].look()
                 one = replace(one, state=watches[one.run].transcript, active=active)
             now.append(one)
@@ -234,10 +234,10 @@ def link(columns: list[Column]) -> None:
             st.caption("Opens these runs for anyone who can reach this app.")
         else:
             mine = [run for run in runs if visit.owns(run)]
-            shared = all(visit.shared(run) for run in mine)
+            shared = all(visit.run(run).shared() for run in mine)
             if mine and st.toggle("Share my runs with everyone who can reach this app", shared, key="shared") != shared:
                 for run in mine:
-                    visit.share(run, not shared)
+                    visit.own(run).share(not shared)
                 st.rerun()
             st.caption("Each run opens for whoever may see it; of the others it is said in their column.")
         named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
@@ -277,11 +277,11 @@ def main(runs: list[str]) -> None:
             query_params={"runs": ",".join(one.run for one in shown)},
             help="By how much they differ, and whether that is more than chance.",
         )  # fmt: skip
-        active = [one.run for one in shown if one.active and session.runs().here(one.run)]
+        active = [one.run for one in shown if one.active and session.run(one.run).here()]
         mine = [run for run in active if session.runs().owns(run)]
         if mine and st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
             for run in mine:
-                session.runs().cancel(run)
+                session.own(run).cancel()
             st.rerun()
     if cases:
         st.page_link(

@@ -9,7 +9,7 @@ import streamlit as st
 from core import entry, home
 from core.events import CallFailed
 from core.journal import JournalInUse
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.study import control
 from core.study.background import AlreadyGoing
 from core.study.control import MOST_AT_ONCE
@@ -93,7 +93,7 @@ def _again(study: Study) -> None:
     st.session_state.pop(READ, None)
     for run in study.controls:
         with suppress(NoSuchRun, JournalInUse):
-            session.runs().delete(run.id)
+            session.own(run.id).delete()
     _start(study)
 
 

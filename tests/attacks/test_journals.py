@@ -15,7 +15,8 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.jobs import Jobs, NoSuchRun
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
 from core.store import index as indexing
 from core.store.store import Store
 from core.transcript import transcript
@@ -34,7 +35,7 @@ def jobs(tmp_path: Path) -> Jobs:
 def completed(jobs: Jobs) -> Path:
     run = jobs.start("simulatability", SPEC)
     assert jobs.wait(run, 120)
-    return jobs._folder / f"{run}.jsonl"
+    return jobs.folder / f"{run}.jsonl"
 
 
 def figures(jobs: Jobs, run: str) -> dict[tuple[str, str], object]:
@@ -49,7 +50,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
     assert len({name for name, _ in variants}) == 117
     for name, data in variants:
         run = f"20260101-000000-simulatability-{abs(hash(name)):016x}"[:50]
-        (jobs._folder / f"{run}.jsonl").write_bytes(data)
+        (jobs.folder / f"{run}.jsonl").write_bytes(data)
         try:
             told = jobs.faults(run)
             jobs.resume(run)
@@ -61,7 +62,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         # Half a last line is what a killed writer leaves, and a lost end is not to be seen.
         assert told or name.startswith("torn"), name
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
-        indexing.index(store, jobs._folder)
+        indexing.index(store, jobs.folder)
         assert len(store.query("select run from runs")) >= 110
 
 

@@ -21,8 +21,8 @@ from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.source import published
 from core.labs.simulatability.prompts import PackError, read_pack
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.allowance import TooMuch
-from core.runs.jobs import Jobs
+from core.people.allowance import TooMuch
+from core.people.running import Jobs
 from tests.conftest import SETS
 from tests.plausible import Plausible
 from tests.stub_server import StubServer

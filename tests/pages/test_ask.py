@@ -175,7 +175,7 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
         app.run()
         assert "you said **yes**" in words(app)
         assert path.read_bytes() == written, "guesses are kept beside the run, whoever writes it"
-    assert [event.item for event in entry.jobs().said(run, "ada")] == ["cf-01"]
+    assert [event.item for event in entry.jobs().keeping.said(run, "ada")] == ["cf-01"]
 
 
 def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
@@ -375,7 +375,7 @@ def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
         for number, value in enumerate(values, start=1):
             app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
             app.run()
-    said = {who: [one.data["repaired"] for one in entry.jobs().said(run, who)] for who in ("ada", "ben")}
+    said = {who: [one.data["repaired"] for one in entry.jobs().keeping.said(run, who)] for who in ("ada", "ben")}
     assert said == {"ada": ["yes", "unknown", "unknown"], "ben": ["no", "yes", "yes"]}
     told = {who: words(page("ask", run=run, reader=who)) for who in said}
     assert "you said **yes**" in told["ada"] and "you said **no**" not in told["ada"]
@@ -396,7 +396,7 @@ def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path
     assert "you said" not in words(other)
     app.selectbox(key=f"chosen-case-{run}").set_value(second).run()
     assert not app.exception and "you said" not in words(app)
-    assert [(one.case, one.item) for one in entry.jobs().said(run, "ada")] == [(first, "cf-01")]
+    assert [(one.case, one.item) for one in entry.jobs().keeping.said(run, "ada")] == [(first, "cf-01")]
 
 
 def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:

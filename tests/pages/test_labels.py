@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.labels import Label
+from core.people.labels import Label
 from tests.pages.conftest import in_address, turned, until, words
 
 Page = Callable[..., AppTest]
@@ -26,7 +26,7 @@ def run() -> str:
 
 def labelled(run: str) -> list[dict[str, object]]:
     """What whoever looks said so far."""
-    labels = entry.jobs().labels(run)
+    labels = entry.jobs().keeping.labels(run)
     return [event.data for who, said in labels.items() if who != "labels-bob" for event in said]
 
 
@@ -69,7 +69,7 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     assert "**repaired rules** right by 1 of 2 labels" in said and "**paper rules** right by 1 of 2 labels" in said
     assert "**fickle** right by 1 of 1 label" in said and "given while looking at chosen rows" in said
     assert "kappa" not in said.lower() and "%" not in said.partition("by the labels in all runs")[2], "counts alone"
-    entry.jobs().say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
+    entry.jobs().keeping.say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
     app.button(key="label-keys").click().run()
     indexed()
     said = words(app.run())
@@ -85,7 +85,7 @@ def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> 
     right = Label(verdicts={"reading": "right", "simulation": "good"})
     assert "readers are right" not in str(page("about/models.py").header), "nobody labelled"
     for number in range(12):
-        entry.jobs().say(run, f"labels-{number}", "question", right, id)
+        entry.jobs().keeping.say(run, f"labels-{number}", "question", right, id)
     indexed()
     case = page(CASE, run=run)
     case.session_state[f"open-row-{id}"] = True
@@ -124,8 +124,8 @@ def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) 
     app.text_input(key=f"title-{run}").set_value("My *penguin*").run()
     assert app.title[0].value.replace("\\", "") == "My *penguin*"
     app.toggle(key=f"hide-{run}").set_value(True).run()
-    assert entry.jobs().kept(run).hidden
-    entry.jobs().say(run, "labels-bob", "question", Label(note="mine"), "")
+    assert entry.jobs().keeping.kept(run).hidden
+    entry.jobs().keeping.say(run, "labels-bob", "question", Label(note="mine"), "")
     app.run()
     assert app.button(key="delete").disabled, "another person's words are in it"
     app.checkbox(key="sure").set_value(True).run()

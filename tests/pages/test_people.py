@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.labels import Label
-from core.runs.people import name_of_visitor
+from core.people.labels import Label
+from core.people.visit import name_of_visitor
 from tests.pages.conftest import turned, until, words
 from tests.stub_server import StubServer
 
@@ -69,7 +69,7 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model")
         run = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor("ann"))
         until(lambda: entry.jobs().here(run))
-        entry.jobs().share(run, True)
+        entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
         assert "Whoever began it can stop it" in words(bob)
         assert "cancel" not in {button.key for button in bob.button}
@@ -87,7 +87,7 @@ def _resolving(server: StubServer, **changes: Any) -> Callable[[str], Any]:
 def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> None:
     a_run("bob", model="control/vague")
     shared, hidden = a_run("ann"), a_run("ann", question="Can an ostrich fly?")
-    entry.jobs().share(shared, True)
+    entry.jobs().keeping.share(shared, True)
     entry.keeper().wake()
     until(lambda: entry.keeper().changes >= 1)
     bob = as_visitor(page("results/browse.py", show="runs"), "bob", "results/browse.py")
@@ -141,7 +141,7 @@ def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(pa
     for run in theirs:
         label = Label(verdicts={"reading": "right"}, tags=("hush",), note="hush")
         ann = name_of_visitor("ann")
-        entry.jobs().say(run, f"labels-{ann}", "question", label, trial, owner=ann)
+        entry.jobs().keeping.say(run, f"labels-{ann}", "question", label, trial, owner=ann)
     entry.keeper().looked.wait(30)
     entry.keeper().wake()
     labelled = "select count(distinct about) from labels where value = 'hush'"

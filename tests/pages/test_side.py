@@ -13,7 +13,7 @@ from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.people import name_of_visitor
+from core.people.visit import name_of_visitor
 from pages.parts.compared import Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
 from tests.pages.conftest import in_address, turned, until, words
@@ -174,7 +174,7 @@ def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monk
     app.session_state["visitor"] = "bob"
     said = words(turned(app, SIDE))
     assert "has not shared it" in said and "All birds can fly" in said and "except the penguin" not in said
-    entry.jobs().share(runs[1], True)
+    entry.jobs().keeping.share(runs[1], True)
     said = words(app.run())
     assert "except the penguin" in said and "They gave the same answers" in said
 

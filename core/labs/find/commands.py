@@ -27,7 +27,7 @@ from core.labs.find.functions.strings import STRING_ATOMS
 from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
 from core.labs.find.view import ProbeView, view
 from core.models.local import SHIPPED
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 from core.transcript import Transcript, transcript
 
@@ -261,7 +261,7 @@ async def _rate(spec: ProbeSpec, context: ToolContext) -> Transcript:
         if not isinstance(event, Token):
             events.append(event)
 
-    await execute(context.lab, spec, "score", resolve=context.catalog().get, publish=publish)
+    await execute(Going(context.lab, spec, "score"), Ports(context.catalog().get, publish))
     return transcript(events)
 
 

@@ -20,7 +20,7 @@ from pages.parts.tables import as_csv
 @st.cache_data(max_entries=8, show_spinner=False)
 def checks(run_id: str, size: int) -> pd.DataFrame:
     """One row a check that was judged: case, paragraph, explanation, wording, label, before, after, faithful, …"""
-    state = session.runs().watch(run_id).transcript
+    state = session.run(run_id).watch().transcript
     rows = []
     for case in plain_case.by_number(state):
         for data in state.case(case).of(record_name(Consistency)).values():

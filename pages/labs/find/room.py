@@ -8,7 +8,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.ids import is_control
-from core.runs.jobs import NoSuchRun
+from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import draw as case
@@ -92,7 +92,7 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
 
 def _other(run_id: str) -> ProbeView | None:
     try:
-        state = session.runs().watch(run_id).transcript
+        state = session.run(run_id).watch().transcript
     except NoSuchRun:
         return None
     view: ProbeView = LAB.view(state.case(state.only))

@@ -142,7 +142,7 @@ def _go_on(run_id: str, addition: Addition) -> None:
     if resume(run_id, addition):
         # The function answers at once, unless a model carries it out; then the page shows the run going on.
         with aside():
-            session.runs().wait(run_id, 3)
+            session.run(run_id).wait(3)
         st.rerun()
 
 

@@ -18,7 +18,7 @@ def _whole(view: ReliabilityView, active: bool) -> None:
     """The report stands for every one of its cases."""
     if view.log.started is None:
         return
-    state = session.runs().watch(view.log.started.run).transcript
+    state = session.run(view.log.started.run).watch().transcript
     draw(Report(state), active or state.status is None)
 
 

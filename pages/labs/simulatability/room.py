@@ -12,8 +12,8 @@ from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 from core.models.ids import is_control
+from core.people.looking import NoSuchRun
 from core.runs.engine import Addition
-from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
@@ -41,7 +41,7 @@ def _draw(view: AskView, active: bool) -> None:
 
     def guess(item: str, value: str) -> None:
         try:
-            session.runs().say(run_id, who, view.log.case, case.reader_says(value, who), item)
+            session.run(run_id).say(who, view.log.case, case.reader_says(value, who), item)
         except NoSuchRun as error:
             st.warning(plain(str(error)), title=error.title, icon=":material/person_off:")
 

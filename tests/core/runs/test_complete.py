@@ -24,8 +24,8 @@ from core.labs.find.interpreters import nearest
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
-from core.runs.engine import Addition, execute
-from core.runs.jobs import Jobs
+from core.people.running import Jobs
+from core.runs.engine import Addition, Going, Ports, execute
 from core.runs.same import is_same
 from core.store.index import index
 from core.store.store import Store
@@ -91,7 +91,7 @@ def made(spec: Spec, history: Sequence[Event] = (), **more: Any) -> list[Event]:
     lab = next(lab for lab in entry.labs().values() if isinstance(spec, lab.spec))
     news: list[Event] = []
     asyncio.run(
-        execute(lab, spec, "r", resolve=entry.catalog().get, publish=news.append, history=history, live=False, **more)
+        execute(Going(lab, spec, "r", history=history, **more), Ports(entry.catalog().get, news.append, live=False))
     )
     return news
 

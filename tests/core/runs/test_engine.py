@@ -10,7 +10,7 @@ import pytest
 from core.events import Answered, Asked, CallFailed, Event, Started
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, BadInput
-from core.runs.engine import Addition, execute, new_id
+from core.runs.engine import Addition, Going, Ports, execute, new_id
 from core.runs.run import bounded, together
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -22,7 +22,7 @@ def play(
 ) -> list[Event]:  # fmt: skip
     events: list[Event] = []
     going = execute(
-        lab, spec, "r", resolve=lambda id: model, publish=events.append, history=history, additions=additions, mend=mend
+        Going(lab, spec, "r", history=history, additions=additions, mend=mend), Ports(lambda id: model, events.append)
     )
     asyncio.run(going)
     return [event for event in events if event.kind != "token"]
@@ -51,7 +51,7 @@ def test_a_run_is_a_stream_of_events_in_order() -> None:
 def test_pieces_of_answers_are_published_only_where_somebody_looks() -> None:
     def kinds(live: bool) -> list[str]:
         events: list[Event] = []
-        asyncio.run(execute(LAB, ONE, "r", resolve=lambda id: Echoing(), publish=events.append, live=live))
+        asyncio.run(execute(Going(LAB, ONE, "r"), Ports(lambda id: Echoing(), events.append, live=live)))
         return [event.kind for event in events]
 
     told = kinds(live=True)

@@ -15,9 +15,10 @@ from core.labs.consistency.tasks import CheckSpec, Item
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models.prices import cost, price_of
-from core.runs.jobs import Jobs, NoSuchRun
-from core.runs.labels import Kept, Label
-from core.runs.people import Visit, Visitor
+from core.people.labels import Kept, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import Visit, Visitor
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
@@ -167,7 +168,7 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     assert [answer.text for _, answer in calls(jobs, fork).values() if answer.edited] == ["x"]
     assert jobs.watch(fork).transcript.score("repeated", "repaired") is not None
     assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
-    jobs.delete(run)
+    jobs.keeping.delete(run)
     whole.write_bytes(b"".join(lines[:3]))
     with pytest.raises(NoSuchRun):
         jobs.resume(fork)
@@ -181,10 +182,10 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
     ann, bob = Visit(jobs, ANN), Visit(jobs, BOB)
     one, other = (jobs.start("echo", EchoSpec(words=("a", "b"), times=1)) for _ in range(2))
     assert jobs.wait(one, 10) and jobs.wait(other, 10)
-    ann.label(one, "all/1-a", "", Label(verdicts={"reading": "right"}))
-    ann.label(one, "all/1-a", "", Label(verdicts={"reading": "wrong"}, should={"reading": "no"}, tags=("odd",)))
-    bob.label(one, "all/1-a", "", Label(verdicts={"reading": "right"}, note="Looks fine."))
-    assert {who: said[-1].data["verdicts"] for who, said in ann.labels(one).items()} == {
+    ann.run(one).label("all/1-a", "", Label(verdicts={"reading": "right"}))
+    ann.run(one).label("all/1-a", "", Label(verdicts={"reading": "wrong"}, should={"reading": "no"}, tags=("odd",)))
+    bob.run(one).label("all/1-a", "", Label(verdicts={"reading": "right"}, note="Looks fine."))
+    assert {who: said[-1].data["verdicts"] for who, said in ann.run(one).labels().items()} == {
         "labels-ann": {"reading": "wrong"},
         "labels-bob": {"reading": "right"},
     }
@@ -201,18 +202,18 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
         assert listing.facet(store, Filter(), "tag") == {"odd": 1}
 
-        ann.keep(one, Kept(title="The odd one", hidden=True))
+        ann.own(one).keep(Kept(title="The odd one", hidden=True))
         assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}
-        ann.keep(one, Kept(title="The odd one"))
-        assert len(rows()) == 4 and ann.kept(one).title == "The odd one"
+        ann.own(one).keep(Kept(title="The odd one"))
+        assert len(rows()) == 4 and ann.run(one).kept().title == "The odd one"
 
         files = {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")}
         assert len(files) == 4
-        ann.delete(one)
+        ann.own(one).delete()
         assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
         with pytest.raises(NoSuchRun):
             bob.undo(one)
         ann.undo(one)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
     with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUse):
-        ann.delete(other)
+        ann.own(other).delete()

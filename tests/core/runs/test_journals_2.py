@@ -12,7 +12,7 @@ import pytest
 
 from core import entry
 from core.journal import read
-from core.runs.jobs import Jobs
+from core.people.running import Jobs
 from core.runs.same import is_same
 
 KEPT = sorted((Path(__file__).resolve().parents[2] / "data" / "journals_2").glob("*.jsonl"))

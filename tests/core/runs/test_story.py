@@ -15,7 +15,7 @@ from core.labs.find.lab import first as probe
 from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.lab import first as ask
 from core.models.catalog import Catalog
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.telling.story import story
 from core.transcript import name_of, transcript
 
@@ -27,7 +27,7 @@ def events_of(lab: str) -> list[Event]:
     events: list[Event] = []
     catalog = Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=entry.controls())
     asyncio.run(
-        execute(entry.labs()[lab], FIRST[lab]().spec, "r", resolve=catalog.get, publish=events.append)
+        execute(Going(entry.labs()[lab], FIRST[lab]().spec, "r"), Ports(catalog.get, events.append))
     )  # fmt: skip
     return [event for event in events if event.kind != "token"]
 

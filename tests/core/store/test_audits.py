@@ -11,7 +11,7 @@ from pytest import approx
 
 from core.events import Answered, Asked, Event, Message, Recorded, Sampling, Started, Usage
 from core.labs.simulatability.lab import LAB as ASK
-from core.runs.labels import Audited, Label
+from core.people.labels import Audited, Label
 from core.runs.run import recorded
 from core.store import audits, labels
 from core.store.audits import Audit

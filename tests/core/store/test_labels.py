@@ -9,7 +9,7 @@ import pytest
 from core.events import Event, Recorded, Started
 from core.lab.shown import READING, Judgement
 from core.labs.simulatability.lab import LAB as ASK
-from core.runs.labels import Label
+from core.people.labels import Label
 from core.runs.run import recorded
 from core.store import labels
 from core.store.index import index

@@ -15,8 +15,9 @@ import pytest
 from core import entry, home, journal, packs
 from core.__main__ import main
 from core.journal import JournalInUse
-from core.runs import allowance, bundle, repack
-from core.runs.jobs import Jobs
+from core.people import allowance
+from core.people.running import Jobs
+from core.runs import bundle, repack
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import Index, rebuild
@@ -56,7 +57,7 @@ def test_a_packed_study_is_read_where_it_lies(file: str, capsys: pytest.CaptureF
     tables, status = told(capsys, "table", file), told(capsys, "status", file)
     jobs = Jobs(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
     run = sorted(before)[0].removesuffix(".jsonl")
-    jobs.say(run, "anna", "", plan.ClusterOf(), "x")
+    jobs.keeping.say(run, "anna", "", plan.ClusterOf(), "x")
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
         looking = Index(store, home.journals())
         looking.look()
@@ -77,9 +78,9 @@ def test_a_packed_study_is_read_where_it_lies(file: str, capsys: pytest.CaptureF
     assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
     assert len(jobs.events(run)) == before[f"{run}.jsonl"].count(b"\n") and jobs.faults(run) == []
     assert jobs.watch(run).transcript.status == "completed" and not jobs.is_recording(run)
-    assert len(jobs.said(run, "anna")) == 1
+    assert len(jobs.keeping.said(run, "anna")) == 1
     with pytest.raises(JournalInUse, match="unpack the study"):
-        jobs.delete(run)
+        jobs.keeping.delete(run)
     # A pack is a bundle: it goes to another home as it is.
     (tmp_path / "other").mkdir()
     assert len(bundle.take(made.file, (tmp_path / "other",)).runs) == len(before)
@@ -115,9 +116,9 @@ def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path, monkeypatch: pyt
     asyncio.run(making.make(study.all))
     jobs = Jobs(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
     stays, *go = [run.id for run in study.all]
-    jobs.share(stays, True)
+    jobs.keeping.share(stays, True)
     for run in (stays, go[0]):
-        jobs.say(run, "bob", "", plan.ClusterOf(), "x", "bob")
+        jobs.keeping.say(run, "bob", "", plan.ClusterOf(), "x", "bob")
     packing.pack(study, home.journals())
     before = held()
     assert allowance.forget(home.journals(), 1) == []
@@ -129,7 +130,7 @@ def test_old_runs_of_visitors_go_from_packs_too(tmp_path: Path, monkeypatch: pyt
     assert sorted(allowance.forget(home.journals(), -1)) == sorted(go)
     gone = {name for name in before if name.startswith(tuple(go))}
     assert len(gone) == len(go) + 1 and held() == {name: data for name, data in before.items() if name not in gone}
-    jobs.share(stays, False)
+    jobs.keeping.share(stays, False)
     assert allowance.forget(home.journals(), -1) == [stays]
     assert not list((home.journals() / "packs").glob("*.zip"))
 

@@ -13,7 +13,7 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.records import Simulation
-from core.runs.labels import BY, Label
+from core.people.labels import BY, Label
 from core.study import named, tables
 from core.study.plan import Study
 from core.study.plan import read as study_of
@@ -58,7 +58,7 @@ def guess(study: Study, who: str, words: str) -> None:
             expected.get(str(read_as.repaired.expected), []).append((case, trial))
     places = expected["yes"][:2] + expected["no"][:2]
     for (case, trial), word in zip(places, words.split(), strict=True):
-        jobs.say(run.id, who, case, Simulation(simulator=who, paper=word, repaired=word), trial)
+        jobs.keeping.say(run.id, who, case, Simulation(simulator=who, paper=word, repaired=word), trial)
 
 
 def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
     def judge(who: str, case: str, plausible: str) -> None:
         for run, word in zip(study.runs, plausible, strict=True):
             label = Label(verdicts={"plausibility": "plausible" if word == "+" else "implausible"})
-            jobs.say(run.id, f"{BY}{who}", case, label, "")
+            jobs.keeping.say(run.id, f"{BY}{who}", case, label, "")
 
     judge("ann", first, "----")
     judge("ann", first, "+++-")  # The later word holds.

@@ -13,7 +13,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.catalog import Catalog
-from core.runs.engine import Addition, execute
+from core.runs.engine import Addition, Going, Ports, execute
 from core.transcript import Transcript, transcript
 from tests.stub_server import Calls, StubServer
 
@@ -41,7 +41,7 @@ def run(
     """The run after its end, and all its events but the tokens."""
     events: list[Event] = list(history)
     resolve = (catalog or with_controls()).get
-    going = execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history, additions=additions)
+    going = execute(Going(LAB, spec, "r", history=history, additions=additions), Ports(resolve, events.append))
     asyncio.run(going)
     kept = [event for event in events if event.kind != "token"]
     return transcript(kept), kept

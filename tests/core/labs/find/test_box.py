@@ -14,7 +14,7 @@ from core.labs.find.box import AT_ONCE, LONGEST, Box
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec
 from core.labs.find.view import ProbeView
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.runs.run import Run
 from tests.core.labs.find import playing
 from tests.core.labs.find.playing import CONCLUSION, scripted, stub_catalog, stub_spec
@@ -182,16 +182,7 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
 
     spec = ProbeSpec(own="2*x", interpreter="fit", probes=4)
     events: list[Event] = []
-    asyncio.run(
-        execute(
-            replace(LAB, measure=measure),
-            spec,
-            "r",
-            resolve=lambda name: None,
-            publish=events.append,
-            history=[],
-        )
-    )
+    asyncio.run(execute(Going(replace(LAB, measure=measure), spec, "r"), Ports(lambda name: None, events.append)))
     assert looked == [["2", "4", "6"], ["8"], []]
 
 

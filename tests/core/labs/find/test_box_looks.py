@@ -16,7 +16,7 @@ from core.labs.find.box import Box, real, written
 from core.labs.find.lab import LAB
 from core.labs.find.records import Probe
 from core.labs.find.tasks import ProbeSpec
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.runs.run import Run
 from core.sandbox.sandbox import evaluate
 
@@ -33,7 +33,7 @@ def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[E
 
     events: list[Event] = list(history)
     lab = replace(LAB, measure=measure)
-    asyncio.run(execute(lab, spec, "r", resolve=lambda name: None, publish=events.append, history=history, mend=True))
+    asyncio.run(execute(Going(lab, spec, "r", history=history, mend=True), Ports(lambda name: None, events.append)))
     assert not [event for event in events if event.kind == "failed"], events
     return events
 

@@ -15,7 +15,7 @@ from core.events import Event, Model, Scored
 from core.labs.find.functions.entities import concepts
 from core.labs.find.reliability import LAB, ReliabilitySpec, Report, sample, softmax, verdict
 from core.models.catalog import Catalog
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.transcript import transcript
 from tests.stub_server import Fault, StubServer
 
@@ -34,7 +34,7 @@ def play(
 ) -> tuple[Report, list]:
     events: list[Event] = list(history or [])
     resolve = catalog.get if catalog else nobody
-    asyncio.run(execute(LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], mend=mend))
+    asyncio.run(execute(Going(LAB, spec, "r", history=history or [], mend=mend), Ports(resolve, events.append)))
     kept = [event for event in events if event.kind != "token"]
     return Report(transcript(kept)), kept
 

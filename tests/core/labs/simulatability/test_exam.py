@@ -19,8 +19,8 @@ from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.verdict import summary
 from core.labs.simulatability.view import AskView, view
+from core.people.running import Jobs
 from core.runs import prior
-from core.runs.jobs import Jobs
 from core.study.estimate import estimate
 from core.study.plan import parse
 from core.text.templates import load
@@ -422,7 +422,7 @@ def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> No
 def test_its_calls_are_counted_where_calls_are_limited(
     stub: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.runs.allowance import TooMuch
+    from core.people.allowance import TooMuch
 
     stub(Plausible())
     spec = AskSpec(question="Can a penguin fly?", model=STUB, counterfactuals=2, exam=True)

@@ -20,7 +20,7 @@ from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import notes
 from core.models import local
 from core.reading import fields
-from core.runs.engine import execute
+from core.runs.engine import Going, Ports, execute
 from core.telling.document import html, of_run
 from core.transcript import transcript
 from tests.core.labs.simulatability.test_measure import Played, play, stub_catalog, stub_spec
@@ -227,7 +227,7 @@ def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     with StubServer(ByFields()) as stub:
         sat = sitting.sitting_of(spec(), "stub/stub-model")
         resolve = stub_catalog(stub).get
-        asyncio.run(execute(sitting.LAB, sat, "e", resolve=resolve, publish=events.append))
+        asyncio.run(execute(Going(sitting.LAB, sat, "e"), Ports(resolve, events.append)))
     run = transcript([event for event in events if event.kind != "token"])
     repaired, paper = run.score("exam", "repaired"), run.score("exam", "paper")
     assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0

@@ -26,7 +26,7 @@ from core.labs.simulatability.view import AskView, view
 from core.models import local
 from core.models.catalog import Catalog
 from core.runs import prior
-from core.runs.engine import Addition, execute
+from core.runs.engine import Addition, Going, Ports, execute
 from core.runs.run import recorded
 from core.transcript import Transcript, transcript
 from tests.plausible import Plausible
@@ -65,11 +65,8 @@ def play(
                 )
         return found
 
-    go = execute(
-        LAB, spec, "r", resolve=resolve, publish=events.append, history=history or [], additions=additions,
-        stand_on=None if history else known, mend=mend,
-    )  # fmt: skip
-    asyncio.run(go)
+    going = Going(LAB, spec, "r", history=history or [], additions=additions, mend=mend)
+    asyncio.run(execute(going, Ports(resolve, events.append, stand_on=None if history else known)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     return Played(run, view(run.case(run.only)), kept)

@@ -14,10 +14,11 @@ from core.events import Answer, Finished, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
 from core.lab.spec import BadInput
 from core.models.replay import Replay
+from core.people.about import said_path
+from core.people.looking import NoSuchRun, status
+from core.people.running import Jobs
 from core.runs.engine import Addition
-from core.runs.jobs import Jobs, NoSuchRun, status
 from core.runs.run import failed
-from core.runs.said import said_path
 from core.runs.turns import WHOSE
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -216,17 +217,17 @@ def test_what_a_person_gives_goes_into_the_run_and_what_they_say_into_a_journal_
     run = going.start("echo", EchoSpec(words=("yes",)))
     case = "all/1-yes"
     for who in ("ann", "bob"):
-        going.say(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
+        going.keeping.say(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
     assert woken == [f"{run}~ann", f"{run}~bob"]
     assert going.wait(run, 5)
-    assert [event.data["text"] for event in going.said(run, "ann")] == ["ann says so"]
-    assert [(event.by, event.case) for event in going.said(run, "bob")] == [("bob", case)]
+    assert [event.data["text"] for event in going.keeping.said(run, "ann")] == ["ann says so"]
+    assert [(event.by, event.case) for event in going.keeping.said(run, "bob")] == [("bob", case)]
     started = journal.read(tmp_path / f"{run}~ann.jsonl").events[0]
     assert isinstance(started, Started) and started.about == run
     assert not any(getattr(event, "by", "") for event in going.events(run)), "the run's journal has one writer"
     state = transcript(going.events(run))
     for who in ("ann", "bob"):
-        for event in going.said(run, who):
+        for event in going.keeping.said(run, who):
             state.hear(event)
     assert set(state.case(case).said("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
     assert LAB.view(state.case(case)).promise.text == "I repeat what I hear."

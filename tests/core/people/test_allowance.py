@@ -15,9 +15,9 @@ import pytest
 
 from core import journal, packs, policy
 from core.events import SCHEMA, Asked, Sampling, Started
-from core.runs import allowance
-from core.runs.allowance import CallsToday, Stored, TooMuch, forget
-from core.runs.jobs import Jobs
+from core.people import allowance
+from core.people.allowance import CallsToday, Stored, TooMuch, forget
+from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 SAID = Promise(call="", text="It repeats.")
@@ -231,7 +231,7 @@ def test_it_is_kept_for_so_many_days_to_the_second(
 ) -> None:
     run, other = ran(jobs, "ann"), ran(jobs, "ann")
     for who, speaker in (("reader", "bob"), ("host", "")):
-        jobs.say(other, who, "all/1-a", SAID, "1", speaker)
+        jobs.keeping.say(other, who, "all/1-a", SAID, "1", speaker)
     # As a recording is not here, of which somebody spoke.
     (tmp_path / f"{other}.jsonl").unlink()
     written = (tmp_path / f"{run}.jsonl").stat().st_mtime_ns // 1_000_000_000
@@ -257,15 +257,15 @@ def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: Jobs, tmp_p
     # Each in turn is looked at, whatever comes before it.
     runs["last"] = f"{max(runs.values())}-last"
     shutil.copy(tmp_path / f"{runs['old']}.jsonl", tmp_path / f"{runs['last']}.jsonl")
-    jobs.share(runs["shared"], True)
-    jobs.say(runs["old"], "reader", "all/1-a", SAID, "1", "bob")
+    jobs.keeping.share(runs["shared"], True)
+    jobs.keeping.say(runs["old"], "reader", "all/1-a", SAID, "1", "bob")
     damaged = tmp_path / f"{runs['damaged']}.jsonl"
     damaged.write_bytes(damaged.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     future = tmp_path / f"{runs['of the future']}.jsonl"
     future.write_bytes(of_the_future(future.stem))
     for name, run in runs.items():
         aged(tmp_path, run, 29 if name == "young" else 31)
-    jobs.say(runs["spoken of lately"], "reader", "all/1-a", SAID, "1", "bob")
+    jobs.keeping.say(runs["spoken of lately"], "reader", "all/1-a", SAID, "1", "bob")
     assert set(forget(tmp_path, 30)) == {runs["old"], runs["last"]}
     left = {path.stem for path in tmp_path.glob("*.jsonl")}
     assert not any(name.startswith(runs["old"]) for name in left)

@@ -17,8 +17,8 @@ from core import journal, packs, policy
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
+from core.people.about import is_shared
 from core.runs import repack
-from core.runs.said import is_shared
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,10 @@ import pytest
 from core import policy
 from core.models.catalog import Catalog
 from core.models.replay import Replay
-from core.runs.allowance import CallsToday, Stored, forget
-from core.runs.jobs import Jobs, NoSuchRun
-from core.runs.people import NotYours, Visit, Visitor
+from core.people.allowance import CallsToday, Stored, forget
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import NotYours, Visit, Visitor
 from core.store import figures, queries
 from core.store.keeper import Keeper
 from core.store.store import Store
@@ -49,11 +50,12 @@ def _where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 def test_everybody_looks_and_nobody_owns(recorded: tuple[Jobs, str], visitor: Visitor) -> None:
     jobs, run = recorded
     visit = Visit(jobs, visitor)
-    assert visit.is_recording(run) and visit.sees(run) and visit.shared(run) and not visit.owns(run)
-    assert visit.watch(run).transcript.status == "completed" and not visit.active(run) and visit.faults(run) == []
-    assert visit.file(run).st_size == len(visit.journal(run))
+    seen = visit.run(run)
+    assert seen.is_recording() and visit.sees(run) and seen.shared() and not visit.owns(run)
+    assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
+    assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.resume(run), lambda: visit.cancel(run), lambda: visit.share(run, True)
+        lambda: visit.own(run).resume(), lambda: visit.own(run).cancel(), lambda: visit.own(run).share(True)
     ]  # fmt: skip
     for deed in deeds:
         with pytest.raises(NotYours):
@@ -64,14 +66,15 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
     jobs, run = recorded
     path = tmp_path / "recordings" / f"{run}.jsonl"
     held, there = path.read_bytes(), sorted(path.parent.rglob("*"))
-    for deed in (lambda: jobs.resume(run), lambda: jobs.share(run, False)):
+    for deed in (lambda: jobs.resume(run), lambda: jobs.keeping.share(run, False)):
         with pytest.raises(NoSuchRun, match="is a recording"):
             deed()
     visit = Visit(jobs, ANN)
-    visit.say(run, "ann", "all/1-a", SAID, "1")
-    assert [event.kind for event in visit.said(run, "ann")] == ["recorded"] and jobs.speaker(run, "ann") == "ann"
-    again = visit.reread(run, Replay)
-    assert visit.wait(again, 120) and visit.owns(again) and not visit.is_recording(again)
+    visit.run(run).say("ann", "all/1-a", SAID, "1")
+    assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
+    assert jobs.keeping.speaker(run, "ann") == "ann"
+    again = visit.run(run).reread(Replay)
+    assert visit.run(again).wait(120) and visit.owns(again) and not visit.run(again).is_recording()
     assert path.read_bytes() == held and sorted(path.parent.rglob("*")) == there
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann", again}
 
@@ -88,8 +91,8 @@ def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
 ) -> None:
     jobs, run = recorded
     for who in ("ann", "bob"):
-        Visit(jobs, Visitor(who)).say(run, who, "all/1-a", SAID, "1")
-    jobs.say(run, "the-command-line", "all/1-a", SAID, "1")
+        Visit(jobs, Visitor(who)).run(run).say(who, "all/1-a", SAID, "1")
+    jobs.keeping.say(run, "the-command-line", "all/1-a", SAID, "1")
     for who in ("ann", "the-command-line"):
         os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
     assert forget(tmp_path / "journals", 1) == []

@@ -13,9 +13,10 @@ from core.lab.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
-from core.runs.jobs import Jobs, NoSuchRun
-from core.runs.labels import Kept, Label
-from core.runs.people import NotYours, Visit, Visitor, name_of_visitor
+from core.people.labels import Kept, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.people.visit import NotYours, Owned, Seen, Visit, Visitor, name_of_visitor
 from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -27,38 +28,42 @@ EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
 SAID = Promise(call="", text="It repeats.")
 
 LOOKS: dict[str, Callable[[Visit, str], object]] = {
-    "watch": lambda visit, run: visit.watch(run),
-    "case": lambda visit, run: visit.case(run, ""),
-    "events": lambda visit, run: visit.events(run),
-    "faults": lambda visit, run: visit.faults(run),
-    "journal": lambda visit, run: visit.journal(run),
-    "file": lambda visit, run: visit.file(run),
-    "is_recording": lambda visit, run: visit.is_recording(run),
-    "active": lambda visit, run: visit.active(run),
-    "here": lambda visit, run: visit.here(run),
-    "before": lambda visit, run: visit.before(run),
-    "prior": lambda visit, run: visit.prior(run),
-    "trouble": lambda visit, run: visit.trouble(run),
-    "said": lambda visit, run: visit.said(run, "someone"),
-    "say": lambda visit, run: visit.say(run, f"reader-of-{visit.visitor.name}", "all/1-a", SAID, "1"),
-    "wait": lambda visit, run: visit.wait(run, 1),
-    "shared": lambda visit, run: visit.shared(run),
-    "reread": lambda visit, run: visit.wait(visit.reread(run, Replay), 10),
+    "watch": lambda visit, run: visit.run(run).watch(),
+    "case": lambda visit, run: visit.run(run).case(""),
+    "events": lambda visit, run: visit.run(run).events(),
+    "faults": lambda visit, run: visit.run(run).faults(),
+    "journal": lambda visit, run: visit.run(run).journal(),
+    "file": lambda visit, run: visit.run(run).file(),
+    "is_recording": lambda visit, run: visit.run(run).is_recording(),
+    "active": lambda visit, run: visit.run(run).active(),
+    "here": lambda visit, run: visit.run(run).here(),
+    "before": lambda visit, run: visit.run(run).before(),
+    "prior": lambda visit, run: visit.run(run).prior(),
+    "trouble": lambda visit, run: visit.run(run).trouble(),
+    "said": lambda visit, run: visit.run(run).said("someone"),
+    "say": lambda visit, run: visit.run(run).say(f"reader-of-{visit.visitor.name}", "all/1-a", SAID, "1"),
+    "wait": lambda visit, run: visit.run(run).wait(1),
+    "shared": lambda visit, run: visit.run(run).shared(),
+    "reread": lambda visit, run: visit.run(visit.run(run).reread(Replay)).wait(10),
     "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
-    "fork": lambda visit, run: visit.wait(visit.fork(EDIT.model_copy(update={"run": run})), 10),
-    "label": lambda visit, run: visit.label(run, "all/1-yes", "", Label(note="odd")),
-    "labels": lambda visit, run: visit.labels(run),
-    "is_of_others": lambda visit, run: visit.is_of_others(run),
-    "kept": lambda visit, run: visit.kept(run),
+    "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
+    "label": lambda visit, run: visit.run(run).label("all/1-yes", "", Label(note="odd")),
+    "labels": lambda visit, run: visit.run(run).labels(),
+    "is_of_others": lambda visit, run: visit.run(run).is_of_others(),
+    "kept": lambda visit, run: visit.run(run).kept(),
 }
 DEEDS: dict[str, Callable[[Visit, str], object]] = {
-    "resume": lambda visit, run: (visit.resume(run), visit.wait(run, 120)),
-    "cancel": lambda visit, run: visit.cancel(run),
-    "share": lambda visit, run: visit.share(run, True),
-    "keep": lambda visit, run: visit.keep(run, Kept(title="Mine")),
-    "delete": lambda visit, run: (visit.delete(run), visit.deleted(), visit.undo(run)),
+    "resume": lambda visit, run: (visit.own(run).resume(), visit.run(run).wait(120)),
+    "cancel": lambda visit, run: visit.own(run).cancel(),
+    "share": lambda visit, run: visit.own(run).share(True),
+    "keep": lambda visit, run: visit.own(run).keep(Kept(title="Mine")),
+    "delete": lambda visit, run: (visit.own(run).delete(), visit.deleted(), visit.undo(run)),
 }
 ALONE = {
+    "run",
+    "own",
+    "id",
+    "visitor",
     "start",
     "owns",
     "sees",
@@ -91,8 +96,11 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
     return run
 
 
-def test_every_method_that_a_visit_has_is_tried_here() -> None:
-    own = {name for name in vars(Visit) if not name.startswith("_")}
+def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:
+    visit = Visit(jobs, ANN)
+    run = begun(jobs, ANN)
+    given = [vars(Visit), vars(visit), vars(Seen), vars(Owned), vars(visit.run(run)), vars(visit.own(run))]
+    own = {name for names in given for name in names if not name.startswith("_")}
     assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
 
@@ -105,18 +113,18 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, host
     assert Visit(jobs, ANN).came_to(prior) == EchoSpec() and Visit(jobs, BOB).came_to(prior) is None
     assert list(Visit(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
     assert not list(Visit(jobs, BOB).made(LAB, prior.read))
-    Visit(jobs, ANN).share(made, True)
+    Visit(jobs, ANN).own(made).share(True)
     assert [run for run, _ in Visit(jobs, BOB).like(LAB, EchoSpec())] == [made] and not Visit(jobs, BOB).lacks(prior)
     assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
 
 
 def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: Jobs) -> None:
     run, ann, bob = begun(jobs, ANN), Visit(jobs, ANN), Visit(jobs, BOB)
-    assert not ann.is_of_others(run) and bob.is_of_others(run)
-    ann.label(run, "all/1-yes", "", Label(note="odd"))
-    assert not ann.is_of_others(run)
-    bob.label(run, "all/1-yes", "", Label(note="not at all"))
-    assert ann.is_of_others(run)
+    assert not ann.run(run).is_of_others() and bob.run(run).is_of_others()
+    ann.run(run).label("all/1-yes", "", Label(note="odd"))
+    assert not ann.run(run).is_of_others()
+    bob.run(run).label("all/1-yes", "", Label(note="not at all"))
+    assert ann.run(run).is_of_others()
 
 
 @pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
@@ -131,7 +139,7 @@ def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: Jobs, hosted: None,
     written = jobs.journal(run)
     with pytest.raises(NotYours, match="has not shared it"):
         (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
-    assert jobs.journal(run) == written and len(list(jobs._folder.glob("*.jsonl"))) == 1, "nothing was written"
+    assert jobs.journal(run) == written and len(list(jobs.folder.glob("*.jsonl"))) == 1, "nothing was written"
     (LOOKS | DEEDS)[does](Visit(jobs, ANN), run)
     (LOOKS | DEEDS)[does](Visit(jobs, HOST), run)
 
@@ -139,9 +147,9 @@ def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: Jobs, hosted: None,
 @pytest.mark.parametrize("does", LOOKS)
 def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: Jobs, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).own(run).share(True)
     LOOKS[does](Visit(jobs, BOB), run)
-    Visit(jobs, ANN).share(run, False)
+    Visit(jobs, ANN).own(run).share(False)
     with pytest.raises(NotYours):
         LOOKS[does](Visit(jobs, BOB), run)
 
@@ -149,7 +157,7 @@ def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: Jobs, 
 @pytest.mark.parametrize("does", DEEDS)
 def test_what_is_shared_is_still_its_owner_s_to_change(jobs: Jobs, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).own(run).share(True)
     with pytest.raises(NotYours, match="Only whoever began this run"):
         DEEDS[does](Visit(jobs, BOB), run)
 
@@ -158,32 +166,32 @@ def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: N
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = Visit(jobs, ANN).start("echo", EchoSpec())
     with pytest.raises(NotYours):
-        Visit(jobs, BOB).cancel(run)
+        Visit(jobs, BOB).own(run).cancel()
     assert jobs.active(run)
-    Visit(jobs, ANN).cancel(run)
+    Visit(jobs, ANN).own(run).cancel()
     assert not jobs.active(run)
 
 
 def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    Visit(jobs, BOB).say(run, "reader", "all/1-a", SAID, "1")
+    Visit(jobs, ANN).own(run).share(True)
+    Visit(jobs, BOB).run(run).say("reader", "all/1-a", SAID, "1")
     with pytest.raises(NotYours, match="Somebody else speaks"):
-        Visit(jobs, ANN).say(run, "reader", "all/1-a", SAID.model_copy(update={"text": "not mine"}), "1")
-    assert [event.data["text"] for event in jobs.said(run, "reader")] == [SAID.text]
+        Visit(jobs, ANN).run(run).say("reader", "all/1-a", SAID.model_copy(update={"text": "not mine"}), "1")
+    assert [event.data["text"] for event in jobs.keeping.said(run, "reader")] == [SAID.text]
 
 
 def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: Jobs, hosted: None) -> None:
     of_nobody = jobs.start("echo", EchoSpec())
     damaged = begun(jobs, ANN)
     assert jobs.wait(of_nobody, 120)
-    path = jobs._folder / f"{damaged}.jsonl"
+    path = jobs.folder / f"{damaged}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     for run in (of_nobody, damaged):
         for visitor in (ANN, BOB):
             with pytest.raises(NotYours):
-                Visit(jobs, visitor).watch(run)
-        Visit(jobs, HOST).watch(run)
+                Visit(jobs, visitor).run(run).watch()
+        Visit(jobs, HOST).run(run).watch()
 
 
 def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,18 +230,18 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, 
     with pytest.raises(NoSuchModel) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
-    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).own(run).share(True)
     assert bob.get(f"replay/{run}")
-    Visit(jobs, ANN).share(run, False)
+    Visit(jobs, ANN).own(run).share(False)
     with pytest.raises(NoSuchModel):
         bob.get(f"replay/{run}")
 
 
 def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
     mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
-    Visit(jobs, ANN).share(shared, True)
-    Visit(jobs, ANN).share(hidden, True)
-    Visit(jobs, ANN).share(hidden, False)
+    Visit(jobs, ANN).own(shared).share(True)
+    Visit(jobs, ANN).own(hidden).share(True)
+    Visit(jobs, ANN).own(hidden).share(False)
     store = Store(tmp_path / "store.duckdb", {"echo": LAB})
     try:
         Index(store, tmp_path).look()
@@ -251,16 +259,16 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
 
 def test_a_run_that_is_read_again_is_the_reader_s(jobs: Jobs, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    again = Visit(jobs, BOB).reread(run, Replay)
+    Visit(jobs, ANN).own(run).share(True)
+    again = Visit(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
     with pytest.raises(NotYours):
-        Visit(jobs, ANN).watch(again)
+        Visit(jobs, ANN).run(again).watch()
 
 
 def test_there_is_no_such_run_for_anyone(jobs: Jobs, hosted: None) -> None:
     for visitor in (ANN, HOST):
         for name in ("nothing", "../x", "a~~shared"):
             with pytest.raises(NoSuchRun, match="There is no run"):
-                Visit(jobs, visitor).watch(name)
+                Visit(jobs, visitor).run(name).watch()
     assert not Visit(jobs, ANN).replays("nothing")

@@ -14,10 +14,12 @@ import pytest
 from core import entry, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalInUse
-from core.runs import jobs as module
-from core.runs.allowance import TooMuch
-from core.runs.jobs import Jobs, NewerRun, NoSuchRun, status
-from core.runs.said import said_path, shared_path
+from core.people import running
+from core.people.about import said_path, shared_path
+from core.people.allowance import TooMuch
+from core.people.looking import NewerRun, NoSuchRun, status
+from core.people.running import Jobs
+from core.runs import driver
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -100,7 +102,8 @@ def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: Jobs, tmp
 def test_a_new_run_never_writes_into_another_s_journal(
     going: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "new_id", lambda lab: "taken")
+    for module in (running, driver):
+        monkeypatch.setattr(module, "new_id", lambda lab: "taken")
     (tmp_path / "taken.jsonl").write_bytes(b"what another machine wrote\n")
     with pytest.raises(FileExistsError):
         going.start("echo", SLOW)
@@ -281,11 +284,13 @@ def test_who_shares_and_who_speaks_is_kept_beside_the_run(tmp_path: Path) -> Non
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", SLOW, owner="ann")
     assert jobs.wait(run, 5)
-    assert jobs.speaker(run, "reader") is None and jobs.said(run, "reader") == [] and not jobs.shared(run)
-    jobs.say(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
-    jobs.say(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
-    assert jobs.speaker(run, "reader") == "bob" and len(jobs.said(run, "reader")) == 2
-    jobs.share(run, True)
+    assert (
+        jobs.keeping.speaker(run, "reader") is None and jobs.keeping.said(run, "reader") == [] and not jobs.shared(run)
+    )
+    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
+    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
+    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.said(run, "reader")) == 2
+    jobs.keeping.share(run, True)
     assert jobs.shared(run) and not jobs.shared(f"{run}~reader")
     kept = journal.read(said_path(tmp_path / f"{run}.jsonl", "reader")).events
     assert [event.kind for event in kept] == ["started", "recorded", "recorded"]

@@ -1,0 +1,124 @@
+"""How people keep runs, and what they say of them: in journals of their own beside a run's, which has one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from core import journal
+from core.events import Event, Frozen, Recorded, Shared, Started
+from core.journal import Journal
+from core.people.about import kept_path, said_path, shared_path
+from core.people.labels import BY, Kept
+from core.people.looking import Journals, NoSuchRun, of_today
+from core.runs.run import recorded
+
+
+class Keeping:
+    """Shares, titles, hides, labels and deletes the runs of `journals`; every method may be called from any thread.
+
+    `ended(run_id)` is called after each change.
+    """
+
+    def __init__(self, journals: Journals, ended: Callable[[str], None] = lambda run_id: None) -> None:
+        self._journals = journals
+        self._ended = ended
+        self._away: dict[str, str] = {}
+        """Deleted runs, and who deleted each."""
+
+    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "") -> None:
+        """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
+        writer and no two people's words replace each other. Raises NoSuchRun.
+        """
+        said = self._said(run_id, who)
+        self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=who), owner)
+
+    def speaker(self, run_id: str, who: str) -> str | None:
+        """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""
+        said = self._said(run_id, who)
+        return self._journals.owner(said.stem) if said.exists() else None
+
+    def said(self, run_id: str, who: str) -> list[Event]:
+        """What that person said about the run. Raises NoSuchRun."""
+        said = self._said(run_id, who)
+        return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
+
+    def labels(self, run_id: str) -> dict[str, list[Recorded]]:
+        """What people say of the run's cases and trials (`core.people.labels`), by the name each says it under. Raises
+        NoSuchRun.
+        """
+        name = self._journals.path(run_id).stem
+        said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
+        return {
+            path.stem.partition("~")[2]: [event for event in events if isinstance(event, Recorded)]
+            for path, events in said.items()
+        }
+
+    def share(self, run_id: str, shared: bool) -> None:
+        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun."""
+        if self._journals.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
+        path = shared_path(self._journals.place(run_id))
+        self._add(run_id, path, Shared(run=path.stem, shared=shared))
+
+    def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
+        """Keep the run so from now on. Raises NoSuchRun."""
+        if self._journals.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: it stays as it is.")
+        path = kept_path(self._journals.place(run_id))
+        self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
+
+    def kept(self, run_id: str) -> Kept:
+        """How its owner keeps the run. Raises NoSuchRun."""
+        path = kept_path(self._journals.place(run_id))
+        said = journal.read(path).events if path.exists() else []
+        return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
+
+    def delete(self, run_id: str, who: str = "") -> None:
+        """Put the run away, with what was said about it, until this process ends; `who` may bring it back. Raises
+        NoSuchRun, and JournalInUse where it goes on.
+        """
+        path = self._journals.path(run_id)
+        if self._journals.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
+        # Nobody goes on with it meanwhile; what lies in a pack is refused.
+        with Journal(self._journals.place(run_id)):
+            for one in [path, *self._journals.folder.glob(f"{run_id}~*.jsonl")]:
+                one.rename(Path(self._bin.name) / one.name)
+            self._away[run_id] = who
+        self._ended(run_id)
+
+    def deleted(self, who: str = "") -> list[str]:
+        """The runs that `who` deleted in this process, the latest last."""
+        return [run for run, by in self._away.items() if by == who]
+
+    def undo(self, run_id: str, who: str = "") -> None:
+        """Bring back a run that `who` deleted. Raises NoSuchRun where there is none."""
+        if run_id not in self.deleted(who):
+            raise NoSuchRun(f"{run_id} can no longer be brought back.")
+        for one in Path(self._bin.name).glob(f"{run_id}*.jsonl"):
+            one.rename(self._journals.folder / one.name)
+        del self._away[run_id]
+        self._ended(run_id)
+
+    @cached_property
+    def _bin(self) -> TemporaryDirectory[str]:
+        """Where deleted runs lie, which go for good with this process."""
+        return TemporaryDirectory(prefix=".deleted-", dir=self._journals.folder, ignore_cleanup_errors=True)
+
+    def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
+        """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
+        begin = not path.exists()
+        with Journal(path) as written:
+            if begin:
+                with of_today():
+                    begun = journal.begun(self._journals.path(run_id))
+                lab = begun.lab if begun else ""
+                written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))
+            written.append(event)
+        self._ended(path.stem)
+
+    def _said(self, run_id: str, who: str) -> Path:
+        return said_path(self._journals.place(run_id), who)

@@ -1,0 +1,157 @@
+"""Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import NamedTuple
+
+from core import policy
+from core.events import Fork, Frozen
+from core.people.labels import BY, Label
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+from core.runs.fork import Plan
+from core.runs.run import Resolve
+
+
+class NotYours(NoSuchRun):
+    """The run is somebody else's; the message says what is kept for its owner."""
+
+    title = "This run is somebody else's"
+
+
+class Visitor(NamedTuple):
+    """Who looks: the name under which a person's runs are kept, and whether it is whoever hosts the app."""
+
+    name: str
+    is_host: bool = False
+
+
+def name_of_visitor(code: str) -> str:
+    """The name that stands in journals for the person who has `code`, which it does not give away."""
+    return hashlib.sha256(f"visitor {code}".encode()).hexdigest()[:16]
+
+
+class Visit:
+    """Runs as one visitor may use them: `run` gives one to look at, `own` one to change. What else there is is what
+    Jobs does for an owner, under the same names.
+
+    The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
+    what they think of it; they never stop it or go on with it.
+    """
+
+    def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
+        self._jobs = jobs
+        self.visitor = visitor
+        self.start = partial(jobs.start, owner=visitor.name)
+        self.came_to = partial(jobs.came_to, owner=visitor.name)
+        self.lacks = partial(jobs.lacks, owner=visitor.name)
+        self.made = partial(jobs.made, owner=visitor.name)
+        self.like = partial(jobs.like, owner=visitor.name)
+        self.deleted = partial(jobs.keeping.deleted, visitor.name)
+        self.undo = partial(jobs.keeping.undo, who=visitor.name)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every run is open to this visitor."""
+        return self.visitor.is_host or policy.allows("others")
+
+    @property
+    def labeller(self) -> str:
+        """The name that the visitor's labels bear."""
+        return f"{BY}{self.visitor.name}"
+
+    def owns(self, run_id: str) -> bool:
+        """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
+        if self._jobs.is_recording(run_id):
+            return False
+        return self.sees_all or self._jobs.owner(run_id) == self.visitor.name
+
+    def sees(self, run_id: str) -> bool:
+        """Whether the visitor may look at the run. Raises NoSuchRun."""
+        return self.owns(run_id) or self._jobs.shared(run_id)
+
+    def replays(self, run_id: str) -> bool:
+        """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
+        try:
+            return self.sees(run_id)
+        except NoSuchRun:
+            return False
+
+    def run(self, run_id: str) -> Seen:
+        """The run, to be looked at. Raises NoSuchRun and NotYours."""
+        if not self.sees(run_id):
+            raise NotYours("Whoever began it has not shared it. Ask them to press Link and share it, then reload.")
+        return Seen(self, self._jobs, run_id)
+
+    def own(self, run_id: str) -> Owned:
+        """The run, to be changed. Raises NoSuchRun and NotYours."""
+        self.run(run_id)
+        if not self.owns(run_id):
+            words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
+            raise NotYours(words)
+        return Owned(self._jobs, run_id, self.visitor.name)
+
+    def plan(self, fork: Fork) -> Plan:
+        """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
+        self.run(fork.run)
+        return self._jobs.plan(fork)
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None) -> str:
+        """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
+        self.run(fork.run)
+        return self._jobs.fork(fork, resolve, self.visitor.name)
+
+
+class Seen:
+    """A run that its visitor may look at: what Jobs and Keeping tell of it, under the same names."""
+
+    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+        self.id = run_id
+        self._visit, self._jobs = visit, jobs
+        self.watch = partial(jobs.watch, run_id)
+        self.case = partial(jobs.case, run_id)
+        self.events = partial(jobs.events, run_id)
+        self.faults = partial(jobs.faults, run_id)
+        self.journal = partial(jobs.journal, run_id)
+        self.file = partial(jobs.file, run_id)
+        self.is_recording = partial(jobs.is_recording, run_id)
+        self.shared = partial(jobs.shared, run_id)
+        self.active = partial(jobs.active, run_id)
+        self.here = partial(jobs.here, run_id)
+        self.before = partial(jobs.before, run_id)
+        self.prior = partial(jobs.prior, run_id)
+        self.trouble = partial(jobs.trouble, run_id)
+        self.wait = partial(jobs.wait, run_id)
+        self.reread = partial(jobs.reread, run_id, owner=visit.visitor.name)
+        self.kept = partial(jobs.keeping.kept, run_id)
+        self.said = partial(jobs.keeping.said, run_id)
+        self.labels = partial(jobs.keeping.labels, run_id)
+
+    def say(self, who: str, case: str, record: Frozen, item: str) -> None:
+        """Keep what the visitor says of it under the name `who`. Raises NotYours where that name is another's."""
+        name = self._visit.visitor.name
+        if not self._visit.sees_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
+            raise NotYours("Somebody else speaks under that name. Begin to guess from the lab's page to have your own.")
+        self._jobs.keeping.say(self.id, who, case, record, item, name)
+
+    def label(self, case: str, trial: str, label: Label) -> None:
+        """Keep what the visitor says of a case, or of a trial of it."""
+        self.say(self._visit.labeller, case, label, trial)
+
+    def is_of_others(self) -> bool:
+        """Whether somebody else began it, or labelled in it."""
+        is_theirs = self._jobs.owner(self.id) not in ("", self._visit.visitor.name)
+        return is_theirs or bool(self.labels().keys() - {self._visit.labeller})
+
+
+class Owned:
+    """A run that its visitor may change: what Jobs and Keeping do with it, under the same names."""
+
+    def __init__(self, jobs: Jobs, run_id: str, name: str) -> None:
+        self.resume = partial(jobs.resume, run_id, owner=name)
+        self.cancel = partial(jobs.cancel, run_id)
+        self.share = partial(jobs.keeping.share, run_id)
+        self.keep = partial(jobs.keeping.keep, run_id, owner=name)
+        self.delete = partial(jobs.keeping.delete, run_id, who=name)

@@ -1,0 +1,103 @@
+"""How runs are driven, whoever wants them, a button, a command or a study: what a run stands on first, then the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core import journal
+from core.events import Event, Frozen
+from core.journal import Journal
+from core.lab.lab import Lab, Prior
+from core.lab.spec import Spec
+from core.runs import prior
+from core.runs.engine import Going, Ports, execute, given, new_id
+from core.runs.fork import fork_of, narrowed
+from core.runs.run import Publish, Resolve
+from core.runs.upgrade import upgraded
+from core.transcript import Transcript, transcript
+
+Make = Callable[[Going], Awaitable[object]]
+"""Makes a run from start to finish, with its journal."""
+
+
+def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> Going:
+    """A new run, which reads the answers of the run `run_id` again, by the rules of now."""
+    fork, additions = fork_of(history), given(lab, history)
+    return Going(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Drives runs whose journals lie in `folder`, for `owner` or a `study`. `resolve` finds their models, `sees` tells
+    which runs they may stand on. Those made by `dataclasses.replace` of one driver make nothing twice.
+    """
+
+    labs: Mapping[str, Lab]
+    resolve: Resolve
+    folder: Path
+    owner: str = ""
+    study: str = ""
+    sees: prior.Sees = lambda run: True
+    making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    """By specification: what several runs stand on is made once."""
+
+    def left_off(self, run_id: str, failed_too: bool = False) -> tuple[list[Event], bool]:
+        """The run's events so far, and whether there is something to mend though it completed: lines that its journal
+        lost, or, with `failed_too`, calls that failed. To be read once nobody else can write: two who resume at once
+        must not ask twice.
+        """
+        found = journal.read(journal.at(self.folder, run_id))
+        history = upgraded(found.events, self.labs)
+        return history, bool(found.faults) or (failed_too and bool(transcript(history).lost))
+
+    async def go(
+        self,
+        going: Going,
+        written: Journal,
+        publish: Publish | None = None,
+        make: Make | None = None,
+        enough: Callable[[Transcript], bool] | None = None,
+    ) -> Transcript:
+        """Measure from start to finish, as `execute` does, into the journal `written`.
+
+        `publish` takes the events in its place, and pieces of answers too. `make` makes a run that this one stands on,
+        where it has to be made first. A fork, and a new reading, stand on what the other run stood on.
+        """
+        fork = going.forked_from or fork_of(going.history)
+        lab = narrowed(going.lab, fork) if fork else going.lab
+        due = {} if fork or going.reread_from else prior.due(lab, going.spec, going.history)
+        ports = Ports(
+            self.resolve,
+            publish or written.append,
+            settle=written.settled,
+            live=publish is not None,
+            stand_on=lambda: self._all_of(due, make or self.make),
+            enough=enough,
+        )
+        return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)
+
+    async def make(self, going: Going) -> Transcript:
+        """A new run, with a journal of its own."""
+        with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
+            return await self.go(going, written)
+
+    async def _all_of(self, due: Mapping[str, Prior | Frozen], make: Make) -> dict[str, Frozen]:
+        """The records by their items, one after another; what came to nothing is left out."""
+        found = {item: await self._record_of(first, make) for item, first in due.items()}
+        return {item: record for item, record in found.items() if record is not None}
+
+    async def _record_of(self, first: Prior | Frozen, make: Make) -> Frozen | None:
+        """What stands before. Where it is wanted and was never made, it is made now, once for all."""
+        if not isinstance(first, Prior):
+            return first
+        async with self.making[first.spec.model_dump_json()]:
+            known = await asyncio.to_thread(prior.record_of, first, self.folder, self.sees)
+            if known is not None or not first.wanted:
+                return known
+            going = Going(first.lab, first.spec, new_id(first.lab.name))
+            await make(going)
+            return first.read(transcript(journal.read(self.folder / f"{going.id}.jsonl").events))
