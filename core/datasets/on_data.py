@@ -37,7 +37,7 @@ class OnData(Spec):
     )
     split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
     limit: int | None = Field(
-        default=None, ge=1, le=MOST_CASES, title="How many", description="how many items of those that there are"
+        default=None, ge=1, le=MOST_CASES, title="Items", description="how many items of those that there are"
     )
     columns: Columns = Field(default_factory=dict)
 

@@ -78,7 +78,7 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
 def items_of(lab: Lab) -> dict[str, Any]:
     """The task of a lab that has no form of its own, and the data set. Raises ValueError as `from_dataset` does."""
     task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
-    return {"task": task, **from_dataset(task, "How many")}
+    return {"task": task, **from_dataset(task, "Items")}
 
 
 def _add(key: str) -> None:

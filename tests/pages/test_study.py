@@ -58,7 +58,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     app.multiselect(key="study-ask-model").set_value(["control/steadfast", "control/fickle"])
     app.text_input(key="study-ask-counterfactuals").set_value("2")
     app.text_input(key="study-ask-limit").set_value("4, x").run()
-    assert "Questions: x is not a whole number" in words(app) and not any(b.key == "study-plan" for b in app.button)
+    assert "Items: x is not a whole number" in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-ask-limit").set_value("0").run()
     assert "Questions: 0 cannot be. It may be from 1 to 1000." in words(app)
     app.text_input(key="study-ask-limit").set_value("16").run()
