@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent
+from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.labels import all_named, committed, only, stated
 from core.reading.refusal import declines
 from core.reading.said import (
@@ -80,7 +80,9 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
         return None
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
-    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
+    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
+        rf"(?:^|[\s,;(])(?:[b-z]\)|{following}\. )", rest, re.IGNORECASE
+    ):
         return None  # the options once more, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
@@ -103,7 +105,7 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
     if conclusions:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
-        return UNKNOWN
+        return None if _between_two(parts, options) else UNKNOWN
     said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
     letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
     if len(letters) == 1 and max(letters) < len(options):
@@ -116,6 +118,7 @@ _CLOSE = 20
 
 _CONCLUDES = re.compile(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
+    r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
     r"|remains?|must be|ended up)\b",
     re.IGNORECASE,
@@ -131,6 +134,17 @@ _LETTER_SAID = re.compile(
     r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b",
     re.IGNORECASE,
 )
+
+
+_NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
+
+
+def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
+    names = "|".join(re.escape(_bare(option)) for option in options if _bare(option))
+    two = rf"(?<!\w)(?:{names}|[a-z](?=\W))\)? or (?:(?:in|at|the|a|an) ){{0,2}}\(?(?:{names}|[a-z](?=\W|\Z))(?!\w)"
+    found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
+    return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
 
 
 def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:

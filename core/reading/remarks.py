@@ -286,11 +286,11 @@ _ADVISES = re.compile(
 )
 
 
+_A_WORD = r"[\"“'‘](?:[^\n\"“”‘’']|(?<=\w)['’](?=\w)){1,60}[\"”'’](?!\w)"
 _ADVISES_WORDS = re.compile(
-    rf"the words? to \w+ (?:is|are)\b[^\n]{{1,200}}|(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) "
-    rf"|i(?:['’]d| would) )?(?:just "
-    rf"|simply )?{_EDITING} [^\n\"“'‘]{{0,60}}"
-    r"[\"“'‘][^\n\"]{1,60}[\"”'’] (?:to|with|by|for|into) [\"“'‘][^\n]{1,60}[\"”'’]\W{0,3}",
+    r"the words? to \w+ (?:is|are)\b[^\n]{1,200}"
+    rf"|(?:(?:to|you|i(?:['’]d)?|one|we|by|just|simply|try)\b[^\n\"“'‘]{{0,80}} )?{_EDITING} [^\n\"“'‘]{{0,60}}"
+    rf"(?:{_A_WORD} (?:to|with|by|for|into) {_A_WORD}[^\n\"“”'‘’.]{{0,60}}){{1,20}}\.?",
     re.IGNORECASE,
 )
 

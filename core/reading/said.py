@@ -100,6 +100,14 @@ _LONGEST_OPTION = 80
 """Characters of a line that is ticked among others."""
 
 
+_IF_FORCED = re.compile(
+    r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
+    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?",
+    re.IGNORECASE,
+)
+"""No condition: who says so chooses."""
+
+
 def reply(text: str) -> str:
     """The model's own words without their wrapping, plain; of what is longer than BEGINNING and END together, these.
 
@@ -114,7 +122,7 @@ def reply(text: str) -> str:
         value = field(parsed)
         if value is not None:
             return f"Answer: {without_markup(concluded(value))}"
-    return without_markup(_lined(concluded(own)))
+    return _IF_FORCED.sub("", without_markup(_lined(concluded(own))))
 
 
 def _lined(text: str) -> str:

@@ -37,7 +37,7 @@ _NONE = re.compile(
 )
 _REMARK = re.compile(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
-    r"|these\b|those\b|they\b|without\b|let me know\b"
+    r"|these\b|those\b|they\b|without (?:the|these|those|them|it|this)\b|let me know\b"
     r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
     re.IGNORECASE,
 )
@@ -293,7 +293,11 @@ def _one_a_line(lines: list[str]) -> list[str]:
             return [pair[0], pair[2]]
         if len(stopped) > 1 and all(len(part.split()) <= 2 for part in stopped):
             return stopped
-    return below if all(len(line.split()) <= 4 for line in below) else []
+    lengths = [len(line.split()) for line in below]
+    few = sum(lengths) <= _WORDS_A_PART * len(below) > 1 and not any(
+        line.rstrip().endswith((".", "!")) for line in below
+    )
+    return below if few or max(lengths, default=0) <= 4 else []
 
 
 def _split(text: str) -> list[str]:
