@@ -50,8 +50,7 @@ _BEHIND_NAME = (
 def choice(text: str, choices: Sequence[str]) -> str | None:
     """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
     options = [*choices, UNKNOWN]
-    bare = {name: option for option in reversed(options) if (name := _bare(option))}
-    names = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
+    bare, names = _names(options)
     named = re.compile(rf"{_BEFORE_NAME}(?P<v>{names})(?!\w){_BEHIND_NAME.replace('@', names)}")
 
     def first(text: str) -> Begins | None:
@@ -65,6 +64,12 @@ def choice(text: str, choices: Sequence[str]) -> str | None:
 def _bare(text: str) -> str:
     between = re.search(r"\w(?:.*\w)?", text.casefold(), re.DOTALL)
     return between[0] if between else ""
+
+
+def _names(options: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Options by their bare names, and a pattern of these: longest first, and where there are none, of nothing."""
+    bare = {name: option for option in reversed(options) if (name := _bare(option))}
+    return bare, "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True)) or r"(?!)"
 
 
 def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]) -> Begins | None:
@@ -141,7 +146,7 @@ _NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
 
 def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
     """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
-    names = "|".join(re.escape(_bare(option)) for option in options if _bare(option))
+    _, names = _names(options)
     two = rf"(?<!\w)(?:{names}|[a-z](?=\W))\)? or (?:(?:in|at|the|a|an) ){{0,2}}\(?(?:{names}|[a-z](?=\W|\Z))(?!\w)"
     found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
     return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
@@ -149,11 +154,8 @@ def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
 
 def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
     """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
-    bare = {_bare(option): option for option in reversed(choices) if _bare(option)}
-    if not bare:
-        return [[] for _ in sentences]
-    longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
-    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({longest_first})(?!\w)")
+    bare, names = _names(choices)
+    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({names})(?!\w)")
     return [
         [bare[match[2]] for match in mentioned.finditer(sentence.casefold()) if not match[1]] for sentence in sentences
     ]

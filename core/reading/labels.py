@@ -13,6 +13,7 @@ from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
 from core.reading.said import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
+from core.reading.yes_no import first as yes_or_no
 
 
 def committed(words: str, first: First) -> list[Said]:
@@ -255,12 +256,11 @@ def _verdict_claimed(text: str) -> str | None:
 
 _CANNOT = re.compile(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b", re.IGNORECASE)
 _CAN = re.compile(r"\b(?:possible|able|can)\b", re.IGNORECASE)
-_first_ability = begins_with(YES_NO | TRUE_FALSE, ALONE)
 
 
 def ability(text: str) -> str | None:
     """ "yes" or "no": whether a question can be answered."""
-    return _label(plain(text), _first_ability, ("yes", "no"), _able)
+    return _label(plain(text), yes_or_no, ("yes", "no"), _able)
 
 
 def _able(text: str) -> str | None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.reading.refusal import begins_as_refusal
-from core.reading.remarks import asks_back, introduction_end, is_suggestions, without_remarks
+from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 from core.text.reply import answered, fenced, json_in, spoken
 
 _FIELDS = (
@@ -67,10 +67,6 @@ _IN_LINE = re.compile(
 _BEFORE_QUOTE = re.compile(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
     rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)",
-    re.IGNORECASE,
-)
-_COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
     re.IGNORECASE,
 )
 
@@ -204,7 +200,7 @@ def _after_label(text: str) -> str:
     text = text[:end] if text[:end].strip() else text
     text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
     text = _FOREIGN_LABEL.sub("", text)
-    for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
+    for opening in (_BEFORE_QUOTE, COURTESY, _IN_LINE):
         match = opening.match(text)
         if match:
             text = text[match.end() :]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.reading.refusal import names_nothing
-from core.reading.remarks import asks_back
+from core.reading.remarks import COURTESY, asks_back
 from core.text.reply import answered, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
@@ -50,7 +50,6 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 """Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
-_COURTESY = re.compile(r"\A(?:sure|certainly|of course|okay|ok)(?: thing)?[!.]+[ \t]+", re.IGNORECASE)
 _REMARK_BEHIND = re.compile(
     r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
 )
@@ -123,7 +122,7 @@ def _lines(text: str) -> list[str]:
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
         if not line.strip():
             continue
-        line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
+        line = _REMARK_BEHIND.sub("", COURTESY.sub("", line))
         line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = _CATEGORY_DASH.sub(r"\1: ", line)
         if re.match(r"[ \t]*[•·]", line):

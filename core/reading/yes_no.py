@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from core.reading.cannot_tell import UNKNOWN, not_guessed
+from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
 from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
 
@@ -18,11 +18,6 @@ first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = re.compile(
     r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
     r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
-    re.IGNORECASE,
-)
-_UNABLE = re.compile(
-    r"\b(?:i|we)(?: am|'m)? (?:cannot|can't|can not|unable to|not able to|won't|will not|do not|don't) "
-    r"(?:\w{1,12} ){0,2}(?:answer|help|assist|determine|say|provide|respond|comply|tell|know|discuss|have)\b",
     re.IGNORECASE,
 )
 
@@ -43,7 +38,14 @@ def lead(text: str) -> tuple[str, str] | None:
 _AGREES = begins_with(
     dict.fromkeys(("correct", "right", "that's right", "that is right", "absolutely", "definitely", "certainly"), "yes")
     | dict.fromkeys(("indeed", "exactly", "affirmative", "that's correct", "that is correct", "of course"), "yes")
-    | dict.fromkeys(("not", "of course not", "not at all", "by no means", "on the contrary"), "no")
+    | dict.fromkeys(
+        (
+            *(f"{word} not" for word in ("absolutely", "certainly", "definitely", "of course")),
+            "not at all",
+            "by no means",
+        ),
+        "no",
+    )
     | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "that's not right"), "no"),
     after=r"(?=\s{0,2}(?:[.!,;:\n–—]|- |\Z))",
 )
@@ -62,7 +64,7 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     """
     words = plain(text)
     begins = lead(words)
-    leads = [Said(begins[0], 0, FIRM)] if begins and not _UNABLE.search(begins[1]) else []
+    leads = [Said(begins[0], 0, FIRM)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
     statements = [*leads, *said(words, first), *also]
     return settle(statements) if statements else _agreed(words)
 
