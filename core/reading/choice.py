@@ -31,8 +31,7 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 
 _LETTER = re.compile(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
-    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])"
-    r"\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
     re.IGNORECASE,
 )
 

@@ -17,19 +17,16 @@ _TALK = re.compile(
     rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is"
     rf"|you (?:go|are))"
     r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage"
-    r"|review|story|premise|output"
-    r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
+    r"|review|story|premise|output|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
     re.IGNORECASE,
 )
 _SURELY_TALK = re.compile(
-    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this"
-    rf"|that)))\b",
+    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this|that)))\b",
     re.IGNORECASE,
 )
 _TELLS = re.compile(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
-    r"|what|thing|deal|catch"
-    r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
+    r"|what|thing|deal|catch|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
     re.IGNORECASE,
 )
 """A body that begins so."""
@@ -37,8 +34,7 @@ _TITLE = re.compile(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:", re.I
 """A line of up to three words above the paragraph, "As requested:"."""
 _AGREES = re.compile(
     r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
-    r"|i'll|i’ll|i will|happy to|glad to|let me)"
-    r"[^\n:]{0,80}[.!]",
+    r"|i'll|i’ll|i will|happy to|glad to|let me)[^\n:]{0,80}[.!]",
     re.IGNORECASE,
 )
 _ABOUT_WORDS = re.compile(
@@ -59,8 +55,7 @@ COURTESY = re.compile(
 _OPENS = re.compile(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
     r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)"
-    r"|we (?:can|could)|my apologies"
-    r"|apologies|sorry for|you (?:can|could))",
+    r"|we (?:can|could)|my apologies|apologies|sorry for|you (?:can|could))",
     re.IGNORECASE,
 )
 _PRESENTS = re.compile(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b", re.IGNORECASE)
@@ -85,21 +80,14 @@ def introduction_end(text: str) -> int:
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
         opening = bare[: 3 * _LONGEST_LINE]
-        talks = _SURELY_TALK.search(opening) or (
-            _TALK.search(opening) and _OPENS.match(bare) and not _TELLS.search(opening)
-        )
+        opens = _OPENS.match(bare) and _TALK.search(opening) and not _TELLS.search(opening)
+        talks = opens or _SURELY_TALK.search(opening)
         above = text[ends : ends + 1] == "\n" and not _LIST_LINE.match(text, ends + 1)
         title = above and _TITLE.fullmatch(bare)
         agrees = _AGREES.fullmatch(bare) and text[ends:].strip()
         if (announces and (talks or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
-        elif (
-            _OPENS.match(bare)
-            and not _TELLS.search(opening)
-            and _TALK.search(opening)
-            and stop >= 0
-            and text[ends:].strip()
-        ):
+        elif opens and stop >= 0 and text[ends:].strip():
             if _PRESENTS.match(bare):
                 end = ends
         else:
@@ -136,8 +124,7 @@ _PERHAPS_REMARK = re.compile(
 
 _SURELY_ABOUT_WORDS = re.compile(
     r"\b(?:sentiment|paragraph|adjectives?|adverbs?|redact\w*|mask\w*|wording|entail\w*|statement|the answer"
-    r"|one word)\b"
-    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
+    r"|one word)\b|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
@@ -242,8 +229,7 @@ _ASKS = re.compile(
 _NOTHING_TO_DO = re.compile(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
-    r"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?"
-    rf"{_EDITING}"
+    rf"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?{_EDITING}"
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )

@@ -283,12 +283,9 @@ def said(
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Said(begins.value, len(text), FIRM)
-    for match in islice(_IN_BRACKETS.finditer(text), _MOST):
+    for match in (match for form in (_IN_BRACKETS, _ABOVE_REASONS) for match in islice(form.finditer(text), _MOST)):
         if begins := alone(match[1], first):
             yield Said(begins.value, match.start(1), FIRM)
-    for match in islice(_ABOVE_REASONS.finditer(text), _MOST):
-        if begins := alone(match[1], first):
-            yield Said(begins.value, match.start(), FIRM)
     for marker in (LABEL, *markers):
         for match in islice(marker.finditer(text), _MOST):
             begins = first(text[match.end() : match.end() + _WINDOW])
@@ -321,8 +318,7 @@ def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = Non
     names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
     pattern = re.compile(
         rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"
-        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}"
-        rf"{after}",
+        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}{after}",
         re.IGNORECASE,
     )
     few = "|".join(re.escape(name) for name in alone or {})

@@ -25,8 +25,7 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
 _CATEGORIES = (
     r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
-    r"|neutral|keywords?"
-    r"|names?|objects|places|locations|list|answer)"
+    r"|neutral|keywords?|names?|objects|places|locations|list|answer)"
 )
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
@@ -44,8 +43,7 @@ _REMARK = re.compile(
 _MARK = re.compile(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
     r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
-    r"|\#\d{1,2}[:.)]?[ \t]+"
-    r"|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
     re.IGNORECASE,
 )
@@ -62,8 +60,7 @@ _BREAK = re.compile(
 )
 _HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
 _BRACKETED = re.compile(
-    r"(^[^\n:\[\](){}]{0,60}: ?"
-    r"|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
+    r"(^[^\n:\[\](){}]{0,60}: ?|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
     re.MULTILINE,
 )
 _NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
@@ -182,17 +179,13 @@ def _entries(content: str) -> list[str]:
     category = _CATEGORY.match(content)
     if category:
         content = content[category.end() :]
-    quoted = [_first_group(match) for match in _QUOTED.finditer(_before_note(content))]
+    quoted = _marked(_QUOTED, _NOTE.sub("", content))
     if quoted and re.match(r"\W*[\"“«`'‘]", content):
         return quoted
     bold = _BOLD.match(content)
     if bold:
-        return _split(_first_group(bold).rstrip(": "))
-    return _split(_before_note(content))
-
-
-def _before_note(content: str) -> str:
-    return _NOTE.sub("", content)
+        return _split(bold[bold.lastindex or 0].rstrip(": "))
+    return _split(_NOTE.sub("", content))
 
 
 _WORDS_COLUMN = re.compile(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b", re.I)
@@ -220,12 +213,10 @@ _COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
 
 def _running(text: str) -> list[str]:
     """Between commas where some of it is quoted; quoted; bold; between commas after the colon of an introduction."""
-    words = _partly_quoted(text)
-    if words:
+    if words := _partly_quoted(text):
         return words
     for marks in (_QUOTED, _BOLD):
-        words = [_first_group(match) for match in marks.finditer(_without_introduction(text, marks))]
-        if words:
+        if words := _marked(marks, _without_introduction(text, marks)):
             return words
     words = []
     for line in text.splitlines():
@@ -264,14 +255,12 @@ def _partly_quoted(text: str) -> list[str]:
     for line in text.splitlines():
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
-        quoted = [_first_group(match) for match in _QUOTED.finditer(said)]
-        if not quoted:
-            continue
+        quoted = _marked(_QUOTED, said)
         parts = [part.strip(" .,") for part in _BETWEEN.split(_QUOTED.sub("\0", said))]
         parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
-        if plain and short and parts.count("\0") == len(quoted):
+        if plain and quoted and short and parts.count("\0") == len(quoted):
             inserted = iter(quoted)
             return [next(inserted) if part == "\0" else part for part in parts]
     return []
@@ -308,8 +297,8 @@ def _split(text: str) -> list[str]:
     return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
 
-def _first_group(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None)
+def _marked(marks: re.Pattern[str], text: str) -> list[str]:
+    return [match[match.lastindex or 0] for match in marks.finditer(text)]
 
 
 _EMOTICON = re.compile(r"[:;=8xX][-'^o]?[()\[\]DPpOo/\\|3*<>]+|[(\[]+[-'^o]?[:;=]|<3+|\^_?\^|\.\.\.|…")

@@ -36,17 +36,12 @@ def lead(text: str) -> tuple[str, str] | None:
 
 
 _AGREES = begins_with(
-    dict.fromkeys(("correct", "right", "that's right", "that is right", "absolutely", "definitely", "certainly"), "yes")
-    | dict.fromkeys(("indeed", "exactly", "affirmative", "that's correct", "that is correct", "of course"), "yes")
-    | dict.fromkeys(
-        (
-            *(f"{word} not" for word in ("absolutely", "certainly", "definitely", "of course")),
-            "not at all",
-            "by no means",
-        ),
-        "no",
+    dict.fromkeys(
+        ("correct", "right", "absolutely", "definitely", "certainly", "of course", "indeed", "exactly"), "yes"
     )
-    | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "that's not right"), "no"),
+    | dict.fromkeys(("that's right", "that's correct", "that is right", "that is correct", "exactly"), "yes")
+    | dict.fromkeys(("absolutely not", "certainly not", "definitely not", "of course not", "not at all"), "no")
+    | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "by no means"), "no"),
     after=r"(?=\s{0,2}(?:[.!,;:\n–—]|- |\Z))",
 )
 """What agrees or denies without a yes or a no: "Absolutely not!"."""

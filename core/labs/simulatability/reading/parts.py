@@ -101,8 +101,7 @@ _ASKS = re.compile(
 
 _LEADS_UP = re.compile(
     r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
-    r"|write|use)\b|"
-    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?"
+    r"|write|use)\b|(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?"
     r"|\A[^?\n]{0,60}?\b(?:let me|let's|let us) (?!(?:say|suppose|assume|imagine|pretend|consider|take)\b)"
     r"[^:.?\n]{1,60}[:.] ",
     re.IGNORECASE,
