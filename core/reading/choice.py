@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent
+from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.labels import all_named, committed, only, stated
 from core.reading.refusal import declines
 from core.reading.said import (
@@ -31,8 +31,7 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 
 _LETTER = re.compile(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
-    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])"
-    r"\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
     re.IGNORECASE,
 )
 
@@ -50,8 +49,7 @@ _BEHIND_NAME = (
 def choice(text: str, choices: Sequence[str]) -> str | None:
     """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
     options = [*choices, UNKNOWN]
-    bare = {name: option for option in reversed(options) if (name := _bare(option))}
-    names = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
+    bare, names = _names(options)
     named = re.compile(rf"{_BEFORE_NAME}(?P<v>{names})(?!\w){_BEHIND_NAME.replace('@', names)}")
 
     def first(text: str) -> Begins | None:
@@ -67,6 +65,12 @@ def _bare(text: str) -> str:
     return between[0] if between else ""
 
 
+def _names(options: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Options by their bare names, and a pattern of these: longest first, and where there are none, of nothing."""
+    bare = {name: option for option in reversed(options) if (name := _bare(option))}
+    return bare, "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True)) or r"(?!)"
+
+
 def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]) -> Begins | None:
     text = text[:_READ].lstrip()
     line, _, below = text.partition("\n")
@@ -80,7 +84,9 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
         return None
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
-    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(r"(?:^|[\s,;(])[b-z]\)", rest):
+    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
+        rf"(?:^|[\s,;(])(?:[b-z]\)|{following}\. )", rest, re.IGNORECASE
+    ):
         return None  # the options once more, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
@@ -103,7 +109,7 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
     if conclusions:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
-        return UNKNOWN
+        return None if _between_two(parts, options) else UNKNOWN
     said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
     letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
     if len(letters) == 1 and max(letters) < len(options):
@@ -116,6 +122,7 @@ _CLOSE = 20
 
 _CONCLUDES = re.compile(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
+    r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
     r"|remains?|must be|ended up)\b",
     re.IGNORECASE,
@@ -133,13 +140,21 @@ _LETTER_SAID = re.compile(
 )
 
 
+_NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
+
+
+def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
+    _, names = _names(options)
+    two = rf"(?<!\w)(?:{names}|[a-z](?=\W))\)? or (?:(?:in|at|the|a|an) ){{0,2}}\(?(?:{names}|[a-z](?=\W|\Z))(?!\w)"
+    found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
+    return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
+
+
 def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
     """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
-    bare = {_bare(option): option for option in reversed(choices) if _bare(option)}
-    if not bare:
-        return [[] for _ in sentences]
-    longest_first = "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True))
-    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({longest_first})(?!\w)")
+    bare, names = _names(choices)
+    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({names})(?!\w)")
     return [
         [bare[match[2]] for match in mentioned.finditer(sentence.casefold()) if not match[1]] for sentence in sentences
     ]

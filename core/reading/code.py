@@ -27,7 +27,8 @@ _TAG = re.compile(
 )
 _BRACKET_TAG = re.compile(
     r"(?:^(?:[ \t#>+•*-]|\d[.)]){1,20})?(?:[*_#]{1,9}\s{0,9})?[\[(]\s{0,9}(DESCRIPTION|DOMAIN"
-    r"|CODE)\s{0,9}:?[\])][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*",
+    r"|CODE)\s{0,9}:?[\])][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*"
+    r"|[*_]{0,3}[\[(](?:/|end (?:of )?)(?:DESCRIPTION|DOMAIN|CODE)[\])][*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
 _XML_TAG = re.compile(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>", re.IGNORECASE)

@@ -13,6 +13,7 @@ from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
 from core.reading.said import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
+from core.reading.yes_no import first as yes_or_no
 
 
 def committed(words: str, first: First) -> list[Said]:
@@ -87,16 +88,14 @@ _TONE_CLAIM = re.compile(
 )
 _TONE_WORD = re.compile(
     rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
-    rf"|nothing)\W+(?:a\W+)?"
-    rf"|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
+    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
     re.IGNORECASE,
 )
 _BOTH = re.compile(
     r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
 )
 _CONCEDED = re.compile(
-    r"\A\W{0,3}(?:although|though|while|whereas|even though"
-    r"|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})",
+    r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})",
     re.IGNORECASE,
 )
 _LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
@@ -155,8 +154,7 @@ _word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
 _NUMBER = re.compile(
     r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
-    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?"
-    r"(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
+    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
@@ -210,8 +208,7 @@ _FALSE = re.compile(
 )
 _NEITHER = re.compile(
     r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not"
-    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}"
-    r"\b(?:or|nor) (?:contradict|refute|den)",
+    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(
@@ -255,12 +252,11 @@ def _verdict_claimed(text: str) -> str | None:
 
 _CANNOT = re.compile(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b", re.IGNORECASE)
 _CAN = re.compile(r"\b(?:possible|able|can)\b", re.IGNORECASE)
-_first_ability = begins_with(YES_NO | TRUE_FALSE, ALONE)
 
 
 def ability(text: str) -> str | None:
     """ "yes" or "no": whether a question can be answered."""
-    return _label(plain(text), _first_ability, ("yes", "no"), _able)
+    return _label(plain(text), yes_or_no, ("yes", "no"), _able)
 
 
 def _able(text: str) -> str | None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.reading.refusal import begins_as_refusal
-from core.reading.remarks import asks_back, introduction_end, is_suggestions, without_remarks
+from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 from core.text.reply import answered, fenced, json_in, spoken
 
 _FIELDS = (
@@ -49,13 +49,11 @@ _LABEL = re.compile(
     rf"|^(?:{_KIND}[ \t]+){{1,4}}{_THING}[ \t]*\n[-=]{{3,40}}[ \t]*$|\A{_MARKUP}(?:result|response|a"
     rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a(?![^\n]{{0,400}} B:)|assistant):[ \t]"
     r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
-    rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$"
-    r"|^[^\S\n]*or:?\s*$",
+    rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$|^[^\S\n]*or:?\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ORIGINAL = re.compile(
-    rf"^{_MARKED}(?:(?:\d[.)]"
-    rf"|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
+    rf"^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
     re.IGNORECASE | re.MULTILINE,
 )
 _IN_LINE = re.compile(
@@ -67,10 +65,6 @@ _IN_LINE = re.compile(
 _BEFORE_QUOTE = re.compile(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
     rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)",
-    re.IGNORECASE,
-)
-_COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
     re.IGNORECASE,
 )
 
@@ -101,7 +95,7 @@ def paragraph(text: str) -> str | None:
     if isinstance(parsed, str) and text.startswith(("[", "`")):
         return _clean(parsed)
     if isinstance(parsed, dict):
-        value = _longest_text(parsed) if text.startswith(("{", "[", "`")) else _named_text(parsed)
+        value = _of_field(parsed, whole=text.startswith(("{", "[", "`")))
         if value is not None:
             return _clean(value)
     tagged = _last_tagged(text)
@@ -135,22 +129,12 @@ def _last_tagged(text: str) -> str | None:
     return last
 
 
-def _named_text(parsed: dict[str, Any]) -> str | None:
-    for name in _FIELDS:
-        for key, value in parsed.items():
-            if isinstance(value, str) and str(key).lower().replace(" ", "_") == name:
-                return value
-    for key, value in parsed.items():
-        if isinstance(value, str) and _FIELD.search(str(key)) and not _OTHER_FIELD.search(str(key)):
-            return value
-    return None
-
-
-def _longest_text(parsed: dict[str, Any]) -> str:
-    named = _named_text(parsed)
-    if named is not None:
-        return named
-    return max((value for value in parsed.values() if isinstance(value, str)), key=len, default="")
+def _of_field(parsed: dict[str, Any], whole: bool) -> str | None:
+    """The text in a field named so; where the JSON is the `whole` reply, else its longest text."""
+    texts = {str(key).lower().replace(" ", "_"): value for key, value in parsed.items() if isinstance(value, str)}
+    named = [texts[name] for name in _FIELDS if name in texts]
+    named += [text for key, text in texts.items() if _FIELD.search(key) and not _OTHER_FIELD.search(key)]
+    return named[0] if named else max(texts.values(), key=len, default="") if whole else None
 
 
 _EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
@@ -204,7 +188,7 @@ def _after_label(text: str) -> str:
     text = text[:end] if text[:end].strip() else text
     text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
     text = _FOREIGN_LABEL.sub("", text)
-    for opening in (_BEFORE_QUOTE, _COURTESY, _IN_LINE):
+    for opening in (_BEFORE_QUOTE, COURTESY, _IN_LINE):
         match = opening.match(text)
         if match:
             text = text[match.end() :]

@@ -15,6 +15,8 @@ _GROUNDS = (
     r"|\bsafety\b|comfortable\b|offensive\b|\bagainst my\b|my (?:programming|principles)\b|\bsensitive (?:topic"
     r"|content|nature)|terms of (?:use|service)|copyright|explicit content)"
 )
+_SORRY = r"(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e)"
+_CANNOT = r"(?:can['’]?t|can ?not|unable|won['’]?t|not able|do(?:n['’]t| not))"
 _DECLINES = re.compile(
     rf"\b(?:i|we)(?: (?:really|simply|just|am afraid i|'m afraid i))? ?{_UNABLE}\b[^.\n]{{0,160}}{_GROUNDS}"
     rf"|{_GROUNDS}[^.\n]{{0,120}}\b(?:i|we) ?{_UNABLE}\b|\b(?:i|we) ?{_UNABLE} (?:(?:really|directly"
@@ -27,7 +29,7 @@ _DECLINES = re.compile(
     r"offer|form|express|make|do|tell|say|assess|evaluate)\b|\b(?:this|that|the|your|such) (?:request|content|prompt"
     r"|question|material|text|paragraph)\b[^.\n]{0,60}\b(?:violates|goes against|is against|is not something i"
     r"|breaches)\b|\bi (?:must|have to|need to|would have to) (?:respectfully )?(?:decline|refuse)\b|"
-    r"\A\W{0,20}(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e)[.!]?\W{0,20}\Z",
+    rf"\A\W{{0,20}}{_SORRY}[.!]?\W{{0,20}}\Z",
     re.IGNORECASE,
 )
 
@@ -38,18 +40,16 @@ def declines(text: str) -> bool:
 
 
 _REFUSAL = re.compile(
-    r"^\W{0,20}(?:(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)\b[^.\n]{0,60}?\b(?:i"
-    r"|as an)\b[^.\n]{0,60}?(?:can['’]?t|can ?not|unable|won['’]?t|not able|don['’]t)|as an? (?:ai|large"
-    r"|language)\b[^\n]{0,120}?\b(?:can['’]?t|can ?not|unable|not able|do(?:n['’]t| not)|won['’]t|have no|decline)\b"
-    r"|sorry\W{0,4}\Z|(?:unfortunately, )?i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to"
-    r"|['’]m unable to|['’]m not able to) (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make"
-    r"|determine|create|generate|rewrite|modify)\b|i['’]m (?:unable|not able) to\b|i (?:won['’]t"
-    r"|will not) be able to\b"
+    rf"^\W{{0,20}}(?:(?:{_SORRY}|unfortunately)\b[^.\n]{{0,60}}?\b(?:i|as an)\b[^.\n]{{0,60}}?{_CANNOT}"
+    rf"|as an? (?:ai|large|language)\b[^\n]{{0,120}}?\b(?:{_CANNOT}|have no|decline)\b|sorry\W{{0,4}}\Z"
+    r"|(?:unfortunately, )?i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to)"
+    r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate|rewrite"
+    r"|modify)\b|i['’]m (?:unable|not able) to\b|i (?:won['’]t|will not) be able to\b"
     r"|i (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b)",
     re.IGNORECASE,
 )
 _NO_LIST = re.compile(
-    r"\W{0,20}(?:unfortunately, )?i (?:can ?not|can['’]t|am unable to|am not able to|won['’]t|do not|don['’]t) "
+    rf"\W{{0,20}}(?:unfortunately, )?i (?:am )?{_CANNOT} (?:to )?"
     r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
     re.IGNORECASE,
 )

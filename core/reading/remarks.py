@@ -17,19 +17,16 @@ _TALK = re.compile(
     rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is"
     rf"|you (?:go|are))"
     r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage"
-    r"|review|story|premise|output"
-    r"|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
+    r"|review|story|premise|output|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
     re.IGNORECASE,
 )
 _SURELY_TALK = re.compile(
-    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this"
-    rf"|that)))\b",
+    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this|that)))\b",
     re.IGNORECASE,
 )
 _TELLS = re.compile(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
-    r"|what|thing|deal|catch"
-    r"|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
+    r"|what|thing|deal|catch|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
     re.IGNORECASE,
 )
 """A body that begins so."""
@@ -37,18 +34,9 @@ _TITLE = re.compile(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:", re.I
 """A line of up to three words above the paragraph, "As requested:"."""
 _AGREES = re.compile(
     r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
-    r"|i'll|i’ll|i will|happy to|glad to|let me)"
-    r"[^\n:]{0,80}[.!]",
+    r"|i'll|i’ll|i will|happy to|glad to|let me)[^\n:]{0,80}[.!]",
     re.IGNORECASE,
 )
-_FOREIGN = re.compile(
-    r"(?:[^a-z\n]{2,40}|[^\n:]{0,30}\b(?:absatz|abschnitt|p[aá]rrafo|par[aá]grafo|paragraphe|alinea|akapit"
-    r"|tekst|texto|texte)\b[^\n:]{0,30})"
-    r"[:：]\s*",
-    re.IGNORECASE,
-)
-"""A label in another script or language than the paragraph's."""
-
 _ABOUT_WORDS = re.compile(
     r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"
     r"|adjectives?|adverbs?|verbs?|nouns?|answer|statement|question|entail\w*|meaning|wording)\b"
@@ -58,11 +46,16 @@ _ABOUT_WORDS = re.compile(
 
 # Introductions
 
+COURTESY = re.compile(
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
+    re.IGNORECASE,
+)
+"""Words before the answer itself."""
+
 _OPENS = re.compile(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
     r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)"
-    r"|we (?:can|could)|my apologies"
-    r"|apologies|sorry for|you (?:can|could))",
+    r"|we (?:can|could)|my apologies|apologies|sorry for|you (?:can|could))",
     re.IGNORECASE,
 )
 _PRESENTS = re.compile(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b", re.IGNORECASE)
@@ -87,24 +80,14 @@ def introduction_end(text: str) -> int:
         ends = stop + 1 if stop >= 0 else len(text)
         announces = bare.endswith((":", "：")) and (len(bare) <= _LONGEST_LINE or _OPENS.match(bare))
         opening = bare[: 3 * _LONGEST_LINE]
-        talks = _SURELY_TALK.search(opening) or (
-            _TALK.search(opening) and _OPENS.match(bare) and not _TELLS.search(opening)
-        )
-        foreign = (
-            re.search(r"[^\W\d_]", bare) and _FOREIGN.fullmatch(bare) and re.search("[a-z]", text[ends : ends + 400])
-        )
+        opens = _OPENS.match(bare) and _TALK.search(opening) and not _TELLS.search(opening)
+        talks = opens or _SURELY_TALK.search(opening)
         above = text[ends : ends + 1] == "\n" and not _LIST_LINE.match(text, ends + 1)
         title = above and _TITLE.fullmatch(bare)
         agrees = _AGREES.fullmatch(bare) and text[ends:].strip()
-        if (announces and (talks or foreign or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
+        if (announces and (talks or title)) or agrees or (end and re.fullmatch(r"[-*_=]{3,}[ \t]*", line)):
             end = ends
-        elif (
-            _OPENS.match(bare)
-            and not _TELLS.search(opening)
-            and _TALK.search(opening)
-            and stop >= 0
-            and text[ends:].strip()
-        ):
+        elif opens and stop >= 0 and text[ends:].strip():
             if _PRESENTS.match(bare):
                 end = ends
         else:
@@ -119,9 +102,6 @@ _HEADS = (
     r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed"
     r"|edits?(?: made)?|summary|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification|(?:redacted"
     r"|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
-)
-_HEAD_ALONE = re.compile(
-    rf"(?:{_MARKS}{_HEADS}[*_ \t]{{0,6}}:[*_ \t)]*|(?:#+ |\*\*|__){_HEADS}[*_ \t]*)", re.IGNORECASE
 )
 _REASONS = re.compile(rf"{_MARKS}(?:explanation|reasoning|rationale|justification)[*_]{{0,3}}: ?\S", re.IGNORECASE)
 _REMARK = re.compile(
@@ -144,8 +124,7 @@ _PERHAPS_REMARK = re.compile(
 
 _SURELY_ABOUT_WORDS = re.compile(
     r"\b(?:sentiment|paragraph|adjectives?|adverbs?|redact\w*|mask\w*|wording|entail\w*|statement|the answer"
-    r"|one word)\b"
-    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
+    r"|one word)\b|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
@@ -172,12 +151,7 @@ _ON_WORDS = re.compile(
     rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})",
     re.IGNORECASE,
 )
-_SECTION = re.compile(
-    r"(?:#{1,6} |\*\*|__)?[*_]{0,3}(?P<head>(?:(?:the|my) )?(?:explanations?|(?:key |main )?changes(?: made)?"
-    r"|what (?:i |was |has )?changed|edits made|summary of (?:the )?(?:changes|edits)|reasoning|rationale"
-    r"|justification))[*_]{0,3}(?P<colon>:?)[*_]{0,3}",
-    re.IGNORECASE,
-)
+_SECTION = re.compile(rf"(?:{_MARKS}|#{{1,6}} ){_HEADS}[*_ \t]{{0,6}}(?P<colon>:?)[*_ \t)]*", re.IGNORECASE)
 """A heading below which all is remarks, however it speaks."""
 _RESULT = re.compile(
     r"[*_#\s]{0,6}(?:(?:new|final|resulting) )?(?:sentiment|answer|label|classification|entailment)"
@@ -185,7 +159,6 @@ _RESULT = re.compile(
     re.IGNORECASE,
 )
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
-_RULE = re.compile(r"[ \t]*[-*_=]{3,}[ \t]*")
 _ASIDE = re.compile(
     rf"[(\[](?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
     rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]",
@@ -197,26 +170,27 @@ def without_remarks(text: str) -> str:
     """`text` up to where nothing but remarks on the edit follows, from a line of its own on."""
     lines = text.splitlines(keepends=True)
     lines = lines[: next((at for at in range(1, len(lines)) if _heads_remarks(lines, at)), len(lines))]
-    cut = seen = len(lines)
+    cut = len(lines)
     for at in range(len(lines) - 1, 0, -1):
         line = lines[at].strip()
         if not line:
             continue
-        if _begins_remarks(line) or (_RULE.fullmatch(line) and seen == cut):
+        if _begins_remarks(line):
             cut = at
         elif not (_LIST_LINE.match(line) or _ABOUT_WORDS.search(line)):
             break
-        seen = at
     kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
     bracket = max(kept.rfind("("), kept.rfind("["))
     return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
 
 
 def _heads_remarks(lines: list[str], at: int) -> bool:
-    line = lines[at].strip()
+    return _is_heading(lines[at].strip()) and not lines[at - 1].strip() and any(line.strip() for line in lines[:at])
+
+
+def _is_heading(line: str) -> bool:
     found = _SECTION.fullmatch(line)
-    marked = found and (found["colon"] or line[0] in "#*_")
-    return bool(marked) and not lines[at - 1].strip() and any(line.strip() for line in lines[:at])
+    return found is not None and bool(found["colon"] or line[0] in "#*_")
 
 
 _PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
@@ -226,7 +200,7 @@ def _begins_remarks(line: str) -> bool:
     line = _PICTURES.sub("", line)
     if any(begins.match(line) for begins in (_REASONS, _ON_WORDS, _OFFER)):
         return True
-    if _HEAD_ALONE.fullmatch(line) or _RESULT.fullmatch(line):
+    if _is_heading(line) or _RESULT.fullmatch(line):
         return True
     remark, perhaps = _REMARK.match(line), _PERHAPS_REMARK.match(line)
     return bool(
@@ -255,8 +229,7 @@ _ASKS = re.compile(
 _NOTHING_TO_DO = re.compile(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
-    r"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?"
-    rf"{_EDITING}"
+    rf"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?{_EDITING}"
     r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
     re.IGNORECASE,
 )
@@ -279,18 +252,13 @@ _ADVICE = re.compile(
 )
 
 
+_A_WORD = r"[\"“'‘](?:[^\n\"“”‘’']|(?<=\w)['’](?=\w)){1,60}[\"”'’](?!\w)"
 _ADVISES = re.compile(
-    r"(?:you (?:can|could|might|may|should) (?:simply |just )?|i(?:['’]d| would) (?:suggest|recommend) )"
-    rf"{_EDITING}\b[^:\n]*$",
-    re.IGNORECASE,
-)
-
-
-_ADVISES_WORDS = re.compile(
-    rf"the words? to \w+ (?:is|are)\b[^\n]{{1,200}}|(?:to [^,\n]{{1,60}}, )?(?:you (?:can|could|should) "
-    rf"|i(?:['’]d| would) )?(?:just "
-    rf"|simply )?{_EDITING} [^\n\"“'‘]{{0,60}}"
-    r"[\"“'‘][^\n\"]{1,60}[\"”'’] (?:to|with|by|for|into) [\"“'‘][^\n]{1,60}[\"”'’]\W{0,3}",
+    r"the words? to \w+ (?:is|are)\b[^\n]{1,200}"
+    r"|(?:you (?:can|could|might|may|should) (?:simply |just )?|i(?:['’]d| would) (?:suggest|recommend) )"
+    rf"{_EDITING}\b[^:\n]*"
+    rf"|(?:(?:to|you|i(?:['’]d)?|one|we|by|just|simply|try)\b[^\n\"“'‘]{{0,80}} )?{_EDITING} [^\n\"“'‘]{{0,60}}"
+    rf"(?:{_A_WORD} (?:to|with|by|for|into) {_A_WORD}[^\n\"“”'‘’.]{{0,60}}){{1,20}}\.?",
     re.IGNORECASE,
 )
 
@@ -298,7 +266,7 @@ _ADVISES_WORDS = re.compile(
 def is_suggestions(text: str) -> bool:
     """Whether the answer lists several suggestions, or is advice in a line, and no paragraph."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*</?[uo]l>", line)]
-    if len(lines) == 1 and (_ADVISES.match(lines[0]) or _ADVISES_WORDS.fullmatch(lines[0])):
+    if len(lines) == 1 and _ADVISES.fullmatch(lines[0]):
         return True
     offered = bool(lines) and _SUGGESTS.fullmatch(lines[0]) is not None
     if offered or introduction_end(text) > text.find("\n"):

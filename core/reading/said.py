@@ -100,6 +100,14 @@ _LONGEST_OPTION = 80
 """Characters of a line that is ticked among others."""
 
 
+_IF_FORCED = re.compile(
+    r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
+    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?",
+    re.IGNORECASE,
+)
+"""No condition: who says so chooses."""
+
+
 def reply(text: str) -> str:
     """The model's own words without their wrapping, plain; of what is longer than BEGINNING and END together, these.
 
@@ -114,7 +122,7 @@ def reply(text: str) -> str:
         value = field(parsed)
         if value is not None:
             return f"Answer: {without_markup(concluded(value))}"
-    return without_markup(_lined(concluded(own)))
+    return _IF_FORCED.sub("", without_markup(_lined(concluded(own))))
 
 
 def _lined(text: str) -> str:
@@ -275,12 +283,9 @@ def said(
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Said(begins.value, len(text), FIRM)
-    for match in islice(_IN_BRACKETS.finditer(text), _MOST):
+    for match in (match for form in (_IN_BRACKETS, _ABOVE_REASONS) for match in islice(form.finditer(text), _MOST)):
         if begins := alone(match[1], first):
             yield Said(begins.value, match.start(1), FIRM)
-    for match in islice(_ABOVE_REASONS.finditer(text), _MOST):
-        if begins := alone(match[1], first):
-            yield Said(begins.value, match.start(), FIRM)
     for marker in (LABEL, *markers):
         for match in islice(marker.finditer(text), _MOST):
             begins = first(text[match.end() : match.end() + _WINDOW])
@@ -313,8 +318,7 @@ def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = Non
     names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
     pattern = re.compile(
         rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"
-        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}"
-        rf"{after}",
+        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}{after}",
         re.IGNORECASE,
     )
     few = "|".join(re.escape(name) for name in alone or {})

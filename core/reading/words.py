@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.reading.refusal import names_nothing
-from core.reading.remarks import asks_back
+from core.reading.remarks import COURTESY, asks_back
 from core.text.reply import answered, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
@@ -25,8 +25,7 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)
 _NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
 _CATEGORIES = (
     r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
-    r"|neutral|keywords?"
-    r"|names?|objects|places|locations|list|answer)"
+    r"|neutral|keywords?|names?|objects|places|locations|list|answer)"
 )
 _CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
@@ -37,20 +36,18 @@ _NONE = re.compile(
 )
 _REMARK = re.compile(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
-    r"|these\b|those\b|they\b|without\b|let me know\b"
+    r"|these\b|those\b|they\b|without (?:the|these|those|them|it|this)\b|let me know\b"
     r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
     re.IGNORECASE,
 )
 _MARK = re.compile(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
     r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
-    r"|\#\d{1,2}[:.)]?[ \t]+"
-    r"|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
     re.IGNORECASE,
 )
 """Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
-_COURTESY = re.compile(r"\A(?:sure|certainly|of course|okay|ok)(?: thing)?[!.]+[ \t]+", re.IGNORECASE)
 _REMARK_BEHIND = re.compile(
     r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
 )
@@ -63,8 +60,7 @@ _BREAK = re.compile(
 )
 _HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
 _BRACKETED = re.compile(
-    r"(^[^\n:\[\](){}]{0,60}: ?"
-    r"|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
+    r"(^[^\n:\[\](){}]{0,60}: ?|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
     re.MULTILINE,
 )
 _NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
@@ -123,7 +119,7 @@ def _lines(text: str) -> list[str]:
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
         if not line.strip():
             continue
-        line = _REMARK_BEHIND.sub("", _COURTESY.sub("", line))
+        line = _REMARK_BEHIND.sub("", COURTESY.sub("", line))
         line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = _CATEGORY_DASH.sub(r"\1: ", line)
         if re.match(r"[ \t]*[•·]", line):
@@ -183,17 +179,13 @@ def _entries(content: str) -> list[str]:
     category = _CATEGORY.match(content)
     if category:
         content = content[category.end() :]
-    quoted = [_first_group(match) for match in _QUOTED.finditer(_before_note(content))]
+    quoted = _marked(_QUOTED, _NOTE.sub("", content))
     if quoted and re.match(r"\W*[\"“«`'‘]", content):
         return quoted
     bold = _BOLD.match(content)
     if bold:
-        return _split(_first_group(bold).rstrip(": "))
-    return _split(_before_note(content))
-
-
-def _before_note(content: str) -> str:
-    return _NOTE.sub("", content)
+        return _split(bold[bold.lastindex or 0].rstrip(": "))
+    return _split(_NOTE.sub("", content))
 
 
 _WORDS_COLUMN = re.compile(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b", re.I)
@@ -221,12 +213,10 @@ _COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
 
 def _running(text: str) -> list[str]:
     """Between commas where some of it is quoted; quoted; bold; between commas after the colon of an introduction."""
-    words = _partly_quoted(text)
-    if words:
+    if words := _partly_quoted(text):
         return words
     for marks in (_QUOTED, _BOLD):
-        words = [_first_group(match) for match in marks.finditer(_without_introduction(text, marks))]
-        if words:
+        if words := _marked(marks, _without_introduction(text, marks)):
             return words
     words = []
     for line in text.splitlines():
@@ -265,14 +255,12 @@ def _partly_quoted(text: str) -> list[str]:
     for line in text.splitlines():
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
-        quoted = [_first_group(match) for match in _QUOTED.finditer(said)]
-        if not quoted:
-            continue
+        quoted = _marked(_QUOTED, said)
         parts = [part.strip(" .,") for part in _BETWEEN.split(_QUOTED.sub("\0", said))]
         parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
-        if plain and short and parts.count("\0") == len(quoted):
+        if plain and quoted and short and parts.count("\0") == len(quoted):
             inserted = iter(quoted)
             return [next(inserted) if part == "\0" else part for part in parts]
     return []
@@ -293,7 +281,11 @@ def _one_a_line(lines: list[str]) -> list[str]:
             return [pair[0], pair[2]]
         if len(stopped) > 1 and all(len(part.split()) <= 2 for part in stopped):
             return stopped
-    return below if all(len(line.split()) <= 4 for line in below) else []
+    lengths = [len(line.split()) for line in below]
+    few = sum(lengths) <= _WORDS_A_PART * len(below) > 1 and not any(
+        line.rstrip().endswith((".", "!")) for line in below
+    )
+    return below if few or max(lengths, default=0) <= 4 else []
 
 
 def _split(text: str) -> list[str]:
@@ -305,8 +297,8 @@ def _split(text: str) -> list[str]:
     return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
 
-def _first_group(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None)
+def _marked(marks: re.Pattern[str], text: str) -> list[str]:
+    return [match[match.lastindex or 0] for match in marks.finditer(text)]
 
 
 _EMOTICON = re.compile(r"[:;=8xX][-'^o]?[()\[\]DPpOo/\\|3*<>]+|[(\[]+[-'^o]?[:;=]|<3+|\^_?\^|\.\.\.|…")

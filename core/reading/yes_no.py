@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from core.reading.cannot_tell import UNKNOWN, not_guessed
+from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
 from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
 
@@ -17,11 +18,6 @@ first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = re.compile(
     r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
     r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
-    re.IGNORECASE,
-)
-_UNABLE = re.compile(
-    r"\b(?:i|we)(?: am|'m)? (?:cannot|can't|can not|unable to|not able to|won't|will not|do not|don't) "
-    r"(?:\w{1,12} ){0,2}(?:answer|help|assist|determine|say|provide|respond|comply|tell|know|discuss|have)\b",
     re.IGNORECASE,
 )
 
@@ -39,6 +35,23 @@ def lead(text: str) -> tuple[str, str] | None:
     return begins.value, re.split(r"[.!?\n]", text[begins.end :].lstrip(".,;:!) \n\"'"), maxsplit=1)[0]
 
 
+_AGREES = begins_with(
+    dict.fromkeys(
+        ("correct", "right", "absolutely", "definitely", "certainly", "of course", "indeed", "exactly"), "yes"
+    )
+    | dict.fromkeys(("that's right", "that's correct", "that is right", "that is correct", "exactly"), "yes")
+    | dict.fromkeys(("absolutely not", "certainly not", "definitely not", "of course not", "not at all"), "no")
+    | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "by no means"), "no"),
+    after=r"(?=\s{0,2}(?:[.!,;:\n–—]|- |\Z))",
+)
+"""What agrees or denies without a yes or a no: "Absolutely not!"."""
+
+
+def _agreed(words: str) -> str | None:
+    begins = _AGREES(words)
+    return begins.value if begins else None
+
+
 def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     """ "yes" or "no", from the reply's first words, labels, closing sentence and statements.
 
@@ -46,8 +59,9 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     """
     words = plain(text)
     begins = lead(words)
-    leads = [Said(begins[0], 0, FIRM)] if begins and not _UNABLE.search(begins[1]) else []
-    return settle([*leads, *said(words, first), *also])
+    leads = [Said(begins[0], 0, FIRM)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
+    statements = [*leads, *said(words, first), *also]
+    return settle(statements) if statements else _agreed(words)
 
 
 _SIMULATED = (
@@ -79,6 +93,9 @@ _BUT_ROBOT = re.compile(
 )
 _WRONG = re.compile(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b", re.IGNORECASE)
 _EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
+_CLAUSE = 120
+"""Characters in which a guess begins that goes with a hedge."""
+_ALL_THE_SAME = re.compile(r"[^.!?\n]{0,80}[,;.–—] ?(?:but|still|though|yet|however|nevertheless)\b", re.IGNORECASE)
 _MIGHT = re.compile(r"\b(?:might|may|could)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
 
@@ -105,9 +122,19 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
         else [one for one in not_guessed(words) if not of_truth(words, one.at, one.at) or _EITHER.search(words)]
     )
     guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
-    if any(one.weight > LOOSE for one in guessed):
-        unknown = [one for one in unknown if not _UNSURE.match(words, one.at)]  # a hedge
-    return [*unknown, *guessed]
+    if any(one.weight > LOOSE for one in unknown):
+        guessed = [one for one in guessed if not _MIGHT.search(words, max(0, one.at - 20), one.at)]
+    firm = any(one.weight > LOOSE for one in guessed)
+    at = sorted(one.at for one in guessed)
+    hedges = {one.at for one in unknown if (firm and _UNSURE.match(words, one.at)) or _guesses_after(words, one.at, at)}
+    return [*(one for one in unknown if one.at not in hedges), *guessed]
+
+
+def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
+    """Whether the writer guesses all the same: "I'm not sure, but ..", "Hard to say. Still, .."."""
+    but = _ALL_THE_SAME.match(words, hedge)
+    following = bisect_left(guesses, but.end()) if but else len(guesses)
+    return but is not None and following < len(guesses) and guesses[following] <= but.end() + _CLAUSE
 
 
 def simulation(text: str) -> str | None:

@@ -1,8 +1,8 @@
 """How rightly answers are read that no rule was written for, and the figures that docs/measuring.md gives of them.
 
-Both files were settled by hand before the rules of the day had read any of them, and cut in two by a seed. What
-`mended.jsonl` showed to be misread was mended; `unseen.jsonl` was only counted. WRITE NO RULE FOR WHAT IS IN IT, and do
-not print which of its answers are misread (no `--misread`): its share is worth something only as long as nobody does.
+All files were settled by hand before the rules of the day had read any of them. What the `mended` ones showed to be
+misread was mended; `unseen_2.jsonl` was only counted. WRITE NO RULE FOR WHAT IS IN IT, and do not print which of its
+answers are misread (no `--misread`): its share is worth something only as long as nobody does.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import pytest
 from benchmarks.agreement import KINDS, PHRASINGS, ROOT, answers, by_kind
 from core.events import Rules
 
-MENDED, UNSEEN = (answers(PHRASINGS / f"{name}.jsonl") for name in ("mended", "unseen"))
-LEAST, REACHED = 0.93, 0.90
+MENDED = {name: answers(PHRASINGS / f"{name}.jsonl") for name in ("mended", "mended_2")}
+UNSEEN = answers(PHRASINGS / "unseen_2.jsonl")
+LEAST, REACHED = 0.93, 0.94
 
 
 def of(entries: list[dict[str, object]], kind: str) -> tuple[dict[Rules, int], int]:
@@ -25,8 +26,9 @@ def of(entries: list[dict[str, object]], kind: str) -> tuple[dict[Rules, int], i
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_is_read_rightly_where_it_was_mended(kind: str) -> None:
-    right, n = of(MENDED, kind)
+@pytest.mark.parametrize("name", MENDED)
+def test_a_kind_is_read_rightly_where_it_was_mended(name: str, kind: str) -> None:
+    right, n = of(MENDED[name], kind)
     assert n >= 12
     assert right["repaired"] >= LEAST * n
     assert right["repaired"] >= right["paper"]
@@ -35,8 +37,8 @@ def test_a_kind_is_read_rightly_where_it_was_mended(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_is_read_worse_than_by_paper_rules_where_nothing_was_mended(kind: str) -> None:
     right, n = of(UNSEEN, kind)
-    assert n >= 12
-    assert right["repaired"] > right["paper"]
+    assert n >= 20
+    assert right["repaired"] >= right["paper"]
 
 
 def test_what_nobody_wrote_rules_for_is_read_as_rightly_as_is_said() -> None:
@@ -54,13 +56,13 @@ def test_what_nobody_wrote_rules_for_is_read_as_rightly_as_is_said() -> None:
 def test_no_answer_is_there_twice() -> None:
     known = [
         (answer["reader"], answer["text"])
-        for answers_ in (MENDED, UNSEEN, answers(PHRASINGS / "today.jsonl"))
+        for answers_ in (*MENDED.values(), UNSEEN, answers(PHRASINGS / "today.jsonl"))
         for answer in answers_
     ]
     assert len(set(known)) == len(known)
 
 
-@pytest.mark.parametrize("entries", [MENDED, UNSEEN], ids=["mended", "unseen"])
+@pytest.mark.parametrize("entries", [*MENDED.values(), UNSEEN], ids=[*MENDED, "unseen"])
 def test_a_gold_is_a_value_that_its_reader_can_give(entries: list[dict[str, object]]) -> None:
     for answer in entries:
         assert set(answer) <= {"reader", "text", "gold", "choices", "method", "task"}

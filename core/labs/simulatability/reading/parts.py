@@ -72,7 +72,8 @@ _OTHER_LINE = re.compile(
 )
 _QUESTION_LABEL = re.compile(
     r"^\W{0,3}(?:(?:a|an|the|my|your|new|possible|one|yes|no|or|/|-|follow[ -]?up|counterfactual|related)[ _]?){0,6}"
-    r"(?:question|counterfactual|follow[- ]?up|q|yes or no|new(?=:))(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
+    r"(?:question|counterfactual|follow[- ]?up|q|yes or no|new(?=:)|(?:[a-z]{2,9} )?(?:(?:nach)?frage|pregunta|pergunta"
+    r"|domanda|vraag|pytanie|fråga|spørgsmål|question|soru))(?: ?\([^)]{0,30}\))? ?#?\d{0,2}(?: (?:is|could be"
     r"|would be))?(?: ?[:–—\]]| - )[\s\"]{0,3}",
     re.IGNORECASE,
 )
@@ -100,15 +101,16 @@ _ASKS = re.compile(
 
 _LEADS_UP = re.compile(
     r"\A[^?\n]{0,600}?\b(?:(?:i would|i'd|i will|i'll|let me|let's|let us|we can|we could) (?:ask|try|propose"
-    r"|write|use)\b|"
-    r"(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?"
+    r"|write|use)\b|(?:new|follow-? ?up|counterfactual|good|possible|suitable) question\b)[^:?\n]{0,60}: ?"
     r"|\A[^?\n]{0,60}?\b(?:let me|let's|let us) (?!(?:say|suppose|assume|imagine|pretend|consider|take)\b)"
     r"[^:.?\n]{1,60}[:.] ",
     re.IGNORECASE,
 )
 """Thoughts before the question, in its line."""
 _PICTURE = re.compile(r"\A(?:[^\w\s\x00-\x7f¿¡]{1,4} |[^\x00-\x7f]{2,20}:)")
-_QUOTED_QUESTION = re.compile(r'[^"?]{0,200}"([^"?]{8,300}\?)"[^"?]{0,200}')
+_QUOTED_QUESTION = re.compile(
+    r"""(?:[^"?]{0,200}"([^"?]{8,300}\?) ?"|(?:[^"?']|(?<=\w)'){0,200}(?<!\w)'([^"?]{8,300}\?) ?')[^"?]{0,200}"""
+)
 
 
 def _only(value: Any) -> str:
@@ -140,7 +142,7 @@ def _questions(lines: list[str]) -> Iterator[str]:
         line = _QUESTION_LABEL.sub("", _INTRODUCTION.sub("", _INTRODUCTION.sub("", line)))
         line = _unquoted(_NUMBER.sub("", line))
         quoted = _QUOTED_QUESTION.fullmatch(line)
-        line = quoted[1] if quoted else line
+        line = quoted[1] or quoted[2] if quoted else line
         if end := _QUESTION_END.search(line):
             asked = re.sub(r" ?\?{1,9}\Z", "?", _unquoted(line[: end.end()]))
             if _has_words(asked) and not _TO_US.search(asked):

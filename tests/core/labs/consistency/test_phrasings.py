@@ -12,10 +12,6 @@ from core.labs.consistency import parse
 FEWEST = 60
 MISREAD = {
     "explanation": ["yes\nJustification: “Cats purr when they are hurt too.”"],
-    "simulation": [
-        "I cannot guess what it knows of ants in general, but by its claim insects have eight legs. "
-        "So the robot will likely answer no."
-    ],
 }
 """By repaired rules: all that is misread, so that whatever else comes to be misread is noticed."""
 
