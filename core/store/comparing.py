@@ -16,7 +16,7 @@ from core.lab import FACETS
 from core.statistics import Pair, holm
 from core.statistics.subjects import MOST, compare_pairs
 from core.store.filters import Filter, condition, from_query
-from core.store.shared import (
+from core.store.matching import (
     ORDER,
     ROBOT,
     Asked,

@@ -11,8 +11,8 @@ from core import entry
 from core.lab import Lab, Spec
 from core.transcript import Transcript
 from pages.parts import plain_case
-from pages.parts.compared import ALIKE, Side
 from pages.parts.models import short
+from pages.parts.side_by_side import ALIKE, Side
 from pages.parts.slides import Slide, of_any
 
 

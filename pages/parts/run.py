@@ -16,7 +16,7 @@ from core.runs.jobs import NoSuchRun
 from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import along, beside, keep, recording, session
+from pages.parts import along, begin_side_by_side, keep, recording, session
 from pages.parts.text import plain
 
 LONGEST_TITLE = 120
@@ -137,7 +137,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             icon=":material/step:",
             query_params={**named, "replay": "step"},
         )
-        beside.button(run_id, transcript)
+        begin_side_by_side.button(run_id, transcript)
         link(run_id)
         st.download_button(
             "Download",

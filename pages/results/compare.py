@@ -13,16 +13,16 @@ from core import entry
 from core.lab import Judged
 from core.models.ids import is_control
 from core.statistics.subjects import MOST
-from core.store import comparing, listing, shared
+from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.shared import Match, NotComparable
+from core.store.matching import Match, NotComparable
 from core.store.store import QueryRefused, Store, StoreError
 from pages import addresses
 from pages.parts import session
-from pages.parts.compared import told_apart
 from pages.parts.models import short
 from pages.parts.pace import waits
+from pages.parts.side_by_side import told_apart
 from pages.parts.text import plain, shortened
 from pages.results import address, comparison, facets, runs_list
 from pages.results.facets import Looked, words
@@ -176,7 +176,7 @@ def main() -> None:
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
-        judged = shared.judged_of(store, compared.asked.lab)
+        judged = matching.judged_of(store, compared.asked.lab)
         lab_and_match(_labs(looked, query), compared, judged)
         names = _names(looked, by, [one.name for one in subjects])
         comparison.draw(looked, compared, judged, list(names.values()))

@@ -10,16 +10,16 @@ import streamlit as st
 
 from core.lab import Judged
 from core.statistics import Pair
-from core.store import listing, shared
+from core.store import listing, matching
 from core.store.comparing import Compared
-from core.store.shared import Asked
+from core.store.matching import Asked
 from core.store.store import Store
 from core.telling import compared_in_words
 from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
-from pages.results import address, beside
+from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 
 ROOM = (2, 3)
@@ -95,7 +95,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         page = st.pagination(pages, key=key, max_visible_pages=5) if pages > 1 else 1
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
-    found = shared.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
+    found = matching.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
@@ -121,7 +121,8 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     with table:
         st.dataframe(
             pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
-            alt="Items by what is compared; a click on an outcome opens its case", height=beside.height(len(found)),
+            alt="Items by what is compared; a click on an outcome opens its case",
+            height=opened_case.height(len(found)),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),
@@ -135,7 +136,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
                 "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
                 on_click=address.open_at, args=(None,),
             )  # fmt: skip
-            beside.draw(looked, at)
+            opened_case.draw(looked, at)
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
@@ -152,7 +153,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
 
 def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
     """The whole matrix, as a file holds it."""
-    found = shared.matrix(store, asked)
+    found = matching.matrix(store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
     columns["all else that is equal"] = found["among"]
     for i, name in enumerate(names):

@@ -16,9 +16,9 @@ from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
-from pages.parts.compared import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
+from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
 

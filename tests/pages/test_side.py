@@ -14,7 +14,7 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.runs.people import name_of_visitor
-from pages.parts.compared import Cell, aligned, finding, told_apart
+from pages.parts.side_by_side import Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
 from tests.pages.conftest import in_address, turned, until, words
 

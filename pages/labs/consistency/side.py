@@ -9,7 +9,7 @@ from core.labs.consistency.tasks import CheckSpec, place_of
 from core.labs.consistency.view import CheckView
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import TILES, WORDS
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import emphasised, plain, shortened
 
 

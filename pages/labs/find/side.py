@@ -8,7 +8,7 @@ from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.find.trials import GRID
 from core.labs.find.view import ProbeView
 from pages.labs.find.truth import STATES, STRETCHES, by_stretch
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain, visible
 
 

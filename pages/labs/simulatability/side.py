@@ -14,7 +14,7 @@ from core.text.quote import first_sentence
 from pages.labs.simulatability.draw import METHODS, TILES
 from pages.labs.simulatability.rows import REASONS, said, state_of
 from pages.parts import session
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain
 
 
