@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.lab import FACETS, Judged
@@ -24,19 +24,35 @@ class Sentences(NamedTuple):
 def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
     """The comparison in words; `names` are the subjects'."""
     one = judged.whole if compared.asked.match == "whole" else judged.one
-    left_out = [_beside(pair, names, one) for pair in compared.pairs] if len(names) == 2 else []
+    left = []
+    for pair in compared.pairs if len(names) == 2 else ():
+        only = [([_name(pair.first, names)], pair.only_first), ([_name(pair.second, names)], pair.only_second)]
+        left += left_out(pair.undefined, one, names, NOT_SETTLED, only)
     missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
-    left_out += [f"There is no result of {_listed(missing)} here."] if missing else []
+    left += [f"There is no result of {_listed(missing)} here."] if missing else []
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
-        left_out.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
-    left_out += _alone(compared, names)
+        left.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+    left += _alone(compared, names)
     if compared.robots:
-        left_out.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
+        left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:
-        left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
-    left_out.append(basis(compared, judged))
-    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left_out)
+        left.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+    left.append(basis(compared, judged))
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left)
+
+
+NOT_SETTLED = "not settled or set aside in one"
+"""Why what all have is not compared: of one of them it is neither kept nor broken."""
+
+
+def left_out(
+    without: int, one: str, names: Sequence[str], why: str, only: Iterable[tuple[Sequence[str], int]]
+) -> list[str]:
+    """What is not among the rows that are compared: so many that all have, and what `only` some of them have."""
+    parts = [f"{counted(without, one)} that {_all(names)} have, {why}"] if without else []
+    parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
+    return [f"Not among them: {'; '.join(parts)}."] if parts else []
 
 
 ALONE = 3
@@ -50,12 +66,10 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
         by_holder.setdefault(holders, []).append((among, rows))
     said = []
     for holders, held in by_holder.items():
-        who = _listed([names[i] for i in holders])
         named = [f"{among or 'the rest'} ({counted(rows, 'result')})" for among, rows in held[:ALONE]]
         if more := held[ALONE:]:
             named.append(f"{len(more):,} more ({counted(sum(rows for _, rows in more), 'result')})")
-        only = "has" if len(holders) == 1 else "have"
-        said.append(f"Only {who} {only} {_listed(named)}.")
+        said.append(f"Only {_have([names[i] for i in holders])} {_listed(named)}.")
     return said
 
 
@@ -159,14 +173,6 @@ def _of_pair(pair: Pair, judged: Judged) -> str:
     )
 
 
-def _beside(pair: Pair, names: Sequence[str], one: str) -> str:
-    return (
-        f"Not among them: {counted(pair.undefined, one)} that both have, without an outcome for one or both; "
-        f"{pair.only_first:,} that only {_name(pair.first, names)} has, {pair.only_second:,} that only "
-        f"{_name(pair.second, names)} has."
-    )
-
-
 def _is_far(pair: Pair) -> bool:
     return pair.p_holm is not None and pair.p_holm <= LIKELY
 
@@ -189,6 +195,10 @@ def _name(place: object, names: Sequence[str]) -> str:
 
 def _all(names: Sequence[str]) -> str:
     return "both" if len(names) == 2 else f"all {len(names)}"
+
+
+def _have(names: Sequence[str]) -> str:
+    return f"{_listed(names)} {'has' if len(names) == 1 else 'have'}"
 
 
 def _listed(parts: Sequence[str]) -> str:

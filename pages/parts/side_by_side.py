@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.lab import Spec, View
+from core.lab import Judged, Spec, View
+from core.store import matching
+from core.store.matching import Tried
+from core.telling.compared_in_words import counted, left_out
 from pages.parts.text import plain
 from pages.parts.tiles import State
 
@@ -18,14 +21,17 @@ SETTLED = ("kept", "broken", "not settled")
 """What can be held against each other; every other state says that there is nothing to compare."""
 
 
+ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "what came of it differs"
+
+
 class Cell(NamedTuple):
-    """One test and what came of it in one run. `key` is the same in every run that made it; `title` says what was put
-    to the test and `text` what came out, a sentence, both as Markdown. `label` is the lab's own word for the state.
-    `expected` is what the explanation let one expect and `gave` what was answered, each in a word that is the same in
-    every run where it is the same; empty where a test has no such two.
+    """What was put to the test and what came of it in one run; `title` says the one and `text` the other in a sentence,
+    both as Markdown. `label` is the lab's own word for the state. `expected` is what the explanation let one expect and
+    `gave` what was answered, each in a word that is the same in every run where it is the same; empty where a test has
+    no such two.
     """
 
-    key: str
+    tried: Tried
     title: str
     state: State
     text: str = ""
@@ -40,8 +46,9 @@ class Row(NamedTuple):
     cells: tuple[Cell | None, ...]
 
     @property
-    def title(self) -> str:
-        return next(cell.title for cell in self.cells if cell)
+    def there(self) -> list[Cell]:
+        """What of it there is."""
+        return [cell for cell in self.cells if cell]
 
     @property
     def is_shared(self) -> bool:
@@ -51,50 +58,33 @@ class Row(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Whether in every run something came of it that can be compared."""
-        return all(cell is not None and cell.state in SETTLED for cell in self.cells)
+        return self.is_shared and all(cell.state in SETTLED for cell in self.there)
 
     @property
     def is_answered(self) -> bool:
         """Whether it is known of every run what was answered, and what was expected, be that in doubt."""
-        return all(
-            cell is not None and cell.expected and cell.gave and cell.state in (*SETTLED, "in doubt")
-            for cell in self.cells
+        return self.is_shared and all(
+            cell.expected and cell.gave and cell.state in (*SETTLED, "in doubt") for cell in self.there
         )
 
     @property
     def is_in_doubt(self) -> bool:
         """Whether what one could expect is not known for sure in one of them."""
-        return any(cell is not None and cell.state == "in doubt" for cell in self.cells)
+        return any(cell.state == "in doubt" for cell in self.there)
 
     @property
-    def answers_differ(self) -> bool:
-        """Whether the runs were not all answered alike, where that is known of all."""
-        return self.is_answered and len({cell.gave for cell in self.cells if cell}) > 1
-
-    @property
-    def expectations_differ(self) -> bool:
-        """Whether one could not expect the same in all runs, where that is known of all and not in doubt."""
-        return self.is_answered and not self.is_in_doubt and len({cell.expected for cell in self.cells if cell}) > 1
-
-    @property
-    def parting(self) -> str:
-        """In what the runs part, in words; empty where they do not. What came of a test (kept, broken) differs already
-        where one could expect something else of the same answer: that the answers differ is another matter.
+    def differs(self) -> list[str]:
+        """What differs between the runs, in words: the answers, and what one could expect where that is not in doubt, if
+        both are known of all; else what came of it, such as kept in one and broken in another. That differs already
+        where one could expect something else of the same answer.
         """
+        values: dict[str, set[str]] = {}
         if self.is_answered:
-            words = {
-                (False, False): "",
-                (False, True): "the same answer, but one could not expect the same",
-                (True, False): "not the same answer",
-                (True, True): "not the same answer, and one could not expect the same",
-            }
-            return words[self.answers_differ, self.expectations_differ]
-        return "what came of it differs" if self.comes_out_otherwise else ""
-
-    @property
-    def comes_out_otherwise(self) -> bool:
-        """Whether not the same came of it in all: kept in one, say, and broken in another."""
-        return self.is_settled and len({(cell.state, cell.label) for cell in self.cells if cell}) > 1
+            values[ANSWERS] = {cell.gave for cell in self.there}
+            values[EXPECTED] = {"" if self.is_in_doubt else cell.expected for cell in self.there}
+        elif self.is_settled:
+            values[OUTCOMES] = {f"{cell.state} {cell.label}" for cell in self.there}
+        return [what for what, each in values.items() if len(each) > 1]
 
 
 def _tests(view: View, active: bool) -> list[Cell]:
@@ -112,7 +102,7 @@ def _tests(view: View, active: bool) -> list[Cell]:
         reading = view.trials[id].repaired
         return f"expected **{plain(reading.expected or '–')}**, observed **{plain(reading.observed or '–')}**"
 
-    return [Cell(trial.about, plain(trial.about), state(id), worded(id)) for id, trial in view.trials.items()]
+    return [Cell(Tried(trial.about), plain(trial.about), state(id), worded(id)) for id, trial in view.trials.items()]
 
 
 def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
@@ -123,8 +113,8 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 class Side:
     """What a lab declares to have its runs set side by side.
 
-    - `tests(view, active)` are the rows of one case. Of a run of several cases each is a row, of which `key(case,
-      spec)` is the same in every run; `outcomes` are the states of a case's outcomes.
+    - `tests(view, active)` are the rows of one case. Of a run of several cases each is a row; `outcomes` are the states
+      of a case's outcomes.
     - `one` is what a row is called, `words` are the lab's own for the states.
     - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
     - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
@@ -133,7 +123,6 @@ class Side:
     """
 
     tests: Callable[[Any, bool], list[Cell]] = _tests
-    key: Callable[[str, Any], str] = lambda case, spec: case
     outcomes: Mapping[str, State] = field(default_factory=dict)
     one: str = "test"
     words: Mapping[State, str] = field(default_factory=dict)
@@ -146,65 +135,49 @@ ALIKE = Side()
 """What stands in for a lab that declares none."""
 
 
-def aligned(columns: Sequence[Sequence[Cell]]) -> list[Row]:
-    """The tests of each run row against row, those that all have made first, in the order of the first run. A test
-    that a run has made twice meets the other's second.
-    """
-    keyed = [dict(_numbered(tests)) for tests in columns]
-    keys = dict.fromkeys(key for tests in keyed for key in tests)
-    rows = [Row(tuple(tests.get(key) for tests in keyed)) for key in keys]
-    return sorted(rows, key=lambda row: not row.is_shared)
-
-
-def _numbered(tests: Sequence[Cell]) -> Iterator[tuple[tuple[str, int], Cell]]:
-    seen: Counter[str] = Counter()
-    for cell in tests:
-        seen[cell.key] += 1
-        yield (cell.key, seen[cell.key]), cell
+def aligned(columns: Sequence[Sequence[Cell]], judged: Judged | None = None) -> list[Row]:
+    """The tests of each run row against row, as `core.store.matching` has them meet."""
+    met = matching.met([[cell.tried for cell in column] for column in columns], judged)
+    return [
+        Row(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
+        for places in met
+    ]
 
 
 def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
-    """On how many rows the runs were answered alike and on how many one could expect something else, of how many; where
-    that is not known, on how many not the same came of it. And a sentence each on the rows that this does not count.
+    """On how many rows the runs agree in what was answered and on how many one could expect something else, of how
+    many; where that is not known, on how many what came of it differs. And a sentence each on the rows that this does
+    not count.
     """
     shared = [row for row in rows if row.is_shared]
     answered = [row for row in shared if row.is_answered]
     told = answered or [row for row in shared if row.is_settled]
+    differ = Counter(part for row in told for part in row.differs)
     if not told:
         headline = f"No {one} has an outcome in all of them."
     elif answered:
-        alike = sum(not row.answers_differ for row in answered)
-        headline = f"They gave the same answers to {alike} of {_number(len(answered), one)}; {_expectations(answered)}"
+        agree = len(answered) - differ[ANSWERS]
+        expected = _expectations(differ[EXPECTED], answered)
+        headline = f"Their answers agree on {agree} of {counted(len(answered), one)}; {expected}"
     else:
-        parted = sum(row.comes_out_otherwise for row in told)
-        headline = f"On {parted or 'none'} of {_number(len(told), one)} what came of it differs."
-    more = [f"{len(shared)} in all of them."] if shared else []
-    if left := len(shared) - len(told):
-        more.append(
-            f"{left} of these cannot be compared: set aside, without a verdict, not read, failed or not done in one."
-        )
+        headline = f"They differ on {differ.total() or 'none'} of {counted(len(told), one)}."
     only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
-    for there, number in only.items():
-        who = " and ".join(name for name, has in zip(names, there, strict=True) if has)
-        more.append(f"{number} only in {who}.")
-    return headline, more
+    held = [([name for name, has in zip(names, there, strict=True) if has], n) for there, n in only.items()]
+    more = [f"{len(shared)} in all of them."] if shared else []
+    why = "set aside, without a verdict, not read, failed or not done in one"
+    return headline, more + left_out(len(shared) - len(told), one, names, why, held)
 
 
-def _expectations(answered: Sequence[Row]) -> str:
+def _expectations(differ: int, answered: Sequence[Row]) -> str:
     """On how many rows one could expect something else, of those on which that is not in doubt."""
-    sure = [row for row in answered if not row.is_in_doubt]
-    other, doubtful = sum(row.expectations_differ for row in sure), len(answered) - len(sure)
-    what = "what you could expect from their explanations"
+    doubtful = sum(row.is_in_doubt for row in answered)
+    sure, what = len(answered) - doubtful, "what you could expect from their explanations"
     if not sure:
         return f"{what} is in doubt on each."
     if not doubtful:
-        return f"{what} differs on {other}." if other else f"{what} is the same on each."
-    told = f"differs on {other} of {len(sure)}" if other else f"is the same on {len(sure)}"
+        return f"{what} differs on {differ}." if differ else f"{what} agrees on each."
+    told = f"differs on {differ} of {sure}" if differ else f"agrees on {sure}"
     return f"{what} {told}, and is in doubt on {doubtful}."
-
-
-def _number(number: int, one: str) -> str:
-    return f"{number} {one}{'' if number == 1 else 's'}"
 
 
 def told_apart(lines: Sequence[Sequence[str]]) -> list[str]:

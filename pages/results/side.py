@@ -12,13 +12,14 @@ from pydantic import ValidationError
 from core import entry, policy
 from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
+from core.store.matching import Tried
 from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
 from pages.parts.pace import PACE
 from pages.parts.run import stopped
-from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, told_apart
+from pages.parts.side_by_side import MOST, Cell, Row, Side, aligned, finding, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
 
@@ -93,7 +94,7 @@ def draw(columns: list[Column], lab: Lab) -> None:
     side, case = rooms.of(lab).side, st.query_params.get("case", "")
     shown = [one for one in columns if not one.trouble]
     names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
-    rows = aligned([tests(one, lab, case) for one in shown])
+    rows = aligned([tests(one, lab, case) for one in shown], lab.judged)
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, list(names.values()), side.one)
         if len(shown) < 2:
@@ -123,19 +124,27 @@ def draw(columns: list[Column], lab: Lab) -> None:
 
 def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     """The rows of one run: the tests of a case, or of several cases each."""
-    side, case, spec = rooms.of(lab).side, one.case(named), one.spec
-    if case:
-        return list(side.tests(lab.view(one.state.case(case)), _goes_on(one, case)))
+    side, shown = rooms.of(lab).side, one.case(named)
+    spec = one.state.started.spec if one.state.started else {}
     found = []
-    for id, progress in one.state.cases.items():
-        result, key = progress.result or {}, side.key(id, spec) if spec else id
-        outcome = str(result.get("outcome_repaired", "waiting"))
-        # What a lab has no state for is named by its own word alone.
-        state = side.outcomes.get(outcome, "not settled")
-        if outcome == "waiting" and not one.active:
-            state, outcome = "stopped", ""
-        found.append(Cell(key, plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome))
+    for case, progress in one.state.cases.items():
+        if shown in ("", case):
+            view = lab.view(one.state.case(case)) if shown else None
+            cells = side.tests(view, _goes_on(one, case)) if view else [_case(one, case, side)]
+            settings = lab.facets(spec, case)
+            found += [cell._replace(tried=Tried(cell.tried.about, progress.title, case, settings)) for cell in cells]
     return found
+
+
+def _case(one: Column, case: str, side: Side) -> Cell:
+    """One of several cases. What its lab has no state for is named by its own word alone."""
+    progress = one.state.cases[case]
+    result = progress.result or {}
+    outcome = str(result.get("outcome_repaired", "waiting"))
+    state = side.outcomes.get(outcome, "not settled")
+    if outcome == "waiting" and not one.active:
+        state, outcome = "stopped", ""
+    return Cell(Tried(), plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome)
 
 
 def _goes_on(one: Column, case: str) -> bool:
@@ -199,8 +208,8 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
             anchor(f"row-{number}")
-            mark = f" :violet-badge[:material/call_split: {row.parting}]" if row.parting else ""
-            st.markdown(f"**{number}** {row.title}{mark}")
+            mark = f" :violet-badge[:material/call_split: {', and '.join(row.differs)}]" if row.differs else ""
+            st.markdown(f"**{number}** {row.there[0].title}{mark}")
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:
                     if cell is None:
@@ -214,13 +223,18 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
 
 def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
     """Of several cases the way to one of them, row against row."""
-    case = next((cell.key for cell in row.cells if cell), "")
-    if st.query_params.get("case") or not all(one.state.planned > 1 and case in one.state.cases for one in shown):
+    cases = {cell.tried.case for cell in row.there}
+    if (
+        st.query_params.get("case")
+        or not row.is_shared
+        or len(cases) > 1
+        or any(one.state.planned < 2 for one in shown)
+    ):
         return
     runs = ",".join(one.run for one in shown)
     st.page_link(
         addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:",
-        query_params={"runs": runs, "case": case},
+        query_params={"runs": runs, "case": cases.pop()},
     )  # fmt: skip
 
 

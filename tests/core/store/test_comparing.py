@@ -122,7 +122,7 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
     assert (pair.first_alone, pair.second_alone, pair.clusters) == (3, 0, 4)
     assert pair.difference.value == approx(0.375) and pair.test and pair.test.p == 0.25, "three of four starters agree"
     assert (compared.rows, compared.unplaced, compared.averaged) == ((9, 10), (0, 1), 0)
-    assert compared.items == {"parted": 3, "same": 4, "not shared": 3}
+    assert compared.items == {"differ": 3, "agree": 4, "not shared": 3}
     assert (compared.shared, compared.true, compared.fixed) == (7, (6, 3), (4, 4))
     headline, chance, left_out = sentences(store, EXACT)
     assert headline == (
@@ -140,7 +140,7 @@ def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None
     compared = found(store, EXACT)
     pages = [matching.matrix(store, compared.asked, compared.keys[first : first + 4]) for first in (0, 4, 8)]
     rows = [row for page in pages for row in page.itertuples()]
-    assert [row.agree for row in rows] == ["parted"] * 3 + ["same"] * 4 + ["not shared"] * 3
+    assert [row.agree for row in rows] == ["differ"] * 3 + ["agree"] * 4 + ["not shared"] * 3
     assert len({(row.title, row.about) for row in rows}) == 10
     whole = list(matching.matrix(store, compared.asked).itertuples(index=False))
     assert [(row.title, row.about) for row in rows] == [(row.title, row.about) for row in whole], "as the file has them"
@@ -167,7 +167,7 @@ def test_paper_rules_against_repaired_rules_row_by_row(store: Store) -> None:
     assert (pair.n, pair.undefined, pair.first_alone, pair.second_alone) == (8, 1, 1, 0)
     assert compared.true == (7, 6) and compared.unplaced == (0, 0)
     first = matching.matrix(store, compared.asked).iloc[0]
-    assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "parted")
+    assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "differ")
     every = "&".join(f"model=control/{one}" for one in "abcd")
     assert found(store, f"by=rules&{every}").pairs[0].n == 8 + 9 + 2 + 2, "rows of several runs stay apart"
 
