@@ -74,8 +74,8 @@ class Row(NamedTuple):
 
     @property
     def differs(self) -> list[str]:
-        """What differs between the runs, in words: the answers, and what one could expect where that is not in doubt, if
-        both are known of all; else what came of it, such as kept in one and broken in another. That differs already
+        """What differs between the runs, in words: the answers, and what one could expect where that is not in doubt,
+        if both are known of all; else what came of it, such as kept in one and broken in another. That differs already
         where one could expect something else of the same answer.
         """
         values: dict[str, set[str]] = {}

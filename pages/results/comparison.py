@@ -22,11 +22,6 @@ from pages.parts.text import plain
 from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 
-ROOM = (2, 3)
-"""Of the matrix and of the case that is open beside it."""
-
-AGREE = {"parted": "differ", "same": "same", "not shared": "not compared"}
-
 
 def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
@@ -47,22 +42,23 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
     one = judged.whole if compared.asked.match == "whole" else judged.one
     found = {}
     for pair in compared.pairs:
-        first, second = names[int(str(pair.first))], names[int(str(pair.second))]
-        alone = "–" if pair.first_alone is None else f"{pair.first_alone:,} : {pair.second_alone:,}"
-        found[f"{first} – {second}"] = {
+        small, gap = pair.small, pair.difference
+        found[" – ".join(names[int(str(place))] for place in (pair.first, pair.second))] = {
             f"{one.capitalize()}s with an outcome for both": f"{pair.n:,}",
-            "Both have, without an outcome for one": f"{pair.undefined:,}",
+            f"Both have, {compared_in_words.NOT_SETTLED}": f"{pair.undefined:,}",
             "Only the first has": f"{pair.only_first:,}",
             "Only the second has": f"{pair.only_second:,}",
-            "Came out well for one alone, first : second": alone,
-            "Came out well: the first": _share(pair.mean_first),
-            "Came out well: the second": _share(pair.mean_second),
-            "Difference": _points(pair.difference.value),
-            "95 % interval": _between(pair.difference.low, pair.difference.high),
+            "Kept in one alone, first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
+            "Kept: the first": _figures("{:.0%}", pair.mean_first),
+            "Kept: the second": _figures("{:.0%}", pair.mean_second),
+            "Difference": _figures("{:+.2f}", gap.value),
+            "95 % interval": _figures("{:+.2f} to {:+.2f}", gap.low, gap.high),
             "p of this pair by itself": _p(pair.test.p if pair.test else None),
             "p, for all pairs that are compared": _p(pair.p_holm if len(compared.pairs) > 1 else None),
-            "Probably better: the first": _share(pair.small.first_is_better if pair.small else None),
-            "95 % interval, Beta-Binomial": _between(pair.small.low, pair.small.high) if pair.small else "–",
+            "Probably better: the first": _figures("{:.0%}", small and small.first_is_better),
+            "95 % interval, Beta-Binomial": _figures(
+                "{:+.2f} to {:+.2f}", *((small.low, small.high) if small else (None,))
+            ),
         }
     table = pd.DataFrame(found)
     return table[(table != "–").any(axis=1)]
@@ -72,7 +68,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     unit = judged.whole or judged.one
     tests = sorted({pair.test.name for pair in pairs if pair.test})
     how = sorted({pair.difference.how for pair in pairs})
-    said = f"Each {unit} counts alike. Interval of the difference: {'; '.join(how)}."
+    said = f"Kept: {judged.means}. Each {unit} counts alike. Interval of the difference: {'; '.join(how)}."
     if tests:
         said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
     if any(pair.small for pair in pairs):
@@ -87,7 +83,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     total = sum(compared.items.values())
     if not total:
         return
-    counts = ", ".join(f"{compared.items[name]:,} {said}" for name, said in AGREE.items())
+    counts = ", ".join(f"{number:,} {agree}" for agree, number in compared.items.items())
     st.markdown("#### One by one", anchors=False)
     pages = -(-total // listing.PAGE)
     with st.container(horizontal=True, vertical_alignment="center", key="matrix-head"):
@@ -106,7 +102,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     ahead = len(shown)
     for i, name in enumerate(names):
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
-    shown[""] = [AGREE[agree] for agree in found["agree"]]
+    shown[""] = list(found["agree"])
     shown.setdefault(whole, list(found["title"]))
     at = address.opened()
     key = f"matrix-{crc32(repr((compared.asked, page, at is None)).encode())}"
@@ -117,7 +113,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
             if 0 <= i < len(names) and (place := found[f"place_{i}"].iloc[row]):
                 address.open_at(place)
 
-    table, beside_it = (st.container(), None) if at is None else st.columns(ROOM, gap="medium")
+    table, beside_it = (st.container(), None) if at is None else st.columns(opened_case.WIDTHS, gap="medium")
     with table:
         st.dataframe(
             pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
@@ -132,10 +128,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
         as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:
-            st.button(
-                "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-                on_click=address.open_at, args=(None,),
-            )  # fmt: skip
+            opened_case.close()
             opened_case.draw(looked, at)
 
 
@@ -165,16 +158,9 @@ def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
-
-
-def _between(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{_points(low)} to {_points(high)}"
+def _figures(how: str, *values: float | None) -> str:
+    """The values as a table has them; a dash where one is not known."""
+    return "–" if None in values else how.format(*values).replace("-", "−")
 
 
 def _p(value: float | None) -> str:

@@ -47,8 +47,6 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     rows = aligned([first, second])
     titles = [row.there[0].title for row in rows]
     assert titles == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
-        "what all were asked comes first"
-    )
     assert [row.differs for row in rows] == [[], [OUTCOMES], [], [], [], [], []]
     headline, more = finding(rows, ["one", "two"], "question")
     assert headline == "They differ on 1 of 3 questions."
