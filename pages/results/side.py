@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
 import streamlit as st
 from pydantic import ValidationError
 
-from core import entry, policy
+from core import entry
 from core.lab import Lab, Spec, View, counted
 from core.runs.jobs import NoSuchRun
 from core.store.matching import Tried
@@ -18,7 +17,7 @@ from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
 from pages.parts.pace import PACE
-from pages.parts.run import stopped
+from pages.parts.run import link_to, stopped
 from pages.parts.side_by_side import MOST, Cell, Row, Side, aligned, finding, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
@@ -112,14 +111,9 @@ def draw(columns: list[Column], lab: Lab) -> None:
                 st.error(plain(str(one.trouble)), title=one.trouble.title, icon=":material/error:")
                 st.caption(plain(one.run))
             else:
-                _head(
-                    one,
-                    lab,
-                    names[one.run],
-                    [row.cells[shown.index(one)] for row in rows if row.is_shared],
-                    _before(one, shown, lab),
-                )
-    _rows(rows, [names[one.run] for one in shown], shown, lab)
+                shared = [row.cells[shown.index(one)] for row in rows if row.is_shared]
+                _head(one, lab, names[one.run], shared, _before(one, shown, lab))
+    _rows(rows, list(names.values()), shown, lab)
 
 
 def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
@@ -238,24 +232,6 @@ def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
     )  # fmt: skip
 
 
-def link(columns: list[Column]) -> None:
-    """An address to hand on, and who can open what it leads to."""
-    visit, runs = session.runs(), [one.run for one in columns if not one.trouble]
-    with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
-        if policy.allows("others"):
-            st.caption("Opens these runs for anyone who can reach this app.")
-        else:
-            mine = [run for run in runs if visit.owns(run)]
-            shared = all(visit.shared(run) for run in mine)
-            if mine and st.toggle("Share my runs with everyone who can reach this app", shared, key="shared") != shared:
-                for run in mine:
-                    visit.share(run, not shared)
-                st.rerun()
-            st.caption("Each run opens for whoever may see it; of the others it is said in their column.")
-        named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
-        st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
-
-
 def main(runs: list[str]) -> None:
     """The runs, where they can be set side by side."""
     columns = [column(run) for run in runs]
@@ -283,7 +259,8 @@ def main(runs: list[str]) -> None:
         about = sorted(cases)
     with st.container(horizontal=True, vertical_alignment="center", key="line"):
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
-        link(columns)
+        named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
+        link_to([one.run for one in shown], named)
         st.page_link(
             addresses.COMPARE, label="Compare", icon=":material/balance:",
             query_params={"runs": ",".join(one.run for one in shown)},
