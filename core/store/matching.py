@@ -32,13 +32,20 @@ class Tried(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
+def home_in_sql(judged: Judged) -> str:
+    """SQL of `home`, save that what no other could share has its title there."""
+    tail = _texts(judged.tail)
+    split = f"array_to_string(string_split(title, {tail})[:-2], {tail})"
+    return f"if(contains(title, {tail}), {split}, title)" if judged.tail else "title"
+
+
 def home(title: str, judged: Judged | None) -> str:
     """What a row of that title belongs to: the starter question, the paragraph, the function; '' where that is no one
     thing that another could share.
     """
     if judged is None or not judged.tail or judged.tail not in title:
         return "" if judged and title in judged.nameless else title
-    return title.rpartition(judged.tail)[0]
+    return judged.tail.join(title.split(judged.tail)[:-1])
 
 
 def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
@@ -144,7 +151,7 @@ def of_each(store: Store, asked: Asked, asking: str) -> list[tuple[Any, ...]]:
     with store.limited() as cursor:
         for one in asked.subjects:
             sql, values = where(one, asked.viewer, asked.stopped)
-            held = f"with held as (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
+            held = f"with held as not materialized (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
             found.append(cursor.execute(f"{held} {asking}", [asked.lab, *values]).fetchone() or ())
     return found
 
@@ -215,10 +222,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
             """  # noqa: S608  our own names
         )
         values += [asked.lab, *given]
-    home, placed = "title", f"title <> '' and title not in ({_texts('', *judged.nameless)})"
-    if judged.tail:
-        tail = _texts(judged.tail)
-        home = f"if(contains(title, {tail}), array_to_string(string_split(title, {tail})[:-2], {tail}), title)"
+    home, placed = home_in_sql(judged), f"title <> '' and title not in ({_texts('', *judged.nameless)})"
     item = "title, about"
     if asked.same_rows:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
