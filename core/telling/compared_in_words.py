@@ -79,18 +79,15 @@ def basis(compared: Compared, judged: Judged) -> str:
         return "The same stored answers, read in different ways: row against row, and nothing was asked again."
     if compared.asked.match == "whole":
         same = (
-            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that came out well, whichever "
+            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that were kept, whichever "
             f"{judged.one}s those were."
         )
     elif judged.whole and not judged.tail:
         same = f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
     else:
         same = f"The same {judged.one} means one of the same title."
-    if not compared.asked.strata:
-        return same
-    return (
-        f"{same} Results meet only where these are the same: {_listed([_named(one) for one in compared.asked.strata])}."
-    )
+    equal = _listed([_named(one) for one in compared.asked.strata])
+    return f"{same} Results meet only where these are the same: {equal}." if equal else same
 
 
 def _named(stratum: str) -> str:
@@ -112,15 +109,19 @@ def chance(p: float) -> str:
 
 
 def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
+    outcome = f"an outcome for {_all(names)}"
     if not compared.shared:
-        if any(pair.n for pair in compared.pairs):
-            return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
-        return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
+        some = any(pair.n for pair in compared.pairs)
+        why = (
+            "; each two are compared on what both have"
+            if some
+            else ". A difference would be unpaired, so none is given"
+        )
+        return f"No {one} has {outcome}{why}."
+    shared = f"{_shared(compared, judged, one)} with {outcome}"
     if compared.homes < FEW:
-        return f"Too little is shared to compare: {_shared(compared, judged, one)} with an outcome for {_all(names)}."
-    return (
-        f"On the {_shared(compared, judged, one)} with an outcome for {_all(names)}, {_each(compared, judged, names)}."
-    )
+        return f"Too little is shared to compare: {shared}."
+    return f"On the {shared}, {judged.means} {_each(compared, names, compared.true)}."
 
 
 def _shared(compared: Compared, judged: Judged, one: str) -> str:
@@ -132,9 +133,8 @@ def _shared(compared: Compared, judged: Judged, one: str) -> str:
     return said if of == one or compared.homes == compared.shared else f"{said} of {counted(compared.homes, of)}"
 
 
-def _each(compared: Compared, judged: Judged, names: Sequence[str]) -> str:
-    each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
-    return f"{judged.means} {_listed(each)}"
+def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> str:
+    return _listed([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
 
 
 def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> list[str]:
@@ -143,14 +143,16 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) 
     faint = any(pair.faint for pair in compared.pairs if pair.n)
     said = []
     if compared.shared and compared.homes < FEW and _are_counts(compared):
-        said.append(f"Of these, {_each(compared, judged, names)}.")
+        said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
     if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
-        each = [f"{_often(compared, got)} for {name}" for got, name in zip(compared.fixed, names, strict=True)]
-        said.append(f"Always guessing the same, at best, would have come true {_listed(each)}.")
+        said.append(
+            f"Always guessing the same, at best, would have come true {_each(compared, names, compared.fixed)}."
+        )
     if len(names) == 2:
         said += [_of_pair(pair, judged) for pair in firm]
     elif firm:
-        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in firm if _is_far(pair)]
+        sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
+        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure]
         said.append(
             f"Of {counted(len(firm), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
             f"chance{': ' if far else ''}{', '.join(far)} (p at most {LIKELY} by exact paired tests, corrected for all "
@@ -171,10 +173,6 @@ def _of_pair(pair: Pair, judged: Judged) -> str:
         f"A difference at least this large would come up {chance(pair.test.p)} of the time by chance alone "
         f"(exact paired test over {over}: {pair.test.name})."
     )
-
-
-def _is_far(pair: Pair) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= LIKELY
 
 
 def _often(compared: Compared, true: float) -> str:

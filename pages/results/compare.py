@@ -97,17 +97,11 @@ def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
     """What each is called, no two alike."""
     if by == "run":
         found = comparing.runs(looked.store, values, looked.viewer)
-        lines = [
-            [
-                short(found[run].model),
-                words("how", found[run].how),
-                shortened(found[run].title, 40),
-                f"{found[run].at:%d %b %H:%M}",
-            ]
-            if run in found
-            else ["", "", run, ""]
-            for run in values
-        ]
+        lines = [["", "", run, ""] for run in values]
+        for place, run in enumerate(values):
+            if one := found.get(run):
+                title, at = shortened(one.title, 40), f"{one.at:%d %b %H:%M}"
+                lines[place] = [short(one.model), words("how", one.how), title, at]
     elif by == "filter":
         lines = [[facets.chosen(from_query(parse_qs(one))) or "everything"] for one in values]
     else:
@@ -256,7 +250,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
-    """What came of an item for one subject: came out well or not, how often, no outcome, or not there."""
+    """What came of an item for one subject: kept or broken, how often, no outcome, or not there."""
     if not len(said):
         return "–"
     called = " or ".join(words("outcome", one) for one in said)
