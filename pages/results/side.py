@@ -173,7 +173,9 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: s
     if view:
         with st.container(key=f"explanation-{one.run}"):
             if view.explanation is not None:
-                st.markdown(f"“{plain(view.explanation) if before is None else _edited(before, view.explanation)}”")
+                st.markdown(
+                    f"“{plain(view.explanation) if before is None else difference(pieces(before, view.explanation))}”"
+                )
             elif _goes_on(one, case):
                 st.skeleton(60)
             else:
@@ -189,10 +191,6 @@ def _before(one: Column, shown: list[Column], lab: Lab) -> str | None:
     first = next((other for other in shown if fork and other.run == fork.run), None)
     case = first.case(st.query_params.get("case", "")) if first else ""
     return lab.view(first.state.case(case)).explanation if first and case else None
-
-
-def _edited(before: str, after: str) -> str:
-    return difference((piece.op, piece.text) for piece in pieces(before, after))
 
 
 def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> None:
@@ -212,24 +210,16 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
                         continue
                     words = cell.label or side.words.get(cell.state, "")
                     st.markdown(f"{LOOKS[cell.state].badge(plain(words))} :small[:gray[{plain(name)}]]  \n{cell.text}")
-            _whole(row, shown, lab)
+            _whole(row, shown)
 
 
-def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
+def _whole(row: Row, shown: list[Column]) -> None:
     """Of several cases the way to one of them, row against row."""
     cases = {cell.tried.case for cell in row.there}
-    if (
-        st.query_params.get("case")
-        or not row.is_shared
-        or len(cases) > 1
-        or any(one.state.planned < 2 for one in shown)
-    ):
-        return
-    runs = ",".join(one.run for one in shown)
-    st.page_link(
-        addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:",
-        query_params={"runs": runs, "case": cases.pop()},
-    )  # fmt: skip
+    are_several = all(one.state.planned > 1 for one in shown) and not st.query_params.get("case")
+    if are_several and row.is_shared and len(cases) == 1:
+        query = {"runs": ",".join(one.run for one in shown), "case": cases.pop()}
+        st.page_link(addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:", query_params=query)
 
 
 def main(runs: list[str]) -> None:
@@ -239,12 +229,11 @@ def main(runs: list[str]) -> None:
     labs = list(dict.fromkeys(one.lab.name for one in shown if one.lab))
     if len(labs) > 1:
         titles = [entry.labs()[name].title for name in labs]
+        why = "Different questions are asked there, so there are no rows that could meet."
         st.error(
-            f"One of them is a run of {' and one of '.join(titles)}. Different questions are asked there, so there are "
-            "no rows that could meet.",
-            title="These cannot be set side by side",
-            icon=":material/error:",
-        )
+            f"One of them is a run of {' and one of '.join(titles)}. {why}",
+            title="These cannot be set side by side", icon=":material/error:",
+        )  # fmt: skip
         for one in shown:
             st.page_link(addresses.CASE, label=plain(one.run), query_params={"run": one.run})
         return
@@ -273,10 +262,8 @@ def main(runs: list[str]) -> None:
                 session.runs().cancel(run)
             st.rerun()
     if cases:
-        st.page_link(
-            addresses.SIDE, label="All of these runs", icon=":material/arrow_back:",
-            query_params={"runs": ",".join(runs)},
-        )  # fmt: skip
+        query = {"runs": ",".join(runs)}
+        st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)
     if len(about) > 1:
         st.warning("They are not about the same: rows meet only where the same was asked.", icon=":material/warning:")
     watched(columns, lab)
