@@ -1,6 +1,6 @@
 """A dial that can fail: how often intervals hold what must be read, and how often something worthless seems to gain.
 
-    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone
+    python -m benchmarks.dial --draws 200      # about half an hour, with robots alone (Probe: minutes)
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
 predictor, other words (`core/labs/*/noisy.py`, `core/labs/simulatability/worthless.py`).
@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from core.events import Event, Recorded, Scored
-from core.lab import Lab, Model, Spec
+from core.events import Event, Model, Recorded, Scored
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.consistency.lab import LAB as CHECK
 from core.labs.consistency.noisy import Noisy as NoisyLexicon

@@ -32,7 +32,9 @@ def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcri
     )
     labs = {"echo": LAB}
     study = plan.read(file, labs)
-    return asyncio.run(Making(study, labs, LAB.controls().__getitem__, folder / "journals", ended).make(study.runs))
+    return asyncio.run(
+        Making(study, labs, LAB.robots.controls().__getitem__, folder / "journals", ended).make(study.runs)
+    )
 
 
 def megabytes() -> float:

@@ -8,7 +8,7 @@ from functools import cache
 
 from core import home, journal
 from core.events import Event, Model
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
 from core.labs.find import reliability
@@ -39,7 +39,9 @@ def labs() -> Mapping[str, Lab]:
 @cache
 def controls() -> Mapping[str, Model]:
     """The controls of all labs, by id, those that are in no list to choose from too."""
-    return {id: model for lab in labs().values() for id, model in {**lab.controls(), **lab.dials()}.items()}
+    return {
+        id: model for lab in labs().values() for id, model in {**lab.robots.controls(), **lab.robots.dials()}.items()
+    }
 
 
 @cache

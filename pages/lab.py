@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
-from core.lab import MOST_CASES, Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, Spec
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
@@ -101,9 +102,9 @@ def form(lab: Lab) -> None:
             with st.expander("Settings", icon=":material/tune:", key="settings"):
                 fields |= room.settings(fields)
                 left, right = st.columns(2)
-                for number, (name, field) in enumerate(offered(lab, room.drawn).items()):
+                for number, name in enumerate(offered(lab, room.drawn)):
                     with (left, right)[number % 2]:
-                        fields[name] = widget(lab, name, field)
+                        fields[name] = widget(lab, name)
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
             if lab.settled is not None:
                 named = {name for name, value in fields.items() if value}

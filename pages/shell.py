@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import streamlit as st
 
 from core import entry
-from core.lab import Lab
+from core.lab.lab import Lab
 from pages import addresses
 from pages.parts.pace import by_turns
 from pages.parts.tables import WITHOUT_THEIRS

@@ -99,10 +99,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first: the browser. What fails there is tried once more, and told of as rerun: on a
-    busy machine a page that is drawn anew does not hear a click or a key, as a person's would not be heard.
+    """What takes longest begins first, so that no process is left with it at the end: the browser, then the files in
+    this folder, which run commands and compute whole runs again. What fails in the browser is tried once more, and told
+    of as rerun: on a busy machine a page that is drawn anew does not hear a click or a key, as a person's would not be
+    heard.
     """
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
+    items.sort(
+        key=lambda item: (not item.nodeid.startswith("tests/browser/"), item.nodeid.partition("::")[0].count("/"))
+    )
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))

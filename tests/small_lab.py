@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import Field
 
+from core.datasets.on_data import OnData
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
-from core.lab import RULES, Case, First, Lab, Metric, Reading, Spec, Trial
+from core.lab.cases import Case, Reading, Trial
+from core.lab.lab import First, Lab, Robots
+from core.lab.shown import Metric
+from core.lab.spec import RULES, Spec
 from core.runs.run import Run
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson
@@ -161,9 +165,38 @@ LAB = Lab(
     records=(Promise, Echo),
     metrics=(Metric("repeated", "Repeated", "The share of words that came back.", leads=True),),
     prompts=lambda spec: {"echo": "h"},
-    controls=lambda: {"control/echo": Echoing(), "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"}))},
-    first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
-    newcomer="control/deaf",
     marks={"kept": "kept", "broken": "broken"},
     asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},
+    robots=Robots(
+        controls=lambda: {
+            "control/echo": Echoing(),
+            "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"})),
+        },
+        first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
+        newcomer="control/deaf",
+    ),
+)
+
+
+class EchoData(OnData):
+    """The same of the paragraphs of a data set: its picker comes with the fields."""
+
+    task: Literal["sentiment"] = "sentiment"
+    times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
+    voice: Literal["plain", "loud"] = Field("plain", title="Voice", description="how it is said")
+    model: str = Field("control/echo", title="Model", description="who is spoken to")
+
+    @property
+    def models(self) -> set[str]:
+        return {self.model}
+
+
+ON_DATA = replace(
+    LAB,
+    name="echo-data",
+    title="Echo data",
+    spec=EchoData,
+    cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen()[0]),
+    loaded=lambda spec: spec.chosen()[1],
+    robots=replace(LAB.robots, first=None),
 )

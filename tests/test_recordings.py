@@ -13,7 +13,7 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Rules, Started
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
 from core.labs.simulatability.verdict import sentences as ask_sentences

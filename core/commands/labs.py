@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from core import entry
 from core.commands.options import parameters, spec_of
 from core.commands.running import Output, output_options, run
-from core.lab import BadInput, Lab, ToolContext
+from core.lab.lab import Lab, ToolContext
+from core.lab.spec import BadInput
 from core.runs.engine import new_id
 
 
@@ -19,16 +20,16 @@ def add(commands: click.Group) -> None:
     """A command for each lab, and the lab's tools in a group of their own."""
     groups: dict[str, click.Group] = {}
     for lab in entry.labs().values():
-        if lab.tools is not None:
+        if lab.command.tools is not None:
             context = ToolContext(lab, entry.catalog)
-            group = groups[lab.tools.name] = click.Group(
-                lab.tools.name, help=lab.tools.help, context_settings={"obj": context}
+            group = groups[lab.command.tools.name] = click.Group(
+                lab.command.tools.name, help=lab.command.tools.help, context_settings={"obj": context}
             )
-            for tool in lab.tools.commands:
+            for tool in lab.command.tools.commands:
                 group.add_command(tool)
             commands.add_command(group)
     for lab in entry.labs().values():
-        (groups[lab.group] if lab.group else commands).add_command(command(lab))
+        (groups[lab.command.group] if lab.command.group else commands).add_command(command(lab))
 
 
 def command(lab: Lab) -> click.Command:

@@ -19,7 +19,8 @@ from core import entry, home
 from core.datasets.items import Loaded
 from core.events import Event, Failed, Fork, Frozen, Recorded, Token
 from core.journal import Contents, Journal, JournalFull, JournalInUse, read
-from core.lab import Lab, Prior, Spec, counted, narrated
+from core.lab.lab import Lab, Prior, counted, narrated
+from core.lab.spec import Spec
 from core.runs import prior
 from core.runs.engine import Addition, execute
 from core.runs.run import Resolve
@@ -248,7 +249,7 @@ class _Printer:
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
             return
         view = self._lab.view(self._state.case(case))
-        lines = [(f"{case} {key}", line) for key, line in (self._lab.narrate or narrated)(view)]
+        lines = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
         said = "\n".join(line for _, line in lines)
         if several and view.title not in said:
             self._print([(f"{case} title", f"\n{view.title}")])

@@ -13,7 +13,7 @@ import click
 
 from core import entry, home, journal
 from core.commands.running import DONE, index_of_all, into_the_store
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
 from core.runs.upgrade import upgraded

@@ -162,7 +162,9 @@ def check(chosen: _Chosen) -> None:
     if own.is_own(chosen.dataset):
         own.check(chosen.task, chosen.columns)
         if chosen.path or chosen.split:
-            raise ValueError("A file of one's own is named by its data set: it has no path and no parts besides.")
+            raise ValueError(
+                "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
+            )
         return
     if chosen.columns:
         raise ValueError("Columns are named of files only: a data set called file:NAME or hf://OWNER/NAME/FILE.")

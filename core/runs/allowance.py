@@ -15,7 +15,8 @@ from typing import Protocol
 
 from core import journal, packs, policy
 from core.journal import FromTheFuture, JournalFull, JournalInUse
-from core.lab import MOST_CASES, Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, Spec
 from core.runs import repack
 from core.runs.said import is_shared
 

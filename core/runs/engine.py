@@ -22,7 +22,9 @@ from typing import NamedTuple, TypeVar
 from core.datasets.items import BROKEN, Loaded
 from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from core.journal import JournalFull, JournalInUse
-from core.lab import MOST_CASES, BadInput, Begun, Case, Lab, Result, Spec, Trial, View
+from core.lab.cases import Begun, Case, Result, Trial, View
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, BadInput, Spec
 from core.policy import child_environment
 from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
 from core.runs.turns import beside

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
-from core.lab import Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.runs.engine import Addition, execute, given
 from core.runs.run import Resolve
 from core.transcript import shares

@@ -19,7 +19,8 @@ from pydantic import ValidationError
 from core import home, journal, policy
 from core.events import Event, Finished, Fork, Frozen, Model, Recorded, Shared, Started, Token
 from core.journal import Fault, FromTheFuture, Journal, JournalFull, JournalInUse
-from core.lab import Lab, Prior, Reads, Spec
+from core.lab.lab import Lab, Prior, Reads
+from core.lab.spec import Spec
 from core.runs import prior, turns
 from core.runs.allowance import Allowance, CallsToday, planned_calls
 from core.runs.engine import Addition, execute, given, new_id

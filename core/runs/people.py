@@ -10,7 +10,8 @@ from typing import NamedTuple
 from core import policy
 from core.events import Event, Fork, Frozen, Recorded
 from core.journal import Fault
-from core.lab import Lab, Prior, Reads, Spec
+from core.lab.lab import Lab, Prior, Reads
+from core.lab.spec import Spec
 from core.runs.engine import Addition
 from core.runs.fork import Plan
 from core.runs.jobs import Jobs, NoSuchRun, Replaying

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from core import home, journal
 from core.events import Event, Finished, Frozen, Recorded, Started
-from core.lab import Lab, Prior, Reads, Spec
+from core.lab.lab import Lab, Prior, Reads
+from core.lab.spec import Spec
 from core.runs.engine import PRIOR, new_id
 from core.transcript import Transcript, transcript
 

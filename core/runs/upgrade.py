@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.events import Answered, Asked, CallFailed, Dropped, Event, Failed, Finished, Recorded, Started
-from core.lab import Begun, Lab
+from core.lab.cases import Begun
+from core.lab.lab import Lab
 from core.runs.engine import result_of
 from core.runs.run import recorded
 from core.transcript import Transcript, ancestors

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.events import Event, Started
 from core.journal import Tail
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.transcript import Transcript, ancestors
 

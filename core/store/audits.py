@@ -13,7 +13,9 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from core.events import Rules
-from core.lab import RULES, Judgement, Lab
+from core.lab.lab import Lab
+from core.lab.shown import Judgement
+from core.lab.spec import RULES
 from core.runs.labels import Audited
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition

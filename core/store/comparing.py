@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
 from core.events import Rules
-from core.lab import FACETS
+from core.lab.shown import FACETS
 from core.statistics import Pair, holm
 from core.statistics.subjects import MOST, compare_pairs
 from core.store.filters import Filter, condition, from_query

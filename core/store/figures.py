@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.events import Frozen, Rules
-from core.lab import FACETS
+from core.lab.shown import FACETS
 from core.store.filters import Filter, condition
 from core.store.queries import decoded, pivot
 from core.store.schema import named, table_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NamedTuple
 
-from core.lab import FACETS
+from core.lab.shown import FACETS
 from core.runs.bundle import IMPORTED
 from core.store.queries import SEEN
 from core.store.versions import REPLACED

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from core.lab import FACETS, Lab
+from core.lab.lab import Lab
+from core.lab.shown import FACETS
 from core.runs.labels import Kept, Label
 from core.transcript import name_of
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.events import Rules
-from core.lab import FACETS, Judged
+from core.lab.shown import FACETS, Judged
 from core.models.ids import CONTROL
 from core.store.filters import Filter, Where, condition
 from core.store.listing import Place

@@ -27,7 +27,8 @@ from core.events import (
     Shared,
     Started,
 )
-from core.lab import RULES, Begun, Reading, Result, Trial
+from core.lab.cases import Begun, Reading, Result, Trial
+from core.lab.spec import RULES
 from core.store.schema import Table
 from core.transcript import name_of
 

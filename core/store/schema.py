@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from core.events import Frozen
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.transcript import name_of
 
 if TYPE_CHECKING:

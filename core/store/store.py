@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.store import schema
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ SECONDS = 10.0
 
 MEMORY = "2GB"
 """What DuckDB may use; what needs more is refused."""
+
+CLOSING = 50
+"""How often, a tenth of a second apart, a store tries to close while a query is still being broken off."""
 
 # Whatever is asked here reaches no other file, loads no extension and cannot change these settings.
 _CONFIG: dict[str, str] = {
@@ -115,7 +119,15 @@ class Store:
         return [name for name, table in self.tables.items() if "run" in table.columns]
 
     def close(self) -> None:
-        """Close the file. Queries that still run are broken off."""
+        """Close the file. Queries that still run are broken off; on a busy machine that takes a moment."""
+        import duckdb
+
+        for _ in range(CLOSING):
+            try:
+                return self._connection.close()
+            except duckdb.ResourceInUseException:
+                self._connection.interrupt()
+                time.sleep(0.1)
         self._connection.close()
 
     def __enter__(self) -> Store:

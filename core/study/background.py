@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.run import Resolve
 from core.study import control, tables
 from core.study.execute import Making, Outcome

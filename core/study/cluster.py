@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core import home, journal, lease
 from core.events import CallFailed
-from core.lab import MOST_CASES, Lab, Prior
+from core.lab.lab import Lab, Prior
+from core.lab.spec import MOST_CASES
 from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve

@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 from pydantic import ValidationError
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.run import complaints
 from core.study.plan import MOST_EXCLUDED, BadStudy
 

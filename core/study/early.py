@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core import journal
 from core.events import Rules
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.statistics import anytime
 from core.statistics.interval import Interval

@@ -14,7 +14,9 @@ from pathlib import Path
 from core import journal
 from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, Event, OnText, Request
-from core.lab import MOST_CASES, Case, Lab, Prior
+from core.lab.cases import Case
+from core.lab.lab import Lab, Prior
+from core.lab.spec import MOST_CASES
 from core.models.cache import Cached
 from core.models.ids import is_free
 from core.models.prices import price_of

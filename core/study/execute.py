@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from core import home, journal
 from core.events import Event, Frozen, Model
 from core.journal import Journal, JournalInUse
-from core.lab import Lab, Prior
+from core.lab.lab import Lab, Prior
 from core.models.ids import is_free
 from core.runs import prior
 from core.runs.engine import execute

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.lab import RULES, Lab, Otherwise, View
+from core.lab.cases import View
+from core.lab.lab import Lab
+from core.lab.shown import Otherwise
+from core.lab.spec import RULES
 from core.statistics import multiverse
 from core.study.cells import BLANK, Row, label
 
@@ -30,8 +33,8 @@ ITEMS = 5
 
 def otherwise(lab: Lab, view: View) -> Iterable[Otherwise]:
     """The headline figure of a case by either rules, or what the lab has under further choices."""
-    if lab.otherwise is not None:
-        return lab.otherwise(view)
+    if lab.studies.otherwise is not None:
+        return lab.studies.otherwise(view)
     scores = {rules: view.log.score(lab.headline, rules) for rules in RULES}
     return [
         Otherwise(lab.headline, {"rules": rules}, score.value if score else None) for rules, score in scores.items()
@@ -74,7 +77,7 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
 
 
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
-    choices = ["rules", *(name for name in lab.choices if name in frame and frame[name].nunique() > 1)]
+    choices = ["rules", *(name for name in lab.studies.choices if name in frame and frame[name].nunique() > 1)]
     settings = frame.fillna(dict.fromkeys(choices, ""))
     one = multiverse(settings, choices, outcome="value")
     values = one.universes["value"].dropna()

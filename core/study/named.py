@@ -7,7 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from core import published
-from core.lab import Lab, Table
+from core.lab.lab import Lab
+from core.lab.shown import Table
 from core.statistics import compare, holm
 from core.study.cells import BLANK, Row, cells, label, number
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from core.lab import FACETS, Lab, is_offered
+from core.lab.lab import Lab
+from core.lab.shown import FACETS
+from core.lab.spec import knobs
 from core.statistics import FEW, Pair, holm
 from core.statistics.subjects import compare_pairs
 from core.study.cells import BLANK, Row, label
@@ -58,7 +60,7 @@ def _places(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[s
         row=[label(one, rows) or otherwise for one in named],
         column=[label(one, columns) or otherwise for one in named],
     )
-    settings = [name for name, field in lab.spec.model_fields.items() if is_offered(name, field) and name != "title"]
+    settings = [name for name in knobs(lab.spec) if name != "title"]
     varying = []
     for name in dict.fromkeys([*settings, *FACETS]):
         if name in rows or name in columns or name not in frame:

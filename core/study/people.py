@@ -7,7 +7,8 @@ from pathlib import Path
 
 from core import journal
 from core.events import Recorded, Rules
-from core.lab import GUESS, VERDICT, Lab
+from core.lab.lab import Lab
+from core.lab.shown import GUESS, VERDICT
 from core.runs.labels import BY, Label
 from core.runs.upgrade import upgraded
 from core.study.cells import Row
@@ -18,7 +19,7 @@ from core.transcript import transcript
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
     """The journals of what people said, by the run that they are about; none where no table of the study asks."""
     kinds = {table.kind for table in study.tables}
-    if not any(one.of_people and one.kind in kinds for lab in labs.values() for one in lab.tables):
+    if not any(one.of_people and one.kind in kinds for lab in labs.values() for one in lab.studies.tables):
         return {}
     found: dict[str, list[Path]] = {}
     for path in journal.listed(folder, "*~*"):

@@ -22,7 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.datasets import own
 from core.events import CallFailed, Rules
-from core.lab import FACETS, Lab, Spec
+from core.lab.lab import Lab
+from core.lab.shown import FACETS
+from core.lab.spec import Spec
 from core.models.prices import price_of
 from core.runs.run import complaints
 from core.study.control import MOST_AT_ONCE
@@ -247,7 +249,7 @@ class _Reader:
             for spec in self.specs(part, lab, ("part", number)):
                 planned = Planned(run_id(lab, spec), lab, spec)
                 runs.setdefault(planned.id, planned)
-                for control in lab.calibration(spec):
+                for control in lab.robots.calibration(spec):
                     of_control = Planned(run_id(lab, control), lab, control)
                     controls.setdefault(of_control.id, of_control)
         used = {one.lab.name: one.lab for one in runs.values()}
@@ -322,7 +324,7 @@ class _Reader:
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
         labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
         if table.kind:
-            kinds = {one.kind for lab in labs for one in lab.tables}
+            kinds = {one.kind for lab in labs for one in lab.studies.tables}
             if table.kind not in kinds:
                 raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
             for name in {"rows", "columns", "metrics"} & table.model_fields_set:

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.study.plan import BadStudy, Study, parse
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")

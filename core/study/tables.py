@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core import journal
 from core.events import Scored
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import power_of_pairs
@@ -80,8 +80,8 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
             continue
         log = state.case(case)
         view = run.lab.view(log)
-        truth = run.lab.truth(view)
-        decides = run.lab.decides(view) if run.lab.decides else run.lab.headline
+        truth = run.lab.robots.truth(view)
+        decides = run.lab.robots.decides(view) or run.lab.headline
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
         # Cases of one item stand beneath it; where a run has one case only, its id may be every run's.
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
@@ -89,12 +89,12 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
         about: Row = {
             **{name: value for name, value in facets.items() if value},
             **settings,
-            **run.lab.traits(view),
+            **run.lab.studies.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             **{"complete": state.status == "completed" or early is not None, "early": early is not None},
         }
         scores: dict[str, Scored | Score | None] = {one.name: log.score(one.name, rules) for one in run.lab.metrics}
-        scores |= {one.metric: one.score for one in run.lab.more(view, rules)}
+        scores |= {one.metric: one.score for one in run.lab.studies.more(view, rules)}
         begun = any(scores.values())
         for metric, score in scores.items():
             yield {
@@ -139,7 +139,7 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
             of_lab = own[own["lab"] == lab]
             if not table.kind:
                 found += _table(table, labs[lab], of_lab)
-            for one in labs[lab].tables:
+            for one in labs[lab].studies.tables:
                 if one.kind == table.kind:
                     found += named.draw(one, labs[lab], of_lab, table.title)
     surely = power(found)
@@ -167,7 +167,7 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     sentences = []
     known = frame[frame["truth"].notna() & frame["complete"]]
     for (lab, model, metric), cases in known.groupby(["lab", "model", "metric"]):
-        if getattr(labs[lab].dials().get(model), "error", 0):
+        if getattr(labs[lab].robots.dials().get(model), "error", 0):
             continue
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.lab import FACETS, Judged
+from core.lab.shown import FACETS, Judged
 from core.statistics import FEW, Pair
 from core.store.comparing import Compared
 

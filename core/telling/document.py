@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.events import LONGEST_ANSWER, Message, Scored, ToolCall
-from core.lab import Lab, Reading, Trial
+from core.lab.cases import Reading, Trial
+from core.lab.lab import Lab
 from core.transcript import Call, CaseLog, Transcript
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.lab import FACETS
+from core.lab.shown import FACETS
 from core.store.filters import STATUS, Filter, condition
 from core.store.store import Store
 from core.text.cells import csv

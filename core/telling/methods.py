@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.lab import Lab, Metric
+from core.lab.lab import Lab
+from core.lab.shown import Metric
 from core.models.ids import is_control
 from core.statistics import FEW, group_statistics, is_thin
 from core.store.store import Store

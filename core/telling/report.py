@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from core import journal
-from core.lab import Lab, is_offered
+from core.lab.lab import Lab
+from core.lab.spec import knobs
 from core.runs.upgrade import upgraded
 from core.statistics import FEW
 from core.study import multiverse, tables
@@ -135,18 +136,12 @@ def _of_lab(runs: Sequence[Planned], stand: Mapping[str, Standing]) -> tuple[str
     for role, asked in roles.items():
         alike.setdefault(", ".join(sorted(asked)), []).append(role)
     facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
-    for name, field in lab.spec.model_fields.items():
+    for name, knob in knobs(lab.spec).items():
         # Who is asked stands above, role by role.
         values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))
-        usual = None if field.is_required() else field.get_default(call_default_factory=True)
-        plain = tables.text(list(usual) if isinstance(usual, tuple) else usual)
-        if (
-            is_offered(name, field)
-            and any(values)
-            and values != [plain]
-            and not set(values) <= set().union(*roles.values())
-        ):
-            facts.append((field.title or name, " / ".join(value or "–" for value in values)))
+        plain = tables.text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
+        if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
+            facts.append((knob.title, " / ".join(value or "–" for value in values)))
     return lab.title, facts
 
 

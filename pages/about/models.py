@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from core import entry, policy
 from core.events import CallFailed
-from core.lab import Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.models import gguf, local
 from core.models.download import HubModel, offered
 from core.models.endpoint import list_models

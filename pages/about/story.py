@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from core import entry, home
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.recordings import Recording, listed
 from pages import addresses
 from pages.parts import present, recording, rooms, session

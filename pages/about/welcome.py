@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.allowance import TooMuch
 from pages import addresses
 from pages.parts import begin_side_by_side, recording, session
@@ -19,7 +19,7 @@ def card(lab: Lab, primary: bool) -> None:
         st.markdown(lab.question)
         with st.container(horizontal=True, vertical_alignment="center"):
             recording.play(lab, "primary" if primary else "secondary")
-            first = lab.first() if lab.first else None
+            first = lab.robots.first() if lab.robots.first else None
             if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
                 try:
                     run = session.runs().start(lab.name, first.spec, session.catalog().get)

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
-from core.lab import Lab, Spec
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.runs.allowance import TooMuch
 from core.transcript import Transcript
 from pages import addresses
@@ -78,7 +79,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
 
 def first(lab: Lab) -> None:
     """A button for the runs that a newcomer sees side by side, where the lab has any."""
-    sides = lab.sides() if lab.sides else None
+    sides = lab.robots.sides() if lab.robots.sides else None
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:
             begin(lab, list(sides.specs))

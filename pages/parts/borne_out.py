@@ -7,7 +7,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.lab import Judgement, Lab
+from core.lab.lab import Lab
+from core.lab.shown import Judgement
 from core.store import audits, labels_counted, queries
 from core.store.audits import Audit, Reader
 from core.store.labels_counted import BorneOut

@@ -10,9 +10,11 @@ import streamlit as st
 from core import files, policy
 from core.datasets import hub, own, registry
 from core.datasets.items import DatasetError
-from core.lab import MOST_CASES
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, knobs
 from pages.parts.pace import waits
 from pages.parts.text import plain
+from pages.parts.widgets import widget
 
 SHOWN_COLUMNS = 12
 SHOWN_LETTERS = 80
@@ -71,6 +73,12 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
     if not name or not own.is_own(name):
         raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
     return {**chosen, "columns": _columns(task, name, prefix)}
+
+
+def items_of(lab: Lab) -> dict[str, Any]:
+    """The task of a lab that has no form of its own, and the data set. Raises ValueError as `from_dataset` does."""
+    task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
+    return {"task": task, **from_dataset(task, "How many")}
 
 
 def _add(key: str) -> None:

@@ -8,7 +8,9 @@ from contextlib import suppress
 import streamlit as st
 
 from core import entry
-from core.lab import Judgement, Lab, Trial
+from core.lab.cases import Trial
+from core.lab.lab import Lab
+from core.lab.shown import Judgement
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels_counted
 from core.store.store import Store, StoreError

@@ -9,7 +9,8 @@ import streamlit as st
 
 from core import entry
 from core.datasets.items import BROKEN, Loaded
-from core.lab import Lab, View
+from core.lab.cases import View
+from core.lab.lab import Lab
 from core.runs.jobs import NoSuchRun
 from core.runs.watch import Watch
 from core.transcript import Transcript

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.models import local
 from core.models.ids import CONTROL
 from pages.parts import session
@@ -21,7 +21,7 @@ def offered(lab: Lab) -> list[str]:
     return [
         info.id
         for info in session.catalog().offered()
-        if not info.needs and (info.kind != "control" or info.id in lab.controls())
+        if not info.needs and (info.kind != "control" or info.id in lab.robots.controls())
     ]
 
 
@@ -39,7 +39,7 @@ def pick(label: str, key: str, lab: Lab) -> str:
     """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
     titles = _titles()
     ids = offered(lab)
-    first = lab.newcomer if lab.newcomer in ids else ids[0]
+    first = lab.robots.newcomer if lab.robots.newcomer in ids else ids[0]
     chosen = st.selectbox(
         label,
         ids,

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab import Lab, View, counted
+from core.lab.cases import View
+from core.lab.lab import Lab, counted
 from core.transcript import Progress, Transcript
 from pages.parts.calls import details
 from pages.parts.text import plain

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.jobs import NoSuchRun
 from core.transcript import Transcript
 from pages import addresses

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from core import entry, home
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.models import fitting
 from core.runs.allowance import TooMuch
 from core.runs.recordings import Recording, listed

@@ -8,9 +8,12 @@ from functools import cache
 from typing import Any
 
 from core import entry
-from core.lab import Lab, Spec
+from core.datasets.on_data import OnData
+from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.transcript import Transcript
 from pages.parts import plain_case
+from pages.parts.datasets import items_of, of_dataset
 from pages.parts.models import short
 from pages.parts.side_by_side import ALIKE, Side
 from pages.parts.slides import Slide, of_any
@@ -84,7 +87,9 @@ ROOMS: dict[str, Room] = {}
 
 def of(lab: Lab) -> Room:
     """The room of a lab; where it has none, one that draws what the lab declares."""
-    return ROOMS.get(lab.name) or Room()
+    if lab.name in ROOMS or not issubclass(lab.spec, OnData):
+        return ROOMS.get(lab.name) or Room()
+    return Room(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
 
 
 @cache

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.lab import Judged, Spec, View
+from core.lab.cases import View
+from core.lab.shown import Judged
+from core.lab.spec import Spec
 from core.store import matching
 from core.store.matching import Tried
 from core.telling.compared_in_words import counted, left_out

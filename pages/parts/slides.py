@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from core import entry
-from core.lab import View
+from core.lab.cases import View
 from pages.parts.text import plain
 from pages.parts.tiles import LOOKS, State
 

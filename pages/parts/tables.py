@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.published import figures
 from core.telling import export
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import streamlit as st
-from pydantic.fields import FieldInfo
 
-from core.lab import Lab, Spec, bounds, is_offered
+from core.lab.lab import Lab
+from core.lab.spec import Knob, Spec, knobs
 from core.text.glossary import on_hover
 from pages.parts import models
 
@@ -22,86 +21,75 @@ STEP = 0.1
 """What one click adds to a number with a fraction."""
 
 
-def offered(lab: Lab, drawn: frozenset[str]) -> dict[str, FieldInfo]:
+def offered(lab: Lab, drawn: frozenset[str]) -> dict[str, Knob]:
     """The fields that are drawn from the specification."""
-    return {
-        name: field for name, field in lab.spec.model_fields.items() if is_offered(name, field) and name not in drawn
-    }
+    return {name: knob for name, knob in knobs(lab.spec).items() if name not in drawn}
 
 
-def widget(lab: Lab, name: str, field: FieldInfo) -> Any:
+def hint(knob: Knob) -> str | None:
+    """What the field means, for who points at it."""
+    return on_hover(knob.title, knob.help[:1].upper() + knob.help[1:] if knob.help != knob.title else None)
+
+
+def widget(lab: Lab, name: str) -> Any:
     """Draw one field; the value that the person chose."""
-    key = f"{lab.path}-{name}"
-    title = field.title or name.replace("_", " ").capitalize()
-    help = on_hover(title, (field.description or "")[:1].upper() + (field.description or "")[1:] or None)
-    kind, several = kind_of(field.annotation)
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    knob = knobs(lab.spec)[name]
+    title, default, key, help = knob.title, knob.default, f"{lab.path}-{name}", hint(knob)
+    kept: dict[str, Any] = {"key": key, "help": help, "persist_state": "session"}
     if name == "model":
         return models.pick(title, key=key, lab=lab)
-    if extra.get("widget") == "model":
-        if several:
-            nobody = str(extra.get("nobody", "the model itself"))
-            return models.pick_many(title, nobody, key=key, help=help or "", lab=lab)
-        return models.pick_or_none(title, str(extra.get("nobody", "the model itself")), key=key, lab=lab, help=help)
-    if get_origin(kind) is Literal:
-        choices = list(get_args(kind))
-        if several:
-            return tuple(st.pills(title, choices, selection_mode="multi", default=list(field.default or ()), key=key,
-                                  help=help, persist_state="session", wrap=True))  # fmt: skip
-        if type(None) in get_args(field.annotation):
-            return st.selectbox(title, choices, index=None, placeholder="any", key=key, help=help,
-                                persist_state="session")  # fmt: skip
-        return st.segmented_control(title, choices, default=field.default, required=True, key=key, help=help,
-                                    persist_state="session")  # fmt: skip
-    if kind is bool:
-        return st.toggle(title, value=bool(field.default), key=key, help=help, persist_state="session")
-    if kind is int:
-        low, high = bounds(field, int)
-        default = field.default if isinstance(field.default, int) else None
-        if low is not None and high is not None and high - low <= FEW and default is not None:
-            return st.slider(title, low, high, default, key=key, help=help, persist_state="session")
-        return st.number_input(title, low, high, default, step=1, key=key, help=help, persist_state="session")
-    if kind is float:
-        least, most = bounds(field, float)
-        value = float(field.default) if isinstance(field.default, int | float) else None
-        return st.number_input(title, least, most, value, step=STEP, key=key, help=help, persist_state="session")
-    if several:
-        first = "\n".join(map(str, field.default or ()))
-        lines = st.text_area(title, first, key=key, help=help, persist_state="session", height=80)
-        return tuple(line.strip() for line in lines.splitlines() if line.strip())
-    longest = next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None)
-    draw = st.text_area if longest is not None and longest > LONG_TEXT else st.text_input
-    text = draw(title, value=str(field.default or ""), key=key, help=help, max_chars=longest, persist_state="session")
-    return text or field.default
+    if knob.names_models:
+        if knob.several:
+            return models.pick_many(title, knob.nobody, key=key, help=help or "", lab=lab)
+        return models.pick_or_none(title, knob.nobody, key=key, lab=lab, help=help)
+    if knob.choices:
+        choices = list(knob.choices)
+        if knob.several:
+            return tuple(st.pills(title, choices, selection_mode="multi", default=list(default), wrap=True, **kept))
+        if knob.optional:
+            return st.selectbox(title, choices, index=None, placeholder="any", **kept)
+        return st.segmented_control(title, choices, default=default, required=True, **kept)
+    if knob.kind is bool:
+        return st.toggle(title, value=bool(default), **kept)
+    if knob.kind is int:
+        if knob.low is not None and knob.high is not None and knob.high - knob.low <= FEW and default is not None:
+            return st.slider(title, knob.low, knob.high, default, **kept)
+        return st.number_input(title, knob.low, knob.high, default, step=1, **kept)
+    if knob.kind is float:
+        return st.number_input(title, knob.low, knob.high, default, step=STEP, **kept)
+    if knob.pairs or knob.several:
+        text = st.text_area(title, _lines(knob, default), placeholder=knob.pairs, height=80, **kept)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return dict(_pair(knob, line) for line in lines) if knob.pairs else tuple(lines)
+    draw = st.text_area if (knob.longest or 0) > LONG_TEXT else st.text_input
+    return draw(title, value=str(default or ""), max_chars=knob.longest, **kept) or default
+
+
+def _lines(knob: Knob, value: Any) -> str:
+    """What a field of several values holds, a line each."""
+    return "\n".join([f"{what}={of}" for what, of in (value or {}).items()] if knob.pairs else map(str, value or ()))
+
+
+def _pair(knob: Knob, line: str) -> tuple[str, str]:
+    what, equals, of = (part.strip() for part in line.partition("="))
+    if not (what and equals and of):
+        raise ValueError(f"{knob.title}: {line[:40]} is not of the form {knob.pairs}.")
+    return what, of
 
 
 def filled(lab: Lab, drawn: frozenset[str], spec: Spec) -> dict[str, Any]:
     """What the widgets that are drawn from the specification hold where it is `spec`, by their keys."""
-    return {
-        f"{lab.path}-{name}": _held(spec, field, getattr(spec, name)) for name, field in offered(lab, drawn).items()
-    }
+    return {f"{lab.path}-{name}": _held(spec, knob, getattr(spec, name)) for name, knob in offered(lab, drawn).items()}
 
 
-def _held(spec: Spec, field: FieldInfo, value: Any) -> Any:
-    kind, several = kind_of(field.annotation)
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    if extra.get("widget") == "model":
+def _held(spec: Spec, knob: Knob, value: Any) -> Any:
+    if knob.names_models and knob.name != "model":
         # The model itself is what stands there where nobody was chosen.
         own = getattr(spec, "model", "")
-        chosen = [one for one in (value if several else [value]) if one and one != own]
-        return chosen if several else next(iter(chosen), None)
-    if several:
-        return list(value) if get_origin(kind) is Literal else "\n".join(map(str, value or ()))
-    if value is None and kind is str:
+        chosen = [one for one in (value if knob.several else [value]) if one and one != own]
+        return chosen if knob.several else next(iter(chosen), None)
+    if knob.several or knob.pairs:
+        return list(value) if knob.choices else _lines(knob, value)
+    if value is None and knob.kind is str and not knob.choices:
         return ""
-    return float(value) if kind is float and value is not None else value
-
-
-def kind_of(annotation: Any) -> tuple[Any, bool]:
-    """The type of one value, and whether there may be several."""
-    origin = get_origin(annotation)
-    if origin in (Union, UnionType):
-        return kind_of(next(one for one in get_args(annotation) if one is not type(None)))
-    if origin is tuple:
-        return kind_of(get_args(annotation)[0])[0], True
-    return annotation, False
+    return float(value) if knob.kind is float and value is not None else value

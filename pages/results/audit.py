@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from core import entry
-from core.lab import Judgement, Lab
+from core.lab.lab import Lab
+from core.lab.shown import Judgement
 from core.runs.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn

@@ -14,7 +14,8 @@ import streamlit as st
 
 from core import entry
 from core.events import Event, Scored
-from core.lab import Lab, Trial
+from core.lab.cases import Trial
+from core.lab.lab import Lab
 from core.runs.allowance import TooMuch
 from core.runs.jobs import NoSuchRun
 from core.store import queries, versions

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab import Judged
+from core.lab.shown import Judged
 from core.models.ids import is_control
 from core.statistics import Pair
 from core.statistics.subjects import MOST

@@ -10,7 +10,8 @@ import streamlit as st
 
 from core import entry
 from core.charts.marks import PALETTE
-from core.lab import Lab, Picture
+from core.lab.lab import Lab
+from core.lab.shown import Picture
 from core.models.ids import is_control
 from core.store import figures
 from core.store.filters import TITLES, Filter

@@ -9,7 +9,9 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.lab import Lab, Spec, View, counted
+from core.lab.cases import View
+from core.lab.lab import Lab, counted
+from core.lab.spec import Spec
 from core.runs.jobs import NoSuchRun
 from core.store.matching import Tried
 from core.text.diff import pieces

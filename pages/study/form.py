@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.events import CallFailed
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.study import shelf
 from core.study.compose import Composed, compose
 from core.study.control import MOST_AT_ONCE
@@ -149,13 +149,13 @@ def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     # Who is asked comes first, and about what.
     order = {"model": -4, "task": -3, "dataset": -2, "limit": -1}
     first.sort(key=lambda name: order.get(name, 0))
-    rest.sort(key=lambda name: not is_choice(name, fields[name]))
+    rest.sort(key=lambda name: not is_choice(fields[name]))
     found = _columns(lab, first, prefix)
     with st.expander("More settings", icon=":material/tune:", key=f"{prefix}-more"):
         found |= _columns(lab, rest, prefix)
     if None in found.values():
         return None
-    usual = {name: fields[name].get_default() for name in fields}
+    usual = {name: knob.default for name, knob in fields.items()}
     return {
         name: list(dict.fromkeys(map(_kept, chosen)))
         for name, chosen in found.items()

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import entry, home
 from core.charts import dial
-from core.lab import FACETS
+from core.lab.shown import FACETS
 from core.store.filters import MOST_VALUES, Filter
 from core.study import people, tables
 from core.study.cells import Row
@@ -158,7 +158,12 @@ def draw(study: Study, found: Found) -> None:
 
 def _meaning(title: str) -> str | None:
     """What the figure of that title means: as the glossary has it, else as its lab does."""
-    helps = {one.help for lab in entry.labs().values() for one in (*lab.metrics, *lab.for_tables) if one.title == title}
+    helps = {
+        one.help
+        for lab in entry.labs().values()
+        for one in (*lab.metrics, *lab.studies.for_tables)
+        if one.title == title
+    }
     return on_hover(title, helps.pop() if len(helps) == 1 else None)
 
 

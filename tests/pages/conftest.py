@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
@@ -20,6 +20,19 @@ from pages import labs
 APP = Path(__file__).resolve().parents[2] / "app.py"
 # Every AppTest looks through all installed packages for components, which took more than the pages themselves.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+
+_look = local_script_runner.require_widgets_deltas
+
+
+def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    """AppTest looks a thousand times a second whether a script has run, beside it: here the thread is waited for."""
+    thread = runner._script_thread
+    if thread is not None:
+        thread.join(timeout)
+    _look(runner, 0 if thread is not None and thread.is_alive() else timeout)
+
+
+local_script_runner.require_widgets_deltas = _wait
 
 CACHED = (*(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers, entry.studies),)
 

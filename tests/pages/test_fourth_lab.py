@@ -15,8 +15,10 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.__main__ import main
+from core.events import Started
 from core.journal import read
-from core.lab import Lab, Metric
+from core.lab.lab import Lab
+from core.lab.shown import Metric
 from core.score import Figure, Score, mean_of_cases
 from core.store import queries
 from core.store.store import Store
@@ -345,3 +347,21 @@ def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(
     assert table.iloc[0][["Repeated", "Letters"]].tolist() == ["0.50", "2.5"]
     assert main(["echo", "--words", "four"]) == 0
     assert "letters 4.00" in capsys.readouterr().out
+
+
+def test_a_lab_with_a_data_set_needs_no_room(page: Page, register: Register) -> None:
+    """The picker comes with the fields of its specification, and a file's columns with the file."""
+    register(LAB)
+    register(small_lab.ON_DATA)
+    datasets = home.home() / "datasets"
+    datasets.mkdir()
+    (datasets / "mine.csv").write_text("review,stars\nA dull film.,negative\nno,negative\n", encoding="utf-8")
+    app = page("echo-data")
+    assert "imdb" in str(app.selectbox(key="dataset-sentiment").options).lower() and not app.exception
+    app.selectbox(key="dataset-sentiment").set_value("file:mine.csv").run()
+    app.selectbox(key="column-file:mine.csv-paragraph").set_value("review").run()
+    app.selectbox(key="column-file:mine.csv-answer").set_value("stars").run()
+    app.button(key="echo-data").click().run()
+    assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app)) and not app.exception
+    started = read(home.journals() / f"{run_named(app)}.jsonl").events[0]
+    assert isinstance(started, Started) and started.spec["title"] == "mine.csv: at most 10 items"

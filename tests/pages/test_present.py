@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.events import Event
 from core.journal import read
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.runs.recordings import Recording, listed
 from core.runs.upgrade import upgraded
 from core.transcript import transcript

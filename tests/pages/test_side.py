@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from core.lab import Spec
+from core.lab.spec import Spec
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
@@ -112,8 +112,8 @@ def readings(run: str) -> dict[str, tuple[str, str]]:
 
 
 def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
-    assert LAB.sides is not None
-    runs = runs_of("simulatability", *LAB.sides().specs)
+    assert LAB.robots.sides is not None
+    runs = runs_of("simulatability", *LAB.robots.sides().specs)
     said = words(page(SIDE, runs=",".join(runs)))
     steadfast, fickle, vague = (outcomes(run) for run in runs)
     assert steadfast.keys() == fickle.keys() == vague.keys()

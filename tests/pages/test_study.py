@@ -293,4 +293,4 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     assert "There is no study named" in alerts(page("study", study="mine"))
     app = page("study", study="dial")
     assert "only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
-    assert "Runs still to be made 83" in words(app)
+    assert "Runs still to be made 99" in words(app)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Metric, Note
+from core.lab.lab import Command, First, InStudies, Lab, Robots
+from core.lab.shown import READING, Judged, Judgement, Metric, Note
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, unlisted
@@ -129,19 +130,10 @@ LAB = Lab(
     ),
     pictures=PICTURES,
     wide=True,
-    tables=tables.TABLES,
-    for_tables=tables.METRICS,
-    more=tables.more,
-    choices=tables.CHOICES,
     prompts=prompts.hashes,
-    controls=controls,
-    dials=lambda: {**unlisted(), **noisy()},
-    truth=truth,
-    calibration=calibration,
-    # Masks may be drawn otherwise one day, and only those that were asked about have answers.
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
+    # Masks may be drawn otherwise one day, and only those that were asked about have answers.
     is_input=lambda record: record.record == "maskcontrol",
-    first=first,
     asks=asks,
     loaded=loaded,
     upgrade=upgrade,
@@ -156,12 +148,18 @@ LAB = Lab(
         whole="paragraph",
         tail=APART,
     ),
-    newcomer="control/decoy-lexicon",
-    parameters=PARAMETERS,
-    from_options=fields,
     check=check,
-    narrate=narrate,
     notes=notes,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     marks={"faithful": "kept", "unfaithful": "broken"},
+    studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
+    robots=Robots(
+        controls=controls,
+        dials=lambda: {**unlisted(), **noisy()},
+        truth=truth,
+        calibration=calibration,
+        first=first,
+        newcomer="control/decoy-lexicon",
+    ),
+    command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate),
 )

@@ -11,7 +11,8 @@ from typing import Any
 
 from core.datasets.items import Item
 from core.events import Answered, CallFailed, Rules
-from core.lab import RULES, Case
+from core.lab.cases import Case
+from core.lab.spec import RULES
 from core.labs.consistency import fielded, mask, metrics, prompts, vacuous
 from core.labs.consistency.metrics import Goal
 from core.labs.consistency.records import (

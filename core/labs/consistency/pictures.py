@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import board, forest
-from core.lab import FACETS, Picture
+from core.lab.shown import FACETS, Picture
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published

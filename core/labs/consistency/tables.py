@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core import published
 from core.events import Rules
-from core.lab import Metric, Table
+from core.lab.shown import Metric, Table
 from core.labs.consistency.view import CheckView
 from core.published import Published
 from core.score import Figure, Score, undefined

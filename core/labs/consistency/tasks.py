@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
 
-from core.datasets import own, registry
-from core.datasets.items import Item, Loaded, Split
-from core.datasets.own import Columns
+from core.datasets import own
+from core.datasets.items import Item, Loaded
+from core.datasets.on_data import OnData
 from core.events import Frozen, Sampling
-from core.lab import MOST_CASES, Case, Spec
+from core.lab.cases import Case
+from core.lab.spec import MOST_CASES
 from core.reading.fields import Answers
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
@@ -96,7 +97,7 @@ def shipped(task: Task) -> tuple[Item, ...]:
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
 
 
-class CheckSpec(Spec):
+class CheckSpec(OnData):
     """Whose explanations of which answers are checked, and how often.
 
     `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
@@ -105,23 +106,7 @@ class CheckSpec(Spec):
     """
 
     task: Task = Field(default="sentiment", title="Task", description="what is asked about a paragraph")
-    title: str = ""
     items: tuple[Item, ...] = ()
-    dataset: str = Field(
-        default="",
-        title="Data set",
-        description="check the items of a data set of the task, of file:NAME or of hf://OWNER/NAME/FILE",
-    )
-    path: str | None = Field(
-        default=None,
-        title="File or folder",
-        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
-    )
-    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
-    limit: int | None = Field(
-        default=None, ge=1, le=MOST_CASES, title="Items", description="how many of the data set, or of those that ship"
-    )
-    columns: Columns = Field(default_factory=dict)
     explanations: tuple[Explanation, ...] = Field(
         default=EXPLANATIONS,
         min_length=1,
@@ -183,8 +168,6 @@ class CheckSpec(Spec):
             raise ValueError("An item has no id.")
         if len({item.id for item in self.items}) < len(self.items):
             raise ValueError("Two items have the same id.")
-        if self.dataset:
-            registry.check(self)
         return self
 
     @property
@@ -237,7 +220,7 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
     if spec.items:
         chosen = list(spec.items)
     elif spec.dataset:
-        chosen = registry.chosen_items(spec)[0]
+        chosen = spec.chosen()[0]
     else:
         chosen = list(shipped(spec.task))[: spec.limit]
     return {item.id: item for item in chosen}
@@ -245,7 +228,7 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
 
 def loaded(spec: CheckSpec) -> Loaded | None:
     """What the data set held, where there is one. Raises DatasetError."""
-    return registry.chosen_items(spec)[1] if spec.dataset and not spec.items else None
+    return spec.chosen()[1] if spec.dataset and not spec.items else None
 
 
 class Check(NamedTuple):

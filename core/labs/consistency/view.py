@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from core.datasets.items import Item
 from core.events import Dropped, Rules
-from core.lab import RULES, Reading, Trial
+from core.lab.cases import Reading, Trial
+from core.lab.spec import RULES
 from core.labs.consistency import metrics
 from core.labs.consistency.measure import ELSEWHERE, EVERYTHING, SESSION, random_mask
 from core.labs.consistency.records import (

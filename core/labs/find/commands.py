@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from core.events import Event, Token
-from core.lab import ToolContext, Tools
+from core.lab.lab import ToolContext, Tools
 from core.labs.find import fidelity, made_elsewhere
 from core.labs.find.facts import Facts
 from core.labs.find.functions import source

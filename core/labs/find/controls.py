@@ -70,7 +70,7 @@ class Control:
 
     def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
         """As an evaluator: which of the options it picks by the description."""
-        return f"[ANSWER]: {judge(category, description, options)}"
+        return f"[ANSWER]: {fitting(category, description, options) or 1}"
 
 
 class Straight(Control):
@@ -228,12 +228,12 @@ def _fact(seen: Observations) -> str:
 _CONCLUSIONS = {"numeric": _line, "strings": _text, "entities": _subject, "relations": _fact}
 
 
-def judge(category: str, description: str, options: Sequence[tuple[str, ...]]) -> int:
-    """The example (from 1) that fits a description in the words of our own functions; the first where none is known."""
+def fitting(category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:
+    """The example (from 1) that fits a description in the words of our own functions; None where none is known to."""
     for number, option in enumerate(options, start=1):
         if _fits(category, description, option):
             return number
-    return 1
+    return None
 
 
 def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:

@@ -19,9 +19,9 @@ from core.labs.find.controls import (
     Observations,
     Straight,
     conclusion,
+    fitting,
     found_relation,
     found_subject,
-    judge,
 )
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import GRID
@@ -47,6 +47,8 @@ WAYS = (
     "Only example {answer} fits the description.",
 )
 """Ways to pick an example."""
+
+NOTHING_TOLD = "The description does not tell."
 
 _BELONG, _NOT = "These belong to it: ", ". These do not: "
 _APART = " | "
@@ -113,14 +115,15 @@ class Dial(Straight):
         return conclusion(function.describe(), "Texts by the weighted sum of their characters.", code)
 
     def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
-        return f"[ANSWER]: {self.pick(category, description, options)}"
+        number = self.pick(category, description, options)
+        return f"[ANSWER]: {number}" if number else NOTHING_TOLD
 
-    def pick(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> int:
+    def pick(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:
         """The option (from 1) that a description of a dial says belongs to the function, else one of which it does not
-        say the contrary; of another description as other controls judge it.
+        say the contrary; by another description the one that fits it, None where none is known to.
         """
         if not description.startswith(_BELONG):
-            return judge(category, description, options)
+            return fitting(category, description, options)
         belong, _, others = description.removeprefix(_BELONG).partition(_NOT)
         said = {_BELONG: belong.strip().split(_APART), _NOT: others.strip().split(_APART)}
         named = [" ".join(option) for option in options]
@@ -153,6 +156,8 @@ class Noisy(Dial):
 
     def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
         number = self.pick(category, description, options)
+        if number is None:
+            return NOTHING_TOLD
         about = f"{self.draw}|{description}|{options}"
         if drawn(f"{about}|error") < self.error:
             others = [one for one in range(1, len(options) + 1) if one != number]

@@ -21,7 +21,7 @@ FUNCTIONS = {
     "numeric": ("numeric-1-easy", "numeric-4-easy", "numeric-11-easy"),
     "strings": ("strings-1-easy", "strings-7-easy", "strings-8-easy"),
     "entities": ("entities-1-single", "entities-2-single", "entities-3-single"),
-    "relations": ("relations-4-plain", "relations-5-plain", "relations-6-plain"),
+    "relations": ("relations-1-plain", "relations-2-plain", "relations-3-plain"),
 }
 """What the controls are held to: functions without noise and chance, which the robots can find."""
 
@@ -35,8 +35,8 @@ def truth(view: ProbeView) -> float | None:
     - Of texts the share of test texts that a dial keeps, where its steps were found.
     - Of subjects and facts the share of tests whose true example a dial keeps, where it is the evaluator itself. Of a
       noisy one it is what is to be expected, and no single case need come to it.
-    - Of who describes nothing what is to be had for nothing: an error of 1, the texts that the function leaves alone,
-      the tests whose first example is the right one.
+    - Of who describes nothing what is to be had for nothing: an error of 1, or the texts that are left alone. Of
+      subjects and facts a dial declines to pick by that, and nothing is defined.
     """
     spec = view.spec
     robot = {**dials(), **noisy(), **worthless()}.get(spec.model) if spec else None
@@ -73,13 +73,10 @@ def _of_texts(view: ProbeView, robot: object) -> float | None:
 
 
 def _of_guesses(view: ProbeView, robot: object) -> float | None:
-    """Unit tests, by a dial as the evaluator: of what tells nothing it picks the first example."""
     said = view.interpretation.description_repaired if view.interpretation else ""
     tests = [one for one in view.units.values() if one.about == "interpretation"]
     if view.spec is None or not tests:
         return None
-    if isinstance(robot, Mute) and view.spec.evaluator in dials():
-        return fmean(one.correct == 1 for one in tests)
     if not isinstance(robot, Dial) or view.spec.evaluator != robot.id or not robot.is_found(said):
         return None
     if isinstance(robot, Noisy):

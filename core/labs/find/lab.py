@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Note
+from core.lab.lab import Command, First, InStudies, Lab, Robots
+from core.lab.shown import READING, Judged, Judgement, Note
 from core.labs.find import commands, prompts, tables
 from core.labs.find.controls import controls
 from core.labs.find.dial import dials, noisy
@@ -122,33 +123,36 @@ LAB = Lab(
     ),
     metrics=METRICS,
     pictures=PICTURES,
-    tables=tables.TABLES,
-    for_tables=tables.METRICS,
-    more=tables.more,
-    traits=tables.traits,
-    otherwise=tables.otherwise,
-    choices=tables.CHOICES,
     prompts=prompts.hashes,
-    controls=lambda: controls() | worthless(),
-    dials=lambda: dials() | noisy(),
-    truth=truth,
-    decides=lambda view: view.headline,
-    calibration=calibration,
     how="interpreter",
     facets=facets,
     judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),
-    newcomer="control/straight",
-    first=first,
     asks=asks,
     warm=warm,
     upgrade=upgrade,
     judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
-    parameters=commands.PARAMETERS,
-    from_options=commands.fields,
     check=commands.check,
-    narrate=commands.narrate,
     notes=notes,
     marks={"right": "kept", "wrong": "broken"},
-    tools=commands.TOOLS,
+    studies=InStudies(
+        tables=tables.TABLES,
+        for_tables=tables.METRICS,
+        more=tables.more,
+        traits=tables.traits,
+        otherwise=tables.otherwise,
+        choices=tables.CHOICES,
+    ),
+    robots=Robots(
+        controls=lambda: controls() | worthless(),
+        dials=lambda: dials() | noisy(),
+        truth=truth,
+        decides=lambda view: view.headline,
+        calibration=calibration,
+        newcomer="control/straight",
+        first=first,
+    ),
+    command=Command(
+        parameters=commands.PARAMETERS, from_options=commands.fields, narrate=commands.narrate, tools=commands.TOOLS
+    ),
 )

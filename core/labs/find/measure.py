@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from core.events import CallFailed
-from core.lab import BadInput, Case
+from core.lab.cases import Case
+from core.lab.spec import BadInput
 from core.labs.find import fidelity, fielded, parse, scoring
 from core.labs.find.box import Box
 from core.labs.find.exemplars import exemplars

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.lab import Metric
+from core.lab.shown import Metric
 
 HEADLINE: dict[str, str] = {
     "numeric": "nmse",

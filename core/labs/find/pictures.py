@@ -10,7 +10,7 @@ from core import published
 from core.charts import board, forest
 from core.charts.marks import link, safe
 from core.charts.points import points
-from core.lab import FACETS, Picture
+from core.lab.shown import FACETS, Picture
 from core.labs.find import charts
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.records import Estimate, Probe, Truth

@@ -14,7 +14,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from core.events import Asked, CallFailed, Dropped, Event, Frozen, Recorded, Rules
-from core.lab import Case, Lab, Metric, Reading, Spec, Trial
+from core.lab.cases import Case, Reading, Trial
+from core.lab.lab import Command, Lab
+from core.lab.shown import Metric
+from core.lab.spec import Spec
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Backbone, module
 from core.labs.find.module_calls import ModuleCalls, item
@@ -387,9 +390,6 @@ LAB = Lab(
     asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     upgrade=upgrade,
-    parameters=PARAMETERS,
-    from_options=fields,
-    narrate=narrate,
-    group="find",
     hidden=True,
+    command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate, group="find"),
 )

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from core.events import Frozen, Rules
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find import audit, evaluate, fielded, named, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
@@ -90,7 +90,7 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
         await _publish(spec, run, lambda: _strings(spec, box, function, read))
     if spec.category != "numeric":
         await units.run_tests(spec, run, function, read)
-    rounds = sorted({one.round for one in run.recorded(Exchange).values() if one.invented})
+    rounds = sorted({exchange.round for exchange in run.recorded(Exchange).values() if exchange.invented})
 
     def last() -> Iterator[Outcome]:
         yield from _described(function, read)
@@ -105,15 +105,15 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
 
 async def _publish(spec: ProbeSpec, run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
     """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
-    for one in await beside(lambda: list(outcomes())):
-        match one:
-            case Figure():
-                run.score(one.metric, fielded.score_of(spec, one.score, one.rules), one.rules, one.item)
-            case Entry():
-                run.record(one.record, one.item, trial=trial_of(one.item))
-            case NoCode():
-                reason = NOT_RUNNABLE if not_runnable(one.why) else "code cannot be run"
-                run.drop("estimate", reason, cause(one.why), trial=trial_of("estimate"))
+    for outcome in await beside(lambda: list(outcomes())):
+        match outcome:
+            case Figure(metric, rules, score, item):
+                run.score(metric, fielded.score_of(spec, score, rules), rules, item)
+            case Entry(item, record):
+                run.record(record, item, trial=trial_of(item))
+            case NoCode(why):
+                reason = NOT_RUNNABLE if not_runnable(why) else "code cannot be run"
+                run.drop("estimate", reason, cause(why), trial=trial_of("estimate"))
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
@@ -151,7 +151,7 @@ class _Truth(NamedTuple):
     expected: list[Value]
 
 
-class _Ran(NamedTuple):
+class _CodeValues(NamedTuple):
     """What the code gave at the points of a `_Truth` and apart from them, and what spoils the figures of either."""
 
     given: tuple[Value | None, ...]
@@ -171,20 +171,20 @@ def _numeric(
     for rules, draws in floors.items():
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
         yield Figure("noise_floor", rules, _share(evaluate.mean_of(draws), reason))
-    ran = {rules: _run_code(truth, read, rules) for rules in RULES}
+    by_code = {rules: _run_code(truth, read, rules) for rules in RULES}
     for rules in RULES:
         if is_judged(read, rules):
-            yield from _of_code(truth, ran[rules], rules)
+            yield from _of_code(truth, by_code[rules], rules)
             if isinstance(function, NumericFunction):
                 yield from _claims(function, read, rules)
         else:
             yield from _unjudged(function, truth)
-    estimate = _estimate(ran)
+    estimate = _estimate(by_code)
     gave_nothing = all(value is None for value in estimate.repaired)
     if is_judged(read, "repaired") and estimate.trouble_repaired and gave_nothing:
         yield NoCode(estimate.trouble_repaired)
     yield Entry("estimate", estimate)
-    yield Entry("observed", _observed(truth, ran, floors))
+    yield Entry("observed", _observed(truth, by_code, floors))
 
 
 def _truth_at(spec: ProbeSpec, box: Box, function: FindFunction, points: tuple[float, ...]) -> _Truth:
@@ -207,15 +207,15 @@ def _inputs(box: Box) -> list[float]:
     return [x for probe in box.probes if (x := as_number(probe.input)) is not None]
 
 
-def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _Ran:
+def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _CodeValues:
     n = len(truth.points)
     if not is_judged(read, rules):
-        return _Ran((None,) * n, (), NOTHING, "", 0)
+        return _CodeValues((None,) * n, (), NOTHING, "", 0)
     result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*truth.points, *truth.apart], rules=rules)
     trouble = _trouble(result.errors[:n], truth.observed, rules)
     trouble_apart = _trouble(result.errors[n:], truth.observed_apart, rules)
     lacking = sum(map(not_runnable, result.errors[:n])) if not_runnable(trouble) else 0
-    return _Ran(result.values[:n], result.values[n:], trouble, trouble_apart, lacking)
+    return _CodeValues(result.values[:n], result.values[n:], trouble, trouble_apart, lacking)
 
 
 def _trouble(errors: Sequence[str | None], observed: Sequence[Value], rules: Rules) -> str:
@@ -227,27 +227,27 @@ def _trouble(errors: Sequence[str | None], observed: Sequence[Value], rules: Rul
     return min(met, key=not_runnable, default="")
 
 
-def _of_code(truth: _Truth, ran: _Ran, rules: Rules) -> Iterator[Figure]:
+def _of_code(truth: _Truth, by_code: _CodeValues, rules: Rules) -> Iterator[Figure]:
     """The figures that rest on what the code gives."""
-    detail = {"reason": ran.trouble, "points": ran.lacking} if ran.lacking else {}
-    yield Figure("not_runnable", rules, Score(float(ran.lacking > 0), 1, 1, detail=detail))
-    if ran.lacking:
+    detail = {"reason": by_code.trouble, "points": by_code.lacking} if by_code.lacking else {}
+    yield Figure("not_runnable", rules, Score(float(by_code.lacking > 0), 1, 1, detail=detail))
+    if by_code.lacking:
         for metric, of in _figures_of_code(truth).items():
-            yield Figure(metric, rules, undefined(of, ran.trouble))
+            yield Figure(metric, rules, undefined(of, by_code.trouble))
         return
-    yield from _errors(truth, ran, rules)
+    yield from _errors(truth, by_code, rules)
     if truth.expected:
-        yield Figure("excess", rules, evaluate.excess(truth.observed, truth.expected, ran.given, rules))
-    held_out = evaluate.nmse(truth.observed_apart, ran.apart, rules)
-    if not_runnable(ran.trouble_apart):
-        held_out = undefined(len(truth.apart), ran.trouble_apart)
+        yield Figure("excess", rules, evaluate.excess(truth.observed, truth.expected, by_code.given, rules))
+    held_out = evaluate.nmse(truth.observed_apart, by_code.apart, rules)
+    if not_runnable(by_code.trouble_apart):
+        held_out = undefined(len(truth.apart), by_code.trouble_apart)
     yield Figure("held_out_nmse", rules, held_out)
 
 
-def _errors(truth: _Truth, ran: _Ran, rules: Rules) -> Iterator[Figure]:
+def _errors(truth: _Truth, by_code: _CodeValues, rules: Rules) -> Iterator[Figure]:
     """The normalized error at the test points, and whether it is small enough."""
-    error = evaluate.nmse(truth.observed, ran.given, rules)
-    trouble = ran.trouble or ran.trouble_apart
+    error = evaluate.nmse(truth.observed, by_code.given, rules)
+    trouble = by_code.trouble or by_code.trouble_apart
     reason = f"{error.reason}: {trouble}" if trouble else error.reason
     why = {} if error.value is not None else {"reason": reason}
     yield Figure("nmse", rules, replace(error, detail={**error.detail, **why}))
@@ -272,15 +272,17 @@ def _unjudged(function: FindFunction, truth: _Truth) -> Iterator[Figure]:
         yield Figure(metric, "repaired", undefined(of, NOTHING))
 
 
-def _estimate(ran: dict[Rules, _Ran]) -> Estimate:
+def _estimate(by_code: dict[Rules, _CodeValues]) -> Estimate:
     fields: dict[str, object] = {}
-    for rules, code in ran.items():
+    for rules, code in by_code.items():
         fields[rules] = tuple(map(real, code.given))
         fields[f"trouble_{rules}"] = code.trouble or code.trouble_apart
     return Estimate.model_validate(fields)
 
 
-def _observed(truth: _Truth, ran: dict[Rules, _Ran], floors: dict[Rules, tuple[float | None, ...]]) -> Observed:
+def _observed(
+    truth: _Truth, by_code: dict[Rules, _CodeValues], floors: dict[Rules, tuple[float | None, ...]]
+) -> Observed:
     fields: dict[str, object] = {
         "y": _numbers(truth.observed),
         "expected": _numbers(truth.expected),
@@ -289,8 +291,8 @@ def _observed(truth: _Truth, ran: dict[Rules, _Ran], floors: dict[Rules, tuple[f
     }
     for rules in RULES:
         fields[f"floor_{rules}"] = floors[rules]
-        fields[f"held_out_{rules}"] = _numbers(ran[rules].apart)
-        given = _numbers(ran[rules].given)
+        fields[f"held_out_{rules}"] = _numbers(by_code[rules].apart)
+        given = _numbers(by_code[rules].given)
         if any(isinstance(value, tuple) for value in given):  # complex numbers, which an estimate leaves out
             fields[rules] = given
     return Observed.model_validate(fields)
@@ -420,8 +422,8 @@ def _match(texts: Sequence[_Text], kind: str, result: sandbox.Result, read: Inte
     """The share of the texts of a kind that the code gets right; those for which the sandbox lacks something are left
     out.
     """
-    ran = zip(texts, result.values, result.errors, strict=True)
-    of_kind = [(text, value, error) for text, value, error in ran if text.kind == kind]
+    tried = zip(texts, result.values, result.errors, strict=True)
+    of_kind = [(text, value, error) for text, value, error in tried if text.kind == kind]
     if not is_judged(read, rules):
         return undefined(len(of_kind), NOTHING)
     counted = [(text, value) for text, value, error in of_kind if text.counts(rules) and not not_runnable(error)]
@@ -460,7 +462,7 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
     """How many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
-    differs = isinstance(function, NumericFunction) and function.differs
+    is_far_off = isinstance(function, NumericFunction) and function.differs
     claims: dict[str, object] = {}
     for rules in RULES:
         if isinstance(function, NumericFunction):
@@ -474,14 +476,14 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
                 claims |= {"noises_repaired": kinds, "noise_repaired": kinds[0] if len(kinds) == 1 else None}
         # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
         words = "told" if isinstance(function, NumericFunction) else "description"
-        found = named.components_identified(function, getattr(read, f"{words}_{rules}") or "", rules)
-        present, absent = found.present, found.absent
+        parts = named.components_identified(function, getattr(read, f"{words}_{rules}") or "", rules)
+        present, absent = parts.present, parts.absent
         of = len(present) + len(absent)
-        detail = {"named": present, "left_out": absent, **({"wrong": found.wrong} if found.wrong else {})}
-        counted = Score(found.score, of, of, detail=detail)
+        detail = {"named": present, "left_out": absent, **({"wrong": parts.wrong} if parts.wrong else {})}
+        counted = Score(parts.score, of, of, detail=detail)
         if rules == "repaired" and not read.told_repaired.strip():
             counted = undefined(of, "there is no description")
-        elif differs:
+        elif is_far_off:
             counted = undefined(
                 of,
                 "the function is a network, too far from the formula it was trained on to be told by the formula's "
@@ -490,7 +492,7 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
         else:
             claims |= {f"named_{rules}": present, f"left_out_{rules}": absent}
             if rules == "repaired":
-                claims |= {"wrong_repaired": found.wrong, "kinds_repaired": found.kinds}
+                claims |= {"wrong_repaired": parts.wrong, "kinds_repaired": parts.kinds}
         yield Figure("components_identified", rules, counted)
     yield Entry("claims", Claims.model_validate(claims))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.events import Rules
-from core.lab import RULES, Metric, Otherwise, Table
+from core.lab.shown import Metric, Otherwise, Table
+from core.lab.spec import RULES
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.view import ProbeView
 from core.score import Figure, Score, undefined

@@ -10,7 +10,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules, Sampling
-from core.lab import MOST_CASES, Case, Spec
+from core.lab.cases import Case
+from core.lab.spec import MOST_CASES, Spec
 from core.labs.find.functions import source
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.generate import Difficulty

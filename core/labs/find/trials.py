@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.events import Rules
-from core.lab import Reading, Trial
+from core.lab.cases import Reading, Trial
 from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings

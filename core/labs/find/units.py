@@ -13,7 +13,7 @@ import numpy as np
 
 from core import files
 from core.events import CallFailed
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find import fielded, parse, prompts
 from core.labs.find.evaluate import picked
 from core.labs.find.exemplars import string_triplets

@@ -8,7 +8,8 @@ from functools import cached_property
 from statistics import median
 
 from core.events import Rules
-from core.lab import RULES, Trial
+from core.lab.cases import Trial
+from core.lab.spec import RULES
 from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS

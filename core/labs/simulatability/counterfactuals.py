@@ -10,7 +10,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from core.events import Answered
-from core.lab import RULES, Result
+from core.lab.cases import Result
+from core.lab.spec import RULES
 from core.labs.simulatability import fielded, parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.reading.values import GUESSES

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab import READING, First, Judged, Judgement, Lab, Metric, Note, Sides
+from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
+from core.lab.shown import READING, Judged, Judgement, Metric, Note
 from core.labs.simulatability import people, prompts, sitting, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
@@ -191,16 +192,7 @@ LAB = Lab(
         Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
     ),
     pictures=PICTURES,
-    tables=tables.TABLES,
-    for_tables=tables.METRICS,
-    more=tables.more,
-    otherwise=tables.otherwise,
-    choices=tables.CHOICES,
     prompts=prompts.hashes,
-    controls=robots,
-    dials=lambda: {**dials(), **noisy(), **worthless()},
-    truth=truth,
-    calibration=calibration,
     how="method",
     item="trial",
     judgements=(
@@ -219,19 +211,13 @@ LAB = Lab(
         guessed=True,
         given="given",
     ),
-    newcomer="control/fickle",
     wide=True,
-    first=first,
-    sides=sides,
     asks=asks,
     loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
     upgrade=upgrade,
-    parameters=(click.Argument(["question"], required=False),),
-    from_options=fields,
     check=check,
-    narrate=narrate,
     notes=notes,
     words={
         **{"as expected": "came true", "misled": "did not come true", "misled all": "misled all predictors"},
@@ -243,4 +229,21 @@ LAB = Lab(
     prior=sitting.prior,
     priors=sitting.priors,
     settled=sitting.settled,
+    studies=InStudies(
+        tables=tables.TABLES,
+        for_tables=tables.METRICS,
+        more=tables.more,
+        otherwise=tables.otherwise,
+        choices=tables.CHOICES,
+    ),
+    robots=Robots(
+        controls=robots,
+        dials=lambda: {**dials(), **noisy(), **worthless()},
+        truth=truth,
+        calibration=calibration,
+        newcomer="control/fickle",
+        first=first,
+        sides=sides,
+    ),
+    command=Command(parameters=(click.Argument(["question"], required=False),), from_options=fields, narrate=narrate),
 )

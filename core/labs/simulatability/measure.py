@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.events import Answered, CallFailed, Prompt
-from core.lab import RULES, Case
+from core.lab.cases import Case
+from core.lab.spec import RULES
 from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case

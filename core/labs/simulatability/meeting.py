@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.datasets.items import Task
-from core.lab import BadInput, Case
+from core.lab.cases import Case
+from core.lab.spec import BadInput
 from core.labs.simulatability import tasks
 from core.labs.simulatability.controls import Control, Dial, controls, dials
 from core.labs.simulatability.tasks import AskSpec

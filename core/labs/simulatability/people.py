@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.lab import GUESS, VERDICT, Metric, Table
+from core.lab.shown import GUESS, VERDICT, Metric, Table
 from core.labs.simulatability.metrics import kappa
 from core.labs.simulatability.reading.values import GUESSES
 from core.score import Score

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link
-from core.lab import FACETS, Picture
+from core.lab.shown import FACETS, Picture
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined

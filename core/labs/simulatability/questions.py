@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import StringConstraints
 
 from core.events import Frozen
-from core.lab import Case
+from core.lab.cases import Case
 from core.labs.simulatability.tasks import AskSpec, Starter, cases
 from core.models.ids import is_control
 from core.text.overlap import content_words

@@ -11,7 +11,10 @@ import click
 from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules
-from core.lab import RULES, Case, Lab, Made, Metric, Prior, Reading, Spec, Trial
+from core.lab.cases import Case, Reading, Trial
+from core.lab.lab import Command, Lab, Made, Prior
+from core.lab.shown import Metric
+from core.lab.spec import RULES, Spec
 from core.labs.simulatability import exam, fielded, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
@@ -351,10 +354,9 @@ LAB = Lab(
     metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
     prompts=hashes,
     asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
-    parameters=(click.Argument(["model"]),),
     check=check,
-    narrate=narrate,
     hidden=True,
     of_model=of_model,
     summed=summed,
+    command=Command(parameters=(click.Argument(["model"]),), narrate=narrate),
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from core import published
 from core.events import Rules
-from core.lab import RULES, Metric, Otherwise, Table
+from core.lab.shown import Metric, Otherwise, Table
+from core.lab.spec import RULES
 from core.labs.simulatability import metrics, people
 from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.view import AskView

@@ -7,11 +7,10 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from core.datasets import own, registry
-from core.datasets.items import Loaded, Split
-from core.datasets.own import Columns
+from core.datasets.items import Loaded
+from core.datasets.on_data import OnData
 from core.events import Frozen, Rules, Sampling
-from core.lab import MOST_CASES, Case, Spec
+from core.lab.cases import Case
 from core.reading.fields import Answers
 
 Task = Literal["strategyqa", "shp"]
@@ -47,7 +46,7 @@ class Question(Frozen):
     response_2: str = ""
 
 
-class AskSpec(Spec):
+class AskSpec(OnData):
     """Whose explanations are tested, and how.
 
     Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
@@ -55,6 +54,8 @@ class AskSpec(Spec):
     that were written from the explanation of the run `given_from`, none are written: explanations of one question are
     compared over the same.
     """
+
+    counted = "questions"
 
     task: Task = Field(
         default="strategyqa", title="Task", description="yes-or-no questions, or which response is better"
@@ -67,22 +68,6 @@ class AskSpec(Spec):
     response_1: str = Field(default="", max_length=LONGEST, title="Response 1", description="shp: the first response")
     response_2: str = Field(default="", max_length=LONGEST, title="Response 2", description="shp: the second response")
     gold: str | None = Field(default=None, title="Correct answer", description="the correct answer, if it is known")
-    title: str = ""
-    dataset: str = Field(
-        default="",
-        title="Data set",
-        description="ask the questions of a data set: strategyqa, shp, file:NAME or hf://OWNER/NAME/FILE",
-    )
-    path: str | None = Field(
-        default=None,
-        title="File or folder",
-        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
-    )
-    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
-    limit: int | None = Field(
-        default=None, ge=1, le=MOST_CASES, title="Questions", description="how many of the data set"
-    )
-    columns: Columns = Field(default_factory=dict)
     model: str = Field(title="Model", description="whose explanation is tested")
     generators: tuple[str, ...] = Field(
         default=(),
@@ -187,9 +172,6 @@ class AskSpec(Spec):
         filled["simulator"] = filled.get("simulator") or next(iter(several), model)
         several = tuple(dict.fromkeys((filled["simulator"], *several)))
         filled["simulators"] = several if len(several) > 1 else ()
-        if filled.get("dataset") and not filled.get("title"):
-            count = f"{filled['limit']} questions" if filled.get("limit") else "all questions"
-            filled["title"] = own.title(str(filled["dataset"]), count)
         filled["counterfactuals"] = (
             len(filled.get("given") or ())
             or filled.get("counterfactuals")
@@ -199,11 +181,9 @@ class AskSpec(Spec):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.dataset:
-            registry.check(self)
-        elif self.task == "strategyqa" and not self.question:
+        if self.task == "strategyqa" and not (self.question or self.dataset):
             raise ValueError("There is no question. Write one that can be answered with yes or no.")
-        elif self.task == "shp" and not (self.context and self.response_1 and self.response_2):
+        if self.task == "shp" and not (self.dataset or (self.context and self.response_1 and self.response_2)):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
         if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
             raise ValueError("In steps only yes-or-no answers are predicted, by repaired rules and with one vote.")
@@ -255,7 +235,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         )
         yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
         return
-    for item in registry.chosen_items(spec)[0]:
+    for item in spec.chosen()[0]:
         if spec.task == "strategyqa":
             slots = {"question": item.question}
         else:
@@ -265,7 +245,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 
 def loaded(spec: AskSpec) -> Loaded | None:
     """What the data set held, where there is one. Raises DatasetError."""
-    return registry.chosen_items(spec)[1] if spec.dataset else None
+    return spec.chosen()[1] if spec.dataset else None
 
 
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:

@@ -7,7 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from core.events import CallFailed, Prompt
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.simulatability import doubt, fielded, metrics, parse, prompts, steps
 from core.labs.simulatability.records import (
     Answer,

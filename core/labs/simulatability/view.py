@@ -8,7 +8,8 @@ from functools import partial
 from typing import Literal
 
 from core.events import Dropped, Rules
-from core.lab import RULES, Reading, Trial
+from core.lab.cases import Reading, Trial
+from core.lab.spec import RULES
 from core.labs.simulatability import baselines, metrics
 from core.labs.simulatability.baselines import Against
 from core.labs.simulatability.counterfactuals import draws_of

@@ -67,7 +67,7 @@ def fields() -> dict[str, Any]:
             wrap=True,
             help=on_hover("It explains itself by"),
         )
-        every = widget(LAB, "every_wording", CheckSpec.model_fields["every_wording"])
+        every = widget(LAB, "every_wording")
     source = st.segmented_control(
         "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True,
         key="source", label_visibility="collapsed", persist_state="session",
@@ -171,7 +171,7 @@ def unlabel(task: Task) -> None:
 
 def _outside(task: Task, model: str, asked: Slots) -> None:
     """Say of a paragraph in which a control finds nothing to decide by that it is one, before it is asked."""
-    control = LAB.controls().get(model)
+    control = LAB.robots.controls().get(model)
     if not isinstance(control, LexiconControl) or not asked.paragraph.strip() or control.knows(task, asked):
         return
     said = f"{model} goes by single words and finds nothing here to decide by: it would answer “unknown”."

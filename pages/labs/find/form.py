@@ -143,7 +143,7 @@ def function_fields(category: Category) -> dict[str, object]:
         st.session_state.setdefault("seed", FIRST_SEED)
         seed = st.number_input("Seed", 0, 10**9, key="seed", persist_state="session", help="Each seed is a function.")
     with last:
-        count = widget(LAB, "count", ProbeSpec.model_fields["count"])
+        count = widget(LAB, "count")
     return {"difficulty": None if chosen == "any" else chosen, "seed": int(seed), "count": int(count)}
 
 
@@ -198,7 +198,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for number, name in enumerate(name for name, wanted in there.items() if wanted):
         with (left, right)[number % 2]:
-            chosen[name] = widget(LAB, name, ProbeSpec.model_fields[name])
+            chosen[name] = widget(LAB, name)
     with left:
         if category != "numeric":
             chosen["evaluator"] = models.pick_or_none(

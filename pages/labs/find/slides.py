@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.lab import Trial
+from core.lab.cases import Trial
 from core.labs.find.agreement import absolute_bound, agrees
 from core.labs.find.facts import Facts
 from core.labs.find.missed import headline, missed

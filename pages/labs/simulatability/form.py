@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry
 from core.datasets import own
-from core.lab import Prior
+from core.lab.lab import Prior
 from core.labs.simulatability import sitting
 from core.labs.simulatability.controls import Control
 from core.labs.simulatability.lab import LAB
@@ -190,7 +190,7 @@ def _examples(model: str) -> None:
 
 def _outside(model: str, question: str) -> None:
     """Say of a question outside a control's world that it is, while it is typed."""
-    control = LAB.controls().get(model)
+    control = LAB.robots.controls().get(model)
     if not isinstance(control, Control) or not question.strip():
         return
     try:
@@ -209,7 +209,7 @@ def _starter(task: str, model: str) -> dict[str, Any]:
         st.session_state.setdefault("question", FIRST_QUESTION)
         question = st.text_input(
             "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000,
-            live=model in LAB.controls(),
+            live=model in LAB.robots.controls(),
         )  # fmt: skip
         _outside(model, question)
         _examples(model)

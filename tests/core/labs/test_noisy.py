@@ -160,7 +160,7 @@ def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_e
     for id in [*noisy(), *worthless(), *lexicon.noisy(), *of_probe.noisy()]:
         assert not getattr(models(id), "listed", True) and models(id).id == id
     frame = pd.DataFrame(
-        {"lab": "simulatability", "model": model, "value": 0.5, "truth": 0.66, "complete": True}
+        {"lab": "simulatability", "model": model, "metric": "precision", "value": 0.5, "truth": 0.66, "complete": True}
         for model in ("control/noisy-0.7-0", "control/dial-0.7")
     )
     labs = entry.labs()
@@ -169,10 +169,12 @@ def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_e
 
 def test_the_study_of_the_dial_names_robots_that_there_are() -> None:
     study = tomllib.loads((ROOT / "studies" / "dial.toml").read_text(encoding="utf-8"))
-    there = {model for lab in entry.labs().values() for model in (*lab.controls(), *lab.dials())}
+    there = {model for lab in entry.labs().values() for model in (*lab.robots.controls(), *lab.robots.dials())}
     parts = [{"model": [part["spec"].get("model")], **part.get("grid", {})} for part in study["part"]]
-    named = {model for part in parts for model in part["model"]}
+    axes = [axis for part in parts for name, axis in part.items() if name in ("model", "who")]
+    named = {one["model"] if isinstance(one, dict) else one for axis in axes for one in axis} - {None}
     assert named <= there and {"control/noisy-0.7-0", "control/noisy-lexicon-0.7-0", "control/worthless-yes-0"} <= named
+    assert {"control/noisy-probe-0.7-0", "control/says-nothing"} <= named
 
 
 def test_what_a_noisy_case_must_read_is_known_where_its_explanation_settles_something() -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Model, Recorded, Started
-from core.lab import Spec
+from core.lab.spec import Spec
 from core.labs.find.functions import modules
 from core.labs.find.interpreters import nearest
 from core.labs.find.tasks import ProbeSpec

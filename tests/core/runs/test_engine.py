@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.events import Answered, Asked, CallFailed, Event, Started
-from core.lab import MOST_CASES, BadInput, Lab
+from core.lab.lab import Lab
+from core.lab.spec import MOST_CASES, BadInput
 from core.runs.engine import Addition, execute, new_id
 from core.runs.run import bounded, together
 from core.transcript import Transcript, transcript

@@ -12,7 +12,7 @@ import pytest
 from core import journal
 from core.events import Answer, Finished, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
-from core.lab import BadInput
+from core.lab.spec import BadInput
 from core.models.replay import Replay
 from core.runs.engine import Addition
 from core.runs.jobs import Jobs, NoSuchRun, status

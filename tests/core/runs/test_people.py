@@ -9,7 +9,7 @@ import pytest
 
 from core import journal, policy
 from core.events import Fork
-from core.lab import Prior
+from core.lab.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay

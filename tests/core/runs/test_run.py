@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
 from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Event, Finished, OnText, Request, Started, Token
-from core.lab import BadInput
+from core.lab.spec import BadInput
 from core.runs.run import Run, Session, bounded, complaints, failed, together
 from core.score import Score
 from tests.small_lab import Echo, Echoing, EchoSpec, Promise, prompt

@@ -23,7 +23,9 @@ from core.events import (
     Usage,
     to_json,
 )
-from core.lab import Lab, Metric, Spec
+from core.lab.lab import Lab
+from core.lab.shown import Metric
+from core.lab.spec import Spec
 from core.labs.simulatability.lab import LAB as ASK
 from core.store.store import Store
 

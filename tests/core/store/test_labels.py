@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.events import Event, Recorded, Started
-from core.lab import READING, Judgement
+from core.lab.shown import READING, Judgement
 from core.labs.simulatability.lab import LAB as ASK
 from core.runs.labels import Label
 from core.runs.run import recorded

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from store_events import LABS
 
@@ -223,3 +224,24 @@ def test_importing_the_store_is_cheap() -> None:
         "assert not {'duckdb', 'pandas', 'pyarrow'} & set(sys.modules), 'heavy'"
     )
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_it_closes_while_a_query_runs(tmp_path: Path) -> None:
+    """As where the app ends while the keeper still indexes."""
+    store, began = Store(tmp_path / "store.duckdb", LABS), threading.Event()
+    ended: list[Exception] = []
+
+    def asks() -> None:
+        began.set()
+        try:
+            store._connection.execute("select count(*) from range(100000000000) a(i), range(10) b(j)").fetchall()
+        except duckdb.Error as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=asks)
+    thread.start()
+    began.wait()
+    time.sleep(0.2)
+    store.close()
+    thread.join(timeout=60)
+    assert not thread.is_alive() and len(ended) == 1

@@ -14,7 +14,7 @@ from pydantic import Field
 from store_events import LABS, WALK, LongWalk, at, walking, whole_run, write
 
 from core.events import Frozen, Recorded, Started
-from core.lab import Lab
+from core.lab.lab import Lab
 from core.labs.simulatability.lab import LAB as ASK
 from core.store import schema
 from core.store.index import index

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from core.events import Answer, CallFailed, Message, OnText, Request
-from core.lab import Case
+from core.lab.cases import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
 from core.statistics import items_for_difference, items_for_power, wilson

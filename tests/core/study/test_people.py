@@ -78,7 +78,7 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     # Beside the paper's own, where the data set is the paper's.
     lab = entry.labs()["simulatability"]
     frame = tables.measured(study, entry.labs(), home.journals())
-    table = next(one for one in lab.tables if one.kind == "chen_t3")
+    table = next(one for one in lab.studies.tables if one.kind == "chen_t3")
     beside = {row["row"]: row for row in named.draw(table, lab, frame.assign(dataset="strategyqa"))}
     assert (beside["people"]["value"], beside["people"]["published"]) == (pytest.approx(0.5), 0.504)
     theirs = beside["GPT-4 (Chen et al. 2023)"]

@@ -151,7 +151,11 @@ def test_the_same_run_is_made_once_and_a_control_that_was_asked_for_is_no_contro
     of = parse("a.toml", ONE.encode(), entry.labs())
     control = of.controls[0]
     assert of.stop_width_of(control) is None
-    asked = parse("a.toml", ONE.encode(), {"ask": replace(control.lab, calibration=lambda spec: [spec])})
+    asked = parse(
+        "a.toml",
+        ONE.encode(),
+        {"ask": replace(control.lab, robots=replace(control.lab.robots, calibration=lambda spec: [spec]))},
+    )
     assert asked.controls == () and len(asked.all) == 1
     narrow = parse("a.toml", f"stop_width = 0.25\n{ONE}".encode(), entry.labs())
     assert [narrow.stop_width_of(run) for run in (*narrow.controls, *narrow.runs)] == [None] * len(narrow.controls) + [

@@ -135,7 +135,7 @@ def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pyt
 
 def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
     lab = entry.labs()["simulatability"]
-    [table] = [one for one in lab.tables if one.kind == "chen_t4"]
+    [table] = [one for one in lab.studies.tables if one.kind == "chen_t4"]
     values = {
         ("a", "cot"): (1.0, 0.5),
         ("a", "posthoc"): (1.0, 1.0),
@@ -175,7 +175,7 @@ def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
     """A table whose keys are no printed figure's would leave them out in silence."""
     lost = []
     for lab in entry.labs().values():
-        for table in lab.tables:
+        for table in lab.studies.tables:
             keys = {*table.apart, *table.their_rows, *table.their_columns}
             for name in table.metrics if table.their_rows or table.their_columns else ():
                 about = [one.about.keys() - set(table.besides) for one in table.published(lab.name, name)]
@@ -251,7 +251,7 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
         for case in state.cases:
             log = state.case(case)
             view = lab.view(log)
-            assert all(figure.score.n <= figure.score.of for figure in lab.more(view, "repaired")), path.name
+            assert all(figure.score.n <= figure.score.of for figure in lab.studies.more(view, "repaired")), path.name
             for one in multiverse.otherwise(lab, view):
                 score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
                 if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):

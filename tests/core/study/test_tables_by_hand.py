@@ -12,7 +12,7 @@ import pytest
 
 from core.events import Event, Finished, Recorded, Scored, Started
 from core.journal import Journal
-from core.lab import Metric
+from core.lab.shown import Metric
 from core.statistics import power_of_pairs
 from core.study import multiverse, tables
 from core.study.cells import BLANK
@@ -23,10 +23,9 @@ LOUD = Metric("loud", "Loud", "How loud it was.", leads=False)
 ECHO = replace(
     LAB,
     metrics=(*LAB.metrics, LOUD),
-    truth=lambda view: 1.0,
-    calibration=lambda spec: [EchoSpec(words=("test",))],
     facets=lambda spec, case: {"task": "saying", "dataset": "", "how": "plainly"},
-    traits=lambda view: {"length": "short"},
+    robots=replace(LAB.robots, truth=lambda view: 1.0, calibration=lambda spec: [EchoSpec(words=("test",))]),
+    studies=replace(LAB.studies, traits=lambda view: {"length": "short"}),
 )
 LABS = {"echo": ECHO}
 
@@ -192,7 +191,7 @@ def other(rules: str, values: Iterable[float | None], **more: Any) -> list[dict[
 
 
 def test_what_hangs_on_a_choice_and_on_which_items() -> None:
-    voices = replace(ECHO, choices=("voice", "missing"))
+    voices = replace(ECHO, studies=replace(ECHO.studies, choices=("voice", "missing")))
     by_paper, by_ours = other("paper", [0.0] * 7 + [1.0, None]), other("repaired", [1.0] * 8 + [None])
     found = multiverse.rows(voices, frame_of(by_paper, by_ours, rows("m", [1.0])))
     title, row = "Multiverse: Echo: Repeated", "m · plainly"

@@ -2,26 +2,29 @@
 
 The search goes from inside out: every inner atom with every parameter gives intermediate texts, and for each distinct
 list of them the outer atom's parameters are read off the outputs. Only the appended text of `string_concatenate`
-inside another atom has too many values to try (52 + 52² + …); it is read off the traces it leaves in the outputs.
+inside another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
 """
 
 from __future__ import annotations
 
+import itertools
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.labs.find.functions.string_atoms import rotate_at
 from core.labs.find.functions.strings import NEVER_INNER, STRING_ATOMS, StringAtom, StringFunction
-from core.labs.find.functions.synthesis_appended import appended_texts
-from core.labs.find.functions.synthesis_outer import ERRORS, Texts, fit_outer, fit_outer_of_random
+from core.labs.find.functions.synthesis_outer import ERRORS, Texts, fit_outer, outcomes
 
 InputOutput = tuple[str, str]
 
 _LETTERS = string.ascii_letters
 _NO_RNG = np.random.default_rng(0)
 """Handed to atoms that never draw."""
+
+PIECES = 300
+"""So many pieces of outputs are tried as an appended text."""
 
 
 def synthesize(pairs: Sequence[InputOutput], hints: Sequence[str] = ()) -> StringFunction | None:
@@ -36,20 +39,13 @@ def synthesize(pairs: Sequence[InputOutput], hints: Sequence[str] = ()) -> Strin
     for outer in fit_outer(inputs, outputs):
         return StringFunction(id="explained", outer=outer)
     seen: set[Texts] = {inputs}
-    for inner in _inner_atoms(inputs):
+    inner_atoms = (atom for atom in _steady_atoms(inputs) if atom.name not in NEVER_INNER)
+    for inner in itertools.chain(inner_atoms, _appending(outputs, hints)):
         between = _apply(inner, inputs)
         if between is None or between in seen:
             continue
         seen.add(between)
         for outer in fit_outer(between, outputs):
-            return StringFunction(id="explained", outer=outer, inner=inner)
-    for text in appended_texts(inputs, outputs, hints):
-        between = tuple(x + text for x in inputs)
-        if between in seen:
-            continue
-        seen.add(between)
-        for outer in fit_outer(between, outputs):
-            inner = StringAtom(name="string_concatenate", parameters={"text": text})
             return StringFunction(id="explained", outer=outer, inner=inner)
     return _with_random_inner(inputs, outputs)
 
@@ -76,37 +72,49 @@ def _apply(atom: StringAtom, texts: Texts) -> Texts | None:
         return None
 
 
-def _inner_atoms(inputs: Texts) -> Iterator[StringAtom]:
-    """Inner atoms that do not draw, with all their parameters; letters that no input holds are tried once."""
-    present = sorted(set("".join(inputs)) & set(_LETTERS))
-    absent = [letter for letter in _LETTERS if letter not in present][:1]
-    for name, kind in STRING_ATOMS.items():
-        if name in NEVER_INNER or kind.is_random:
+def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
+    """Atoms that do not draw, with all their parameters, but for those with too many: an appended text and a mapping.
+    A letter that none of `texts` holds is not replaced.
+    """
+    options: dict[str, Sequence[int | str]] = {
+        **dict.fromkeys(("number", "index"), range(1, 10)),
+        **dict.fromkeys(("index1", "index2"), range(10)),
+        **dict.fromkeys(("letter", "new"), _LETTERS),
+        "shift": range(26),
+        "old": sorted(set("".join(texts)) & set(_LETTERS)),
+    }
+    # Replacements last: they are the most.
+    for name in sorted(STRING_ATOMS, key=lambda name: name == "replace_substring"):
+        kind = STRING_ATOMS[name]
+        if kind.is_random or not options.keys() >= set(kind.parameters):
             continue
-        names = kind.parameters
-        if names == ():
-            yield StringAtom(name=name)
-        elif names in (("number",), ("index",)):
-            yield from (StringAtom(name=name, parameters={names[0]: value}) for value in range(1, 10))
-        elif names == ("shift",):
-            yield from (StringAtom(name=name, parameters={"shift": value}) for value in range(26))
-        elif names == ("index1", "index2"):
-            for i in range(10):
-                yield from (StringAtom(name=name, parameters={"index1": i, "index2": j}) for j in range(10) if i != j)
-        elif names == ("letter",):
-            searched = name in ("split_string", "remove_substring", "find_string", "count_character_repetitions")
-            letters = [*present, *absent] if searched else list(_LETTERS)
-            if name != "count_substring":  # the twin of count_character_repetitions
-                yield from (StringAtom(name=name, parameters={"letter": letter}) for letter in letters)
-    for old in present:
-        for new in _LETTERS:
-            if old != new:
-                yield StringAtom(name="replace_substring", parameters={"old": old, "new": new})
+        for values in itertools.product(*(options[parameter] for parameter in kind.parameters)):
+            if len(set(values)) == len(values):  # two letters or two positions are different ones
+                yield StringAtom(name=name, parameters=dict(zip(kind.parameters, values, strict=True)))
+
+
+def _appending(outputs: Texts, hints: Sequence[str]) -> Iterator[StringAtom]:
+    """Texts of 1 to 5 letters that may have been appended: `hints`, then what stands in the most outputs, either way
+    round.
+    """
+    pieces: Counter[str] = Counter()
+    for output in outputs:
+        pieces.update({output[k : k + n] for n in range(1, 6) for k in range(len(output) - n + 1)})
+    common = [piece for piece, _ in pieces.most_common(PIECES)]
+    for text in dict.fromkeys([*hints, *common, *(piece[::-1] for piece in common)]):
+        if 1 <= len(text) <= 5 and set(text) <= set(_LETTERS):
+            yield StringAtom(name="string_concatenate", parameters={"text": text})
 
 
 def _with_random_inner(inputs: Texts, outputs: Texts) -> StringFunction | None:
+    """An outer atom that turns some outcome of the inner one into each output."""
     for name, sign in (("add_order_to_inx", 1), ("sub_order_to_inx", -1)):
-        options = [sorted({rotate_at(x, k, sign) for k in range(len(x))} or {x}) for x in inputs]
-        for outer in fit_outer_of_random(options, outputs):
-            return StringFunction(id="explained", outer=outer, inner=StringAtom(name=name))
+        options = [outcomes(x, sign) for x in inputs]
+        for outer in _steady_atoms([text for texts in options for text in texts]):
+            if all(_gives(outer, texts, y) for texts, y in zip(options, outputs, strict=True)):
+                return StringFunction(id="explained", outer=outer, inner=StringAtom(name=name))
     return None
+
+
+def _gives(atom: StringAtom, texts: Sequence[str], output: str) -> bool:
+    return any(_apply(atom, (text,)) == (output,) for text in texts)

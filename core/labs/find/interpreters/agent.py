@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.events import Answered, Message, Prompt, Rules
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find import fielded, parse, prompts
 from core.labs.find.box import Box
 from core.labs.find.functions.numeric import NumericFunction

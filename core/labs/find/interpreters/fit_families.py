@@ -102,51 +102,45 @@ def smooth_steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
 
     steepest = x[np.argmax(np.abs(np.diff(y)))]
     slope, middle = refined(parts, [(start, steepest) for start in (0.3, 1.0, 4.0)], x, y)
-    words = f"a hyperbolic tangent (smooth step) around {middle:.4g}"
-    yield fitted(
-        "tanh",
-        lambda a, b: f"{words}, from {b[0] - a[0]:.4g} to {b[0] + a[0]:.4g}",
-        parts(slope, middle),
-        x,
-        y,
-        2,
-    )
+
+    def words(a: Numbers, b: Numbers) -> str:
+        return f"a hyperbolic tangent (smooth step) around {middle:.4g}, from {b[0] - a[0]:.4g} to {b[0] + a[0]:.4g}"
+
+    yield fitted("tanh", words, parts(slope, middle), x, y, 2)
 
 
 def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
     """Sine waves of any period from 0.1, and square waves."""
-    if len(x) < 16:
-        return
-    frequencies = _strongest_frequencies(x, y, 4)
+    if len(x) >= 16:
+        frequencies = _strongest_frequencies(x, y, 4)
+        yield _sine(x, y, frequencies)
+        yield _square(x, y, *_best_square(x, y, frequencies))
 
+
+def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> Curve:
     def parts(w: float) -> list[Part]:
-        angle = f"({written(w)} * x)"
-        return [Part(f"math.sin{angle}", lambda t: np.sin(w * t)), Part(f"math.cos{angle}", lambda t: np.cos(w * t))]
+        sine = Part(f"math.sin({written(w)} * x)", lambda t: np.sin(w * t))
+        return [sine, Part(f"math.cos({written(w)} * x)", lambda t: np.cos(w * t)), plain(0)]
 
-    [w] = refined(lambda w: [*parts(w), plain(0)], [(start,) for start in frequencies], x, y)
-    yield fitted(
-        "sin",
-        lambda a, b, c: (
-            f"a sine wave (sin) of amplitude {np.hypot(a[0], b[0]):.4g} and period {2 * np.pi / abs(w):.4g} "
-            f"around {c[0]:.4g}"
-        ),
-        [*parts(w), plain(0)],
-        x,
-        y,
-        1,
-    )
-    period, shift = _best_square(x, y, frequencies)
+    [w] = refined(parts, [(start,) for start in frequencies], x, y)
+    period = 2 * np.pi / abs(w)
+
+    def words(a: Numbers, b: Numbers, c: Numbers) -> str:
+        size = np.hypot(a[0], b[0])
+        return f"a sine wave (sin) of amplitude {size:.4g} and period {period:.4g} around {c[0]:.4g}"
+
+    return fitted("sin", words, parts(w), x, y, 1)
+
+
+def _square(x: Numbers, y: Numbers, period: float, shift: float) -> Curve:
     text = f"(1 if math.sin(2 * math.pi / {written(period)} * (x - {written(shift)})) > 0 else -1)"
-    yield fitted(
-        "square_wave",
-        lambda a, b: (
-            f"a square wave between {b[0] - abs(a[0]):.4g} and {b[0] + abs(a[0]):.4g} with period {period:.4g}"
-        ),
-        [Part(text, lambda t: _squares(t, period, np.array([shift]))[0]), plain(0)],
-        x,
-        y,
-        2,
-    )
+    wave = Part(text, lambda t: _squares(t, period, np.array([shift]))[0])
+
+    def words(a: Numbers, b: Numbers) -> str:
+        low, high = b[0] - abs(a[0]), b[0] + abs(a[0])
+        return f"a square wave between {low:.4g} and {high:.4g} with period {period:.4g}"
+
+    return fitted("square_wave", words, [wave, plain(0)], x, y, 2)
 
 
 def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:

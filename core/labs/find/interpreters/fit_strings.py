@@ -9,11 +9,12 @@ import ast
 import inspect
 import string
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.labs.find.functions import string_atoms
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis import synthesize
+from core.labs.find.interpreters.fit import Finding
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
@@ -29,119 +30,55 @@ _CODED = tuple(
 """Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
 
 FIRST_TEXTS = (
-    "The quick brown fox jumps over a lazy dog",
-    "Pack 5 dozen JUGS with 3 liquors",
-    "sphinx of black quartz",
-    "MIXED case Letters 42",
-    "  two  spaces ",
-    "banana",
-    "education",
-    "Hello, World!",
-    "room 101",
-    "abcdefghijklm",
-    "nopqrstuvwxyz",
-    "ABCDEFGHIJKLM",
-    "NOPQRSTUVWXYZ",
-    "aeiouAEIOU",
-    "rhythm",
-    "zebra7",
-    "a",
-    "Zz",
-    "cat",
-    "x9",
+    *("The quick brown fox jumps over a lazy dog", "Pack 5 dozen JUGS with 3 liquors", "sphinx of black quartz"),
+    *("MIXED case Letters 42", "  two  spaces ", "banana", "education", "Hello, World!", "room 101"),
+    *("abcdefghijklm", "nopqrstuvwxyz", "ABCDEFGHIJKLM", "NOPQRSTUVWXYZ", "aeiouAEIOU", "rhythm"),
+    *("zebra7", "a", "Zz", "cat", "x9"),
     *_CODED,
 )
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
 
-LATER_TEXTS = (
-    "Jackdaws love my big SPHINX of quartz 88",
-    "waltz bad nymph",
-    "level",
-    "QUEUE up 2 by 2",
-    "mnopqr stuv",
-    "Yodel",
-    "onions and Apples",
-    "kayak race",
+TEXTS = (
+    *FIRST_TEXTS,
+    *FIRST_TEXTS[:3],  # a random function gives itself away
+    *("Jackdaws love my big SPHINX of quartz 88", "waltz bad nymph", "level", "QUEUE up 2 by 2"),
+    *("mnopqr stuv", "Yodel", "onions and Apples", "kayak race"),
 )
-"""Asked afterwards: does the explanation hold for them too?"""
+"""All that is asked where the budget allows it."""
 
-
-BUDGET = len(FIRST_TEXTS) + 3 + len(LATER_TEXTS)
-"""Calls that it makes where it may."""
+BUDGET = len(TEXTS)
 
 FEW = 10
 """Fewer texts than these leave many rules open; the words then say how few."""
 
 
-class StringFinding(NamedTuple):
-    """What the baseline says, and every (input, output) it saw.
-
-    `function` is None where no atom or pair explains them.
-    """
-
-    description: str
-    domain: str
-    code: str
-    probes: tuple[tuple[str, str | None], ...]
-    function: StringFunction | None
-
-    @property
-    def text(self) -> str:
-        """The same as an agent's final answer."""
-        return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
-
-
-def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> StringFinding:
-    """Ask the first texts, three of them twice (a random function gives itself away), explain, and test the explanation
-    on the later texts; what contradicts it is explained again with them.
+def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> Finding:
+    """Ask the texts, and look for an atom or a pair of atoms that gives all that was seen.
 
     At most `budget` calls. Where the function is known to have outputs for `inputs` only, these are all it asks for.
     """
-    first: Sequence[str] = FIRST_TEXTS if inputs is None else inputs
-    later: Sequence[str] = LATER_TEXTS if inputs is None else ()
-    asked = [*first, *first[:3]][:budget]
-    probes = list(zip(asked, observe(asked), strict=True))
-    function = _explained(probes)
-    later = later[: budget - len(asked)]
-    probes += zip(later, observe(later), strict=True)
-    function = function if function and _explains(function, probes) else _explained(probes)
-    seen, tried = tuple(probes), len(dict(probes))
-    refused = [text for text, output in dict(probes).items() if output is None]
-    domain, given = f"It gave an output for every text tried ({tried}).", tried - len(refused)
+    asked = (TEXTS if inputs is None else (*inputs, *inputs[:3]))[:budget]
+    probes = tuple(zip(asked, observe(asked), strict=True))
+    pairs = [(text, output) for text, output in probes if output is not None]
+    function = synthesize(pairs) if pairs else None
+    answers = dict(probes)
+    refused = [text for text, output in answers.items() if output is None]
+    domain = f"It gave an output for every text tried ({len(answers)})."
     if refused:
-        domain = f"It gave no output for {len(refused)} of the {tried} texts tried, such as {refused[0]!r}."
+        domain = f"It gave no output for {len(refused)} of the {len(answers)} texts tried, such as {refused[0]!r}."
+    description = _description(function, len(answers) - len(refused))
+    code = code_of(function) if function else "def f(x):\n    return x"
+    return Finding(description, domain, code, probes, function.kind if function else "none")
+
+
+def _description(function: StringFunction | None, answered: int) -> str:
+    """What it does, or why that is not told, after so many texts that it `answered`."""
+    if answered == 0:
+        return "It gave nothing to explain."
     if function is None:
-        why = "Too few calls to tell." if given < FEW else "No rule of one or two steps explains what was seen."
-        return StringFinding(
-            why if given else "It gave nothing to explain.", domain, "def f(x):\n    return x", seen, None
-        )
-    few = f"Seen for {given} text{'s' * (given > 1)} only: " if given < FEW else ""
-    return StringFinding(few + function.describe(), domain, code_of(function), seen, function)
-
-
-def _explained(probes: Sequence[tuple[str, str | None]]) -> StringFunction | None:
-    """An atom or a pair of atoms that gives all that was seen; None also where nothing was."""
-    pairs = _pairs(probes)
-    return synthesize(pairs) if pairs else None
-
-
-def _pairs(probes: Sequence[tuple[str, str | None]]) -> list[tuple[str, str]]:
-    return [(x, y) for x, y in probes if y is not None]
-
-
-def _explains(function: StringFunction, probes: Sequence[tuple[str, str | None]]) -> bool:
-    if function.is_stochastic:
-        return False  # a random rule explains too much: search again with all that was seen
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    for x, y in _pairs(probes):
-        try:
-            if function(x, rng) != y:
-                return False
-        except ValueError:
-            return False
-    return True
+        return "Too few calls to tell." if answered < FEW else "No rule of one or two steps explains what was seen."
+    few = f"Seen for {answered} text{'s' * (answered > 1)} only: " if answered < FEW else ""
+    return few + function.describe()
 
 
 # Code
@@ -191,32 +128,15 @@ def _collect(function: Callable[..., Any], needed: dict[str, str]) -> None:
     """Add the source of `function` and of all it uses of its module to `needed`, what is used first."""
     if function.__name__ in needed:
         return
-    for name in _names(function):
+    source = inspect.getsource(function).strip()
+    [tree] = ast.parse(source).body
+    for name in [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]:
         value = vars(string_atoms).get(name)
         if inspect.isfunction(value):
             _collect(value, needed)
         elif isinstance(value, str | dict) and name not in needed:
             needed[name] = f"{name} = {value!r}"
-    source = inspect.getsource(function).strip()
-    needed[function.__name__] = source if function in _EXPLAINED else _without_docstring(source)
-
-
-def _without_docstring(source: str) -> str:
-    """The function's source without its docstring. Comments stay."""
-    [function] = ast.parse(source).body
-    first = function.body[0] if isinstance(function, ast.FunctionDef) else function
-    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.end_lineno):
-        return source
-    lines = source.split("\n")
-    return "\n".join(lines[: first.lineno - 1] + lines[first.end_lineno :])
-
-
-def _names(function: Callable[..., Any]) -> list[str]:
-    """Global names that the function's code uses, those inside its comprehensions included."""
-    pending = [function.__code__]
-    names: list[str] = []
-    while pending:
-        code = pending.pop()
-        names += code.co_names
-        pending += [constant for constant in code.co_consts if inspect.iscode(constant)]
-    return names
+    if isinstance(tree, ast.FunctionDef) and ast.get_docstring(tree) and function not in _EXPLAINED:
+        docstring, lines = tree.body[0], source.split("\n")
+        source = "\n".join(lines[: docstring.lineno - 1] + lines[docstring.end_lineno :])
+    needed[function.__name__] = source

@@ -65,7 +65,7 @@ def play(
 
 def controls() -> Catalog:
     """The lab's own robots, and the model that ships."""
-    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=LAB.controls())
+    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=LAB.robots.controls())
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:

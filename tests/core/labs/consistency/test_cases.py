@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.datasets.items import Item
 from core.events import Answer, CallFailed, Recorded, Request
-from core.lab import MOST_CASES
+from core.lab.spec import MOST_CASES
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import (
     LONGEST,
@@ -403,8 +403,8 @@ def test_more_cases_than_a_run_takes_are_refused_before_anything_is_asked(tmp_pa
 
 
 def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
-    assert LAB.first is not None and LAB.summary is not None
-    played = play(LAB.first().spec)
+    assert LAB.robots.first is not None and LAB.summary is not None
+    played = play(LAB.robots.first().spec)
     assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
     assert "it did not keep to its explanation" in LAB.summary(played.run)
-    assert LAB.controls()[LAB.newcomer].id == LAB.first().spec.model
+    assert LAB.robots.controls()[LAB.robots.newcomer].id == LAB.robots.first().spec.model

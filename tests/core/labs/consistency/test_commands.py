@@ -64,12 +64,12 @@ def test_a_data_set_that_is_not_there_is_noticed_before_the_run(tmp_path: Any) -
 
 def test_a_check_is_printed_with_its_words_once_its_control_has_come() -> None:
     played = play(CheckSpec(items=(REVIEW,), model=HONEST, explanations=("attribution",)))
-    assert LAB.narrate is not None
-    ((key, lines),) = LAB.narrate(played.only)
+    assert LAB.command.narrate is not None
+    ((key, lines),) = LAB.command.narrate(played.only)
     assert key == "review/attribution/objective-redacted"
     for words in ("  words: ", "superb", "  answers: positive, then unknown", "it kept to its explanation", "draws"):
         assert words in lines
     control = next(at for at, event in enumerate(played.events) if getattr(event, "record", "") == "maskcontrol")
     _, views = viewed(played.events[:control])
     early = views[key]
-    assert early.result is None and early.control is None and list(LAB.narrate(early)) == []
+    assert early.result is None and early.control is None and list(LAB.command.narrate(early)) == []

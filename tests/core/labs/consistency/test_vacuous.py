@@ -65,7 +65,7 @@ def test_a_naive_measure_is_fooled_by_each_of_them() -> None:
 def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
     from core import entry
 
-    assert not {*worthless()} & {*LAB.controls()} and {*worthless()} <= {*LAB.dials()}
+    assert not {*worthless()} & {*LAB.robots.controls()} and {*worthless()} <= {*LAB.robots.dials()}
     described = {info.id for info in entry.catalog().describe()}
     assert HONEST in described and not {*worthless()} & described
     assert all(entry.catalog().get(id).id == id for id in worthless())

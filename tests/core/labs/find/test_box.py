@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.events import Event, Recorded
-from core.lab import Case
+from core.lab.cases import Case
 from core.labs.find.box import AT_ONCE, LONGEST, Box
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec

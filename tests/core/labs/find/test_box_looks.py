@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from core.events import Event
-from core.lab import Case
+from core.lab.cases import Case
 from core.labs.find import box as module
 from core.labs.find.box import Box, real, written
 from core.labs.find.lab import LAB

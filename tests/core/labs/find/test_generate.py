@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.events import Rules
-from core.lab import RULES
+from core.lab.spec import RULES
 from core.labs.find.evaluate import SUCCESS, noise_floor
 from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, draw_numeric_atom, generate
 from core.labs.find.functions.numeric import GRID

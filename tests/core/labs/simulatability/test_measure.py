@@ -13,7 +13,7 @@ import pytest
 
 from core import entry
 from core.events import Event, Frozen, Recorded, Resumed
-from core.lab import Prior
+from core.lab.lab import Prior
 from core.labs.simulatability import world
 from core.labs.simulatability.controls import expected_precision
 from core.labs.simulatability.counterfactuals import draws_of

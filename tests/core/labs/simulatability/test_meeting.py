@@ -9,7 +9,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.lab import BadInput
+from core.lab.spec import BadInput
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.study import estimate, plan

@@ -13,7 +13,8 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Frozen
-from core.lab import Lab, Prior, Spec
+from core.lab.lab import Lab, Prior
+from core.lab.spec import Spec
 from core.labs.simulatability import exam, sitting
 from core.labs.simulatability.records import Examined
 from core.labs.simulatability.sitting import ExamSpec

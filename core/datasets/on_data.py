@@ -1,0 +1,60 @@
+"""What a specification over a data set has, for any lab: which data set, which of its items, and what a file's columns
+hold.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from core.datasets import own, registry
+from core.datasets.items import Item, Loaded, Split, Task
+from core.datasets.own import Columns
+from core.lab.spec import MOST_CASES, Spec
+
+
+class OnData(Spec):
+    """A specification about `limit` items of `dataset`, drawn by the seed, for the `task`.
+
+    The data set lies in `path`, or where data sets are looked for; `split` is a part of it. A file of a person's own
+    has `columns` and neither. `counted` is what its items are called.
+    """
+
+    counted: ClassVar[str] = "items"
+
+    task: Task
+    title: str = ""
+    dataset: str = Field(
+        default="",
+        title="Data set",
+        description="the items of a data set of the task, of file:NAME or of hf://OWNER/NAME/FILE",
+    )
+    path: str | None = Field(
+        default=None,
+        title="File or folder",
+        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
+    )
+    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
+    limit: int | None = Field(
+        default=None, ge=1, le=MOST_CASES, title="How many", description="how many items of those that there are"
+    )
+    columns: Columns = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _entitled(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("title") or not given.get("dataset"):
+            return given
+        many = f"{given['limit']} {cls.counted}" if given.get("limit") else f"all {cls.counted}"
+        return {**given, "title": own.title(str(given["dataset"]), many)}
+
+    @model_validator(mode="after")
+    def _is_there(self) -> Self:
+        if self.dataset:
+            registry.check(self)
+        return self
+
+    def chosen(self) -> tuple[list[Item], Loaded]:
+        """The items, and what the data set held. Raises DatasetError."""
+        return registry.chosen_items(self)

@@ -1,0 +1,1 @@
+"""What a lab declares: its specification, cases, figures, and the declaration itself."""

@@ -1,0 +1,171 @@
+"""How what came of runs is shown, compared and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.events import Frozen
+from core.published import Published, published
+
+
+class Metric(NamedTuple):
+    """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
+    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows. `is_share`: whether it
+    lies between 0 and 1 by what it is.
+    """
+
+    name: str
+    title: str
+    help: str
+    unit: str = ""
+    format: str = ".2f"
+    better: Literal["higher", "lower", ""] = "higher"
+    leads: bool = False
+    is_mean: bool = False
+    is_share: bool = True
+
+
+class Picture(NamedTuple):
+    """A picture of many runs or cases, with its table and a sentence on what it shows.
+
+    - `of` says what `core.store.figures` reads for it: `of_runs` or `of_cases`, with the `metrics`, the `fields` of the
+      specification, the `records` and the `newest` that are given here.
+    - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
+      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw. Where it
+      has a column `chosen`, the reader may choose which of its rows (by `label`) are in colour.
+    - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
+    - `takeaway(table, choice)` is a sentence that is true of the table.
+    - `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether
+      it holds throughout a run is the column record_field.
+    - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
+      may be laid under ours.
+    """
+
+    name: str
+    title: str
+    caption: str
+    of: Literal["runs", "cases"]
+    metrics: tuple[str, ...]
+    table: Callable[[Any, str], Any]
+    draw: Callable[[Any, str, Sequence[Published]], Any]
+    takeaway: Callable[[Any, str], str]
+    fields: tuple[str, ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
+    records: Mapping[str, tuple[type[Frozen], str]] = {}
+    newest: int | None = None
+    choices: tuple[str, ...] = ("",)
+    published: Callable[[str], Sequence[Published]] = lambda choice: ()
+
+
+class Table(NamedTuple):
+    """A table that a study's file asks for by its `kind`, such as one that the lab's paper prints.
+
+    - `rows`, `columns`: one for each combination of the values of these fields: settings, FACETS, and what `cases`
+      adds. Several `metrics` (of `metrics` or `for_tables`) have a column each. Each value of `apart` has a table.
+    - `cases(frame)` keeps what of `core.study.tables.measured` the table is about, and may add columns.
+    - `is_shared`: only items count that have a value in every cell. `differences`: whether rows and columns are then
+      compared two by two over the items that both have.
+    - `their_rows`, `their_columns`: the keys that name row and column of a figure that the paper printed. It must have
+      these and those of `apart`, may have those `besides`, and no other. `renamed`: what the paper's values are called
+      here. `published(lab, metric)` gives those figures; those of a comparison have `_gain` after the metric's name.
+    - `figures(frame)` makes the cells of a table of another make: `row`, `column`, `value`, `n`, `of`, `low`, `high`,
+      `note`, `behind`. `of_people`: whether the frame is to have what people said of the cases too, in rows of the
+      metrics GUESS and VERDICT (`core.study.people`).
+    - `nothing` is said where no case belongs into the table.
+    """
+
+    kind: str
+    title: str
+    metrics: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    cases: Callable[[Any], Any] = lambda frame: frame
+    is_shared: bool = False
+    differences: tuple[Literal["rows", "columns"], ...] = ()
+    their_rows: tuple[str, ...] = ()
+    their_columns: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
+    published: Callable[[str, str], Sequence[Published]] = published
+    figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
+    of_people: bool = False
+    nothing: str = "No case of this study belongs here."
+
+
+GUESS, VERDICT = "people: guess", "people: verdict on "
+"""Metrics of what people said, for tables of studies; after the second stands what is judged (`Judgement.name`)."""
+
+
+class Otherwise(NamedTuple):
+    """What a case's figure would have been under other choices (`made`, by name), from the answers that there are."""
+
+    metric: str
+    made: Mapping[str, str]
+    value: float | None
+
+
+class Judged(NamedTuple):
+    """How what a list of results has a row for is compared with others of its kind.
+
+    - `good` and `bad` are the outcomes that speak for the explanation (value 1) and against it (0); any other has no
+      value. `means` says what a good one means, in the past tense.
+    - `one` is what a row is called; `whole` what several of them belong to, such as the starter question, which their
+      cases' titles name; '' where a title names the row itself. After the last `tail` of a title stands what belongs to
+      the explanation alone; '' where nothing does.
+    - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
+    - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
+    """
+
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+    means: str
+    one: str = "test"
+    whole: str = ""
+    tail: str = ""
+    nameless: tuple[str, ...] = ()
+    guessed: bool = False
+    given: str = ""
+
+
+FACETS = {
+    "how": "Method, explanation or interpreter",
+    "task": "Task",
+    "dataset": "Data set",
+    "category": "Category",
+    "difficulty": "Difficulty",
+    "wording": "Wording",
+}
+"""What a lab may say of a case, for results to be found by: name and title."""
+
+
+class Judgement(NamedTuple):
+    """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
+    a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
+    the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
+    trial is what was read, so that it can be judged without the reading.
+    """
+
+    name: str
+    title: str
+    good: str
+    bad: str
+    of: Literal["expected", "observed", ""] = ""
+    role: str = ""
+    whole: bool = False
+    raw: str = ""
+
+
+READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")
+
+
+class Note(NamedTuple):
+    """What a reader of a case has to know beside its explanation and its trials: a text under a label, before them, or
+    `late`, after them.
+    """
+
+    label: str
+    text: str
+    late: bool = False

@@ -1,0 +1,134 @@
+"""What a run is to measure, and how its fields are asked of a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from core.events import CallFailed, Frozen, Rules
+
+RULES: tuple[Rules, ...] = ("paper", "repaired")
+
+
+MOST_CASES = 1_000
+"""Cases in one run. What needs more is a study of several runs."""
+
+
+class BadInput(CallFailed):
+    """What a run is to be about cannot be had: a data set, a function, a question outside a control's world."""
+
+    bad_input = True
+
+
+class Spec(Frozen):
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask.
+
+    A field's title, description, bounds and choices make its widget on the page and its option on the command line.
+    """
+
+    seed: int = 0
+
+    def __hash__(self) -> int:
+        # A field may hold a table, which has no hash of its own.
+        return hash(self.model_dump_json())
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the models that the run asks, by role; several take turns."""
+        return {}
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of all models that the run asks."""
+        return {model for models in self.roles.values() for model in models}
+
+
+class Knob(NamedTuple):
+    """A field of a specification as a person sets it, on the page, on the command line and in a study.
+
+    - `kind` is the type of one value: int, float, bool or str; `choices` are all that it may be, where these are few.
+    - `several`: it holds a row of values; `pairs` shows how one entry of a table is written ("WHAT=COLUMN"), '' where
+      it holds none. `optional`: None is a value of it.
+    - `default` is None where it must be given. `low` and `high` are the smallest and largest number that it takes,
+      `longest` the most characters; None where there is no bound.
+    - `names_models`: its values are ids of models; `nobody` is who takes the part where none is named.
+    """
+
+    name: str
+    title: str
+    help: str
+    kind: type
+    choices: tuple[Any, ...]
+    several: bool
+    optional: bool
+    default: Any
+    low: Any
+    high: Any
+    longest: int | None
+    names_models: bool
+    nobody: str
+    option: str
+    pairs: str
+
+
+@cache
+def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
+    """The fields of the specification that a person may set, by name: what has a title, and the seed, unless that is
+    titled "".
+    """
+    return {
+        name: _knob(name, field)
+        for name, field in spec.model_fields.items()
+        if field.title or (name == "seed" and field.title is None)
+    }
+
+
+def _knob(name: str, field: FieldInfo) -> Knob:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    value = next(type_ for type_ in _members(field.annotation) if type_ is not type(None))
+    several = get_origin(value) is tuple
+    value = get_args(value)[0] if several else value
+    kind = value if value in (int, float, bool) else str
+    low, high = _bounds(field, kind) if kind in (int, float) else (None, None)
+    return Knob(
+        name=name,
+        title=field.title or name.replace("_", " ").capitalize(),
+        help=field.description or field.title or "",
+        kind=kind,
+        choices=get_args(value) if get_origin(value) is Literal else (),
+        several=several,
+        optional=type(None) in _members(field.annotation),
+        default=None if field.is_required() else field.get_default(call_default_factory=True),
+        low=low,
+        high=high,
+        longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
+        names_models=name == "model" or extra.get("widget") == "model",
+        nobody=str(extra.get("nobody", "the model itself")),
+        option=str(extra.get("option", f"--{name.replace('_', '-')}")),
+        pairs=str(extra.get("pairs", "")),
+    )
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """The types of which the annotation is any."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _bounds(field: FieldInfo, kind: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """The smallest and the largest number of the `kind` that the field takes."""
+    low = high = None
+    for rule in field.metadata:
+        if (least := getattr(rule, "ge", None)) is not None:
+            low = kind(least)
+        if (above := getattr(rule, "gt", None)) is not None:
+            low = kind(above + 1 if kind is int else math.nextafter(above, math.inf))
+        if (most := getattr(rule, "le", None)) is not None:
+            high = kind(most)
+        if (below := getattr(rule, "lt", None)) is not None:
+            high = kind(below - 1 if kind is int else math.nextafter(below, -math.inf))
+    return low, high
