@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
 from core.labs.simulatability.lab import LAB
-from core.store import comparing, figures, listing, queries, shared
+from core.store import comparing, figures, listing, matching, queries
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
 from core.store.items import refresh
@@ -195,7 +195,7 @@ def measure_compare(store: Store) -> None:
         compared = comparing.found(store, parse_qs(query))
         whole = milliseconds(lambda query=query: comparing.found(store, parse_qs(query)), times=3)  # type: ignore[misc]
         middle = compared.keys[len(compared.keys) // 2 :][: listing.PAGE]
-        page = milliseconds(lambda of=compared.asked, keys=middle: shared.matrix(store, of, keys))  # type: ignore[misc]
+        page = milliseconds(lambda of=compared.asked, keys=middle: matching.matrix(store, of, keys))  # type: ignore[misc]
         print(f"  Compare {name:24} {whole:8.1f} ms   {len(compared.keys):,} items, a page {page:8.1f} ms")
 
 

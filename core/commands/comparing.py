@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 import click
 
 from core.commands.running import DONE, index_of_all
-from core.store import comparing, shared
+from core.store import comparing, matching
 from core.store.comparing import By
-from core.store.shared import Match, NotComparable
+from core.store.matching import Match, NotComparable
 from core.telling import compared_in_words
 
 
@@ -41,7 +41,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_js
         except NotComparable as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
-        sentences = compared_in_words.sentences(found, shared.judged_of(store, found.asked.lab), names)
+        sentences = compared_in_words.sentences(found, matching.judged_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(

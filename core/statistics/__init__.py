@@ -44,6 +44,4 @@ from core.statistics.shares import is_thin as is_thin
 from core.statistics.shares import mcnemar as mcnemar
 from core.statistics.shares import wilson as wilson
 from core.statistics.subjects import Pair as Pair
-from core.statistics.subjects import Subjects as Subjects
-from core.statistics.subjects import compare_subjects as compare_subjects
-from core.statistics.subjects import items_of_all as items_of_all
+from core.statistics.subjects import compare_pairs as compare_pairs

@@ -56,91 +56,24 @@ class Pair:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Subjects:
-    """A comparison. `matrix`: item × subject, NaN where a subject has no value, and a last column `agree`: "parted",
-    "same", or "not shared" (fewer than two subjects have a value); parted items first, then by item. `shared`: items
-    for which all subjects have a value. `pairs`: each two, in the order in which subjects were given.
-    """
-
-    matrix: pd.DataFrame
-    shared: int
-    pairs: tuple[Pair, ...]
-
-
-def compare_subjects(
-    frame: pd.DataFrame,
-    subject: str,
-    item: str = "item",
-    value: str = "value",
-    cluster: str | None = None,
-    seed: int = 0,
-) -> Subjects:
-    """Two to five subjects, each pair over the items that both have.
-
-    `frame` has a row for each item of each subject (or several: their mean counts): the columns `subject`, `item` and
-    `value`, None or NaN where undefined. `cluster` names a column of what items belong to, such as the starter of a
-    question: then whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
+def compare_pairs(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any]) -> tuple[Pair, ...]:
+    """Each two of the columns of `table`, over the items that both have: item × subject, NaN where there is no value.
+    `has` tells which subject has an item at all, `home` to which cluster it belongs, such as the starter of a question:
+    whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
 
     The difference's interval is that of means over items everywhere (`interval_of_items`): Bonett and Price's for
     values from 0 to 1, a t interval for others. The test is McNemar's exact one, or tossed signs for values between
-    (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own; for one set of items
-    throughout, as Chen et al. have it (calculate_precision.py:34-39), give `items_of_all(frame, …)`.
+    (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own.
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
-    Guesses: p at most 0.05 for one pair or more at most one time in twenty. Raises ValueError for another number of
-    subjects than two to five, for a row without a subject or an item, and for an item in two clusters.
+    Guesses: p at most 0.05 for one pair or more at most one time in twenty.
     """
-    import pandas as pd
-
-    names = list(pd.unique(frame[subject]))
-    if not 2 <= len(names) <= MOST:
-        raise ValueError(f"two to {MOST} subjects can be compared, not {len(names)}")
-    if frame[[subject, item]].isna().any(axis=None):
-        raise ValueError("a row belongs to no subject or to no item")
-    numbers = frame.assign(**{value: pd.to_numeric(frame[value]).astype(float)})
-    table = numbers.groupby([item, subject])[value].mean().unstack(subject)[names]
-    has = frame.groupby([item, subject]).size().unstack(subject)[names].notna()
-    home = pd.Series(table.index, index=table.index)
-    if cluster is not None:
-        if (frame.groupby(item)[cluster].nunique() != 1).any():
-            raise ValueError("an item belongs to two clusters, or to none")
-        home = frame.groupby(item)[cluster].first()
-    pairs = compare_pairs(table, has, home, seed)
-    return Subjects(_matrix(table), int(table.notna().all(axis=1).sum()), pairs)
-
-
-def compare_pairs(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], seed: int = 0) -> tuple[Pair, ...]:
-    """Each two of the columns of `table`, item × subject; see `compare_subjects`. `has` tells which subject has an item
-    at all, `home` to which cluster it belongs.
-    """
-    pairs = [_pair(table, has, home, a, b, seed) for a, b in combinations(table.columns, 2)]
+    pairs = [_pair(table, has, home, a, b) for a, b in combinations(table.columns, 2)]
     corrected = holm([pair.test.p if pair.test else None for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
 
 
-def items_of_all(frame: pd.DataFrame, subject: str, item: str = "item", value: str = "value") -> pd.DataFrame:
-    """The rows of the items for which every subject has a value. Nothing shared by all, or nothing at all: no rows."""
-    defined = frame[frame[value].notna()]
-    held_by = defined.groupby(item)[subject].nunique()
-    return frame[frame[item].isin(held_by[held_by == frame[subject].nunique()].index)]
-
-
-def _matrix(table: pd.DataFrame) -> pd.DataFrame:
-    spread = table.max(axis=1) - table.min(axis=1)
-    agree = (spread > 1e-12).map({True: "parted", False: "same"}).mask(table.notna().sum(axis=1) < 2, "not shared")
-    rank = agree.map({"parted": 0, "same": 1, "not shared": 2})
-    return table.assign(agree=agree).iloc[rank.argsort(kind="stable")]
-
-
-def _pair(
-    table: pd.DataFrame,
-    has: pd.DataFrame,
-    home: pd.Series[Any],
-    a: Hashable,
-    b: Hashable,
-    seed: int,
-) -> Pair:
+def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable) -> Pair:
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
@@ -164,6 +97,6 @@ def _pair(
         mean_first=float(both[a].groupby(homes).mean().mean()),
         mean_second=float(both[b].groupby(homes).mean().mean()),
         difference=difference,
-        test=sign_flips(by_home.to_numpy(), seed=seed),
+        test=sign_flips(by_home.to_numpy()),
         faint=len(by_home) < FEW,
     )

@@ -20,8 +20,8 @@ from core.people.labels import Audited
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition
 from core.store.listing import Place
+from core.store.matching import ROBOT
 from core.store.queries import SEEN
-from core.store.shared import ROBOT
 from core.store.store import Store
 from core.store.versions import first_of, versions
 from core.transcript import name_of

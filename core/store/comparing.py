@@ -16,19 +16,24 @@ from core.lab.shown import FACETS
 from core.statistics import Pair, holm
 from core.statistics.subjects import MOST, compare_pairs
 from core.store.filters import Filter, condition, from_query
-from core.store.shared import (
+from core.store.matching import (
+    AGREE,
     ORDER,
     ROBOT,
     Asked,
     Match,
     NotComparable,
     Subject,
+    apart,
     column,
+    else_equal,
     judged_of,
+    of_each,
     rows,
     where,
     wide,
 )
+from core.store.queries import SEEN
 from core.store.store import Store
 
 if TYPE_CHECKING:
@@ -48,12 +53,12 @@ class Compared:
     - `pairs` hold places in that list; a subject without an item is in none.
     - `rows` as filtered; `unplaced`: those of them that are no item: nothing was put to the test in them, or their
       title names no one thing. `robots`: how many rows of robots were left out.
-    - `items`: how many are "parted", "same" or "not shared", item by item and for all else that is equal (`strata`).
+    - `items`: how many `differ`, `agree` or are `not shared`, item by item and for all else that is equal (`strata`).
       `shared`: items with a value for every subject where all else is equal, `cells` how often that is so, and `homes`
       what these items belong to. `true`: the sum over shared items of each subject's value, the mean over its cells;
       `fixed`: what that would be at best for one fixed guess, None where nothing is guessed or shared. `averaged`: how
       often a subject has more than one result in a cell. `keys` name the cells for `matrix`, those on which subjects
-      part first.
+      differ first.
     - `alone`: (what it is, how many rows, whose) of all that is not equal anywhere, so that it meets nothing.
     - `meet`: how many items would be shared by each way to match.
     """
@@ -83,24 +88,13 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
     if by not in get_args(By):
         raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
-    known = cast(By, by)
-    wanted = from_query(query)
+    known, wanted = cast(By, by), from_query(query)
     if known == "rules":
-        return known, tuple(
-            Subject(name, wanted, rules, _has_robots(known, wanted)) for name, rules in RULE_NAMES.items()
-        )
+        return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
         raise NotComparable(f"{len(names)} are named; {MOST} can be compared at most.")
-    filters = [filter_of(store, known, name, wanted) for name in names]
-    return known, tuple(
-        Subject(name, one, robots=_has_robots(known, one)) for name, one in zip(names, filters, strict=True)
-    )
-
-
-def _has_robots(by: By, wanted: Filter) -> bool:
-    """Whether robots are compared too: where models or runs are named. Else a mean over models would be of them."""
-    return by in ("model", "run") or bool(wanted.chosen.get("model") or wanted.runs)
+    return known, tuple(Subject(name, filter_of(store, known, name, wanted)) for name in names)
 
 
 def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
@@ -126,26 +120,23 @@ class Line(NamedTuple):
 
 def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line]:
     """What tells these runs apart, of those that `viewer` may see."""
-    found: dict[str, Line] = {}
-    for recordings in (False, True):
-        sql, values = condition(Filter(runs=tuple(ids) or ("",), recordings=recordings), viewer)
-        columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
-        with store.cursor() as cursor:
-            rows = cursor.execute(f"select run, {columns} from items where {sql} group by run", values).fetchall()  # noqa: S608  our own names
-        found |= {run: Line(*fields) for run, *fields in rows}
-    return found
+    columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
+    of = f"run in (select unnest(?::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
+    with store.cursor() as cursor:
+        cursor.execute(f"select run, {columns} from items where {of} group by run", [list(ids), viewer, viewer])  # noqa: S608  our own names
+        return {run: Line(*fields) for run, *fields in cursor.fetchall()}
 
 
-def labs(store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = ()) -> dict[str, int]:
+def labs(
+    store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = (), robots: bool = False
+) -> dict[str, int]:
     """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first.
-    The same rows, read by several rules, count once.
+    The same rows, read by several rules, count once. With `robots`, theirs count wherever they are.
     """
     held: dict[str, list[int]] = {}
     with store.cursor() as cursor:
-        for place, one in enumerate(subjects):
-            if one.filter in [before.filter for before in subjects[:place]]:
-                continue
-            sql, values = where(one, viewer, stopped)
+        for one in apart(subjects):
+            sql, values = condition(one.filter, viewer, stopped) if robots else where(one, viewer, stopped)
             found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
             for lab, count in found.fetchall():
                 if (known := store.labs.get(lab)) and known.judged:
@@ -165,7 +156,7 @@ def found(
         raise NotComparable(f"Choose two to {MOST} to compare.")
     lab = next(iter(labs(store, chosen, viewer, stopped)), "")
     if not lab:
-        if labs(store, [one._replace(robots=True) for one in chosen], viewer, stopped):
+        if labs(store, chosen, viewer, stopped, robots=True):
             raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
         raise NotComparable("None of them has a result that could be compared.")
     asked = Asked(chosen, lab, "exact", viewer, stopped)
@@ -181,29 +172,17 @@ def found(
 
 
 def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
-    """What else must be equal where rows meet. Of models, methods and wordings everything that was not chosen to be
-    compared: else a mean of one model meets that of another. What somebody named as a whole, such as a run, may differ
-    as a whole; in it, what varies must be equal. Where one of the subjects asks no model at all, as a baseline does, it
-    meets any.
+    """What else must be equal where rows meet (`else_equal`). Of models, methods and wordings everything that was not
+    chosen to be compared: else a mean of one model meets that of another.
     """
     names = [name for name in _PLAIN if name != by]
     names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
     columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
-    held: list[list[set[str]]] = []
-    with store.limited() as cursor:
-        for one in asked.subjects:
-            sql, values = where(one, asked.viewer, asked.stopped)
-            # The columns that are looked up by run are made once a run.
-            of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from items where lab = ? and {sql}) items"  # noqa: S608  our own names
-            row = cursor.execute(f"select {columns} from {of}", [asked.lab, *values]).fetchone()  # noqa: S608  our own names
-            held.append([set(values or ()) for values in row or ()])
-    strata = []
-    for name, *of_subjects in zip(names, *held, strict=True):
-        whole = by in ("run", "filter", "rules") and all(len(values) < 2 for values in of_subjects)
-        asks_none = (name == "model" or name.startswith("as:")) and not all(values - {""} for values in of_subjects)
-        if not whole and not asks_none and len(set().union(*of_subjects)) > 1:
-            strata.append(name)
-    return tuple(strata)
+    # The columns that are looked up by run are made once a run.
+    of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names  # noqa: S608  our own names
+    held = of_each(store, asked, f"select {columns} from {of}")  # noqa: S608  our own names
+    of_names = zip(*([set(values or ()) for values in row] for row in held), strict=True)
+    return else_equal(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))
 
 
 _PLAIN = ("model", *FACETS)
@@ -211,29 +190,17 @@ _PLAIN = ("model", *FACETS)
 
 def _is_given(store: Store, asked: Asked, given: str) -> bool:
     """Whether all rows of one of the subjects are of runs whose tests were given to them."""
-    if not given:
-        return False
-    count = f"""select count(*) filter (coalesce(json_array_length(spec, '$."{given}"'), 0) = 0), count(*)"""
-    with store.limited() as cursor:
-        for one in asked.subjects:
-            sql, values = where(one, asked.viewer, asked.stopped)
-            of = f"(select distinct run from items where lab = ? and {sql}) join runs using (run)"  # noqa: S608  our own names
-            others, all_runs = cursor.execute(f"{count} from {of}", [asked.lab, *values]).fetchone() or (0, 0)
-            if all_runs and not others:
-                return True
-    return False
+    others = f"""count(*) filter (coalesce(json_array_length(spec, '$."{given}"'), 0) = 0)"""
+    asking = f"select {others}, count(*) from (select distinct run from held) join runs using (run)"  # noqa: S608  our own names
+    return bool(given) and any(number and not others for others, number in of_each(store, asked, asking))
 
 
 def _meeting(store: Store, asked: Asked) -> int:
     """How many items have a value for every subject where all else is equal."""
     sql, values = rows(store, asked)
-    of_all = " and ".join(f"value_{i} is not null" for i in range(len(asked.subjects)))
+    count = f"select count(distinct unit) from ({wide(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
     with store.limited() as cursor:
-        row = cursor.execute(
-            f"with rows as ({sql}) select count(distinct unit) from ({wide(asked, 'rows')}) where {of_all}",  # noqa: S608  our own names
-            values,
-        ).fetchone()
-    return int(row[0]) if row else 0
+        return int((cursor.execute(f"with rows as ({sql}) {count}", values).fetchone() or (0,))[0])
 
 
 def compare(store: Store, asked: Asked) -> Compared:
@@ -245,7 +212,6 @@ def compare(store: Store, asked: Asked) -> Compared:
         raise NotComparable(f"Choose two to {MOST} to compare.")
     judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
-    of_all = " and ".join(f"value_{i} is not null" for i in places)
     with store.limited() as cursor:
         cursor.execute(
             f"""
@@ -262,7 +228,7 @@ def compare(store: Store, asked: Asked) -> Compared:
         # A guess counts for an item as the item's values do: by the mean over the cells in which it is shared.
         guessed = cursor.execute(
             f"""
-            with met as (select *, count(*) over (partition by unit) as cells from wide where {of_all})
+            with met as (select *, count(*) over (partition by unit) as cells from wide where valued = {len(places)})
             select subject, max(got) from (
                 select subject, sum(1.0 / cells / [{", ".join(f"times_{i}" for i in places)}][subject + 1]) as got
                 from placed join met using (key) where value is not null group by subject, observed
@@ -285,7 +251,7 @@ def compare(store: Store, asked: Asked) -> Compared:
         _pairs(items, some),
         tuple(counted.get(i, (0, 0))[0] for i in places),
         tuple(counted.get(i, (0, 0))[1] for i in places),
-        {name: int((items["agree"] == name).sum()) for name in ("parted", "same", "not shared")},
+        {name: int((items["agree"] == name).sum()) for name in AGREE},
         len(of_items),
         tuple(float(of_items[f"value_{i}"].sum()) for i in places),
         tuple(float(got) for _, got in guessed) if judged.guessed and guessed else None,
@@ -330,9 +296,10 @@ def _robots(store: Store, asked: Asked) -> int:
     """How many rows of robots are left out; the same rows, read by several rules, count once."""
     left = 0
     with store.limited() as cursor:
-        for one in asked.subjects[:1] if asked.same_rows else asked.subjects:
-            if not one.robots:
-                sql, values = condition(one.filter, asked.viewer, asked.stopped)
-                count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names
-                left += int((cursor.execute(count, [asked.lab, *values]).fetchone() or (0,))[0])
+        for one in apart(asked.subjects):
+            if one.has_robots:
+                continue
+            sql, values = condition(one.filter, asked.viewer, asked.stopped)
+            count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names
+            left += int((cursor.execute(count, [asked.lab, *values]).fetchone() or (0,))[0])
     return left

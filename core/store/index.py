@@ -24,7 +24,7 @@ from core.events import Answered, Event, Failed, Recorded, Started
 from core.journal import from_line
 from core.runs.upgrade import upgraded
 from core.store.items import refresh
-from core.store.rows import BEGUN, RESULT, Row, Rows, check, new_run
+from core.store.rows_of_events import BEGUN, RESULT, Row, Rows, check, new_run
 from core.store.store import Store
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.lab.shown import FACETS, Judged
@@ -24,19 +24,35 @@ class Sentences(NamedTuple):
 def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
     """The comparison in words; `names` are the subjects'."""
     one = judged.whole if compared.asked.match == "whole" else judged.one
-    left_out = [_beside(pair, names, one) for pair in compared.pairs] if len(names) == 2 else []
+    left = []
+    for pair in compared.pairs if len(names) == 2 else ():
+        only = [([_name(pair.first, names)], pair.only_first), ([_name(pair.second, names)], pair.only_second)]
+        left += left_out(pair.undefined, one, names, NOT_SETTLED, only)
     missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
-    left_out += [f"There is no result of {_listed(missing)} here."] if missing else []
+    left += [f"There is no result of {_listed(missing)} here."] if missing else []
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
-        left_out.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
-    left_out += _alone(compared, names)
+        left.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+    left += _alone(compared, names)
     if compared.robots:
-        left_out.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
+        left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:
-        left_out.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
-    left_out.append(basis(compared, judged))
-    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left_out)
+        left.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+    left.append(basis(compared, judged))
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left)
+
+
+NOT_SETTLED = "not settled or set aside in one"
+"""Why what all have is not compared: of one of them it is neither kept nor broken."""
+
+
+def left_out(
+    without: int, one: str, names: Sequence[str], why: str, only: Iterable[tuple[Sequence[str], int]]
+) -> list[str]:
+    """What is not among the rows that are compared: so many that all have, and what `only` some of them have."""
+    parts = [f"{counted(without, one)} that {_all(names)} have, {why}"] if without else []
+    parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
+    return [f"Not among them: {'; '.join(parts)}."] if parts else []
 
 
 ALONE = 3
@@ -50,12 +66,10 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
         by_holder.setdefault(holders, []).append((among, rows))
     said = []
     for holders, held in by_holder.items():
-        who = _listed([names[i] for i in holders])
         named = [f"{among or 'the rest'} ({counted(rows, 'result')})" for among, rows in held[:ALONE]]
         if more := held[ALONE:]:
             named.append(f"{len(more):,} more ({counted(sum(rows for _, rows in more), 'result')})")
-        only = "has" if len(holders) == 1 else "have"
-        said.append(f"Only {who} {only} {_listed(named)}.")
+        said.append(f"Only {_have([names[i] for i in holders])} {_listed(named)}.")
     return said
 
 
@@ -65,18 +79,15 @@ def basis(compared: Compared, judged: Judged) -> str:
         return "The same stored answers, read in different ways: row against row, and nothing was asked again."
     if compared.asked.match == "whole":
         same = (
-            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that came out well, whichever "
+            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that were kept, whichever "
             f"{judged.one}s those were."
         )
     elif judged.whole and not judged.tail:
         same = f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
     else:
         same = f"The same {judged.one} means one of the same title."
-    if not compared.asked.strata:
-        return same
-    return (
-        f"{same} Results meet only where these are the same: {_listed([_named(one) for one in compared.asked.strata])}."
-    )
+    equal = _listed([_named(one) for one in compared.asked.strata])
+    return f"{same} Results meet only where these are the same: {equal}." if equal else same
 
 
 def _named(stratum: str) -> str:
@@ -98,15 +109,19 @@ def chance(p: float) -> str:
 
 
 def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
+    outcome = f"an outcome for {_all(names)}"
     if not compared.shared:
-        if any(pair.n for pair in compared.pairs):
-            return f"No {one} has an outcome for {_all(names)}; each two are compared on what both have."
-        return f"No {one} has an outcome for {_all(names)}. A difference would be unpaired, so none is given."
+        some = any(pair.n for pair in compared.pairs)
+        why = (
+            "; each two are compared on what both have"
+            if some
+            else ". A difference would be unpaired, so none is given"
+        )
+        return f"No {one} has {outcome}{why}."
+    shared = f"{_shared(compared, judged, one)} with {outcome}"
     if compared.homes < FEW:
-        return f"Too little is shared to compare: {_shared(compared, judged, one)} with an outcome for {_all(names)}."
-    return (
-        f"On the {_shared(compared, judged, one)} with an outcome for {_all(names)}, {_each(compared, judged, names)}."
-    )
+        return f"Too little is shared to compare: {shared}."
+    return f"On the {shared}, {judged.means} {_each(compared, names, compared.true)}."
 
 
 def _shared(compared: Compared, judged: Judged, one: str) -> str:
@@ -118,9 +133,8 @@ def _shared(compared: Compared, judged: Judged, one: str) -> str:
     return said if of == one or compared.homes == compared.shared else f"{said} of {counted(compared.homes, of)}"
 
 
-def _each(compared: Compared, judged: Judged, names: Sequence[str]) -> str:
-    each = [f"{_often(compared, true)} for {name}" for true, name in zip(compared.true, names, strict=True)]
-    return f"{judged.means} {_listed(each)}"
+def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> str:
+    return _listed([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
 
 
 def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> list[str]:
@@ -129,14 +143,16 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) 
     faint = any(pair.faint for pair in compared.pairs if pair.n)
     said = []
     if compared.shared and compared.homes < FEW and _are_counts(compared):
-        said.append(f"Of these, {_each(compared, judged, names)}.")
+        said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
     if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
-        each = [f"{_often(compared, got)} for {name}" for got, name in zip(compared.fixed, names, strict=True)]
-        said.append(f"Always guessing the same, at best, would have come true {_listed(each)}.")
+        said.append(
+            f"Always guessing the same, at best, would have come true {_each(compared, names, compared.fixed)}."
+        )
     if len(names) == 2:
         said += [_of_pair(pair, judged) for pair in firm]
     elif firm:
-        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in firm if _is_far(pair)]
+        sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
+        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure]
         said.append(
             f"Of {counted(len(firm), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
             f"chance{': ' if far else ''}{', '.join(far)} (p at most {LIKELY} by exact paired tests, corrected for all "
@@ -159,18 +175,6 @@ def _of_pair(pair: Pair, judged: Judged) -> str:
     )
 
 
-def _beside(pair: Pair, names: Sequence[str], one: str) -> str:
-    return (
-        f"Not among them: {counted(pair.undefined, one)} that both have, without an outcome for one or both; "
-        f"{pair.only_first:,} that only {_name(pair.first, names)} has, {pair.only_second:,} that only "
-        f"{_name(pair.second, names)} has."
-    )
-
-
-def _is_far(pair: Pair) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= LIKELY
-
-
 def _often(compared: Compared, true: float) -> str:
     """As a count where each item has one result, else on average."""
     if not _are_counts(compared) or not float(true).is_integer():
@@ -189,6 +193,10 @@ def _name(place: object, names: Sequence[str]) -> str:
 
 def _all(names: Sequence[str]) -> str:
     return "both" if len(names) == 2 else f"all {len(names)}"
+
+
+def _have(names: Sequence[str]) -> str:
+    return f"{_listed(names)} {'has' if len(names) == 1 else 'have'}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from core import entry
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from pages import addresses
-from pages.parts import beside, recording, session
+from pages.parts import begin_side_by_side, recording, session
 from pages.parts.run import problems
 
 
@@ -27,7 +27,7 @@ def card(lab: Lab, primary: bool) -> None:
                     problems(error)
                 else:
                     st.switch_page(addresses.of_lab(lab), query_params={"run": run})
-            beside.first(lab)
+            begin_side_by_side.first(lab)
         with st.container(horizontal=True, gap="small", key=f"recordings-{lab.path}"):
             recording.links(lab)
             st.page_link(addresses.of_lab(lab), label="Try something of my own", icon=":material/edit:")

@@ -9,9 +9,9 @@ import streamlit as st
 from core import entry
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
-from core.store import audits, labels, queries
+from core.store import audits, labels_counted, queries
 from core.store.audits import Audit, Reader
-from core.store.labels import BorneOut
+from core.store.labels_counted import BorneOut
 from core.store.store import Store, StoreError
 from pages import addresses
 from pages.parts import session
@@ -32,7 +32,7 @@ def of_lab(lab: Lab) -> dict[Judgement, list[BorneOut]]:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[BorneOut]]:
     declared = entry.labs()[lab]
-    return {one.name: labels.borne_out(_store, declared, one, viewer) for one in declared.judgements}
+    return {one.name: labels_counted.borne_out(_store, declared, one, viewer) for one in declared.judgements}
 
 
 def beside(run_id: str, role: str, model: str, read: bool) -> None:

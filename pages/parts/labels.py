@@ -12,7 +12,7 @@ from core.lab.cases import Trial
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
 from core.people.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.store import labels
+from core.store import labels_counted
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages.parts import borne_out, rooms, session
@@ -75,7 +75,7 @@ class _Labelling:
     def draw(self) -> None:
         keys = iter(KEYS)
         hints = []
-        known = labels.tags(self.store, self.viewer) if self.store else []
+        known = labels_counted.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
             for one in self.lab.judgements:
                 # A reading is judged where there is one.
@@ -123,7 +123,7 @@ class _Labelling:
     def _shown(self, one: Judgement) -> str:
         assert self.read is not None
         value = getattr(self.read.repaired, one.of)
-        return labels.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
+        return labels_counted.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
 
     def _button(self, words: str, key: str, is_said: bool, then: Label) -> None:
         st.button(
@@ -197,7 +197,7 @@ class _Labelling:
         if self.store is None:
             return
         sayings = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
-        if people := labels.labellers(self.store, self.lab, one, self.viewer):
+        if people := labels_counted.labellers(self.store, self.lab, one, self.viewer):
             sayings.append(
                 f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"
             )

@@ -13,9 +13,9 @@ from core.lab.lab import Lab
 from core.lab.spec import Spec
 from core.transcript import Transcript
 from pages.parts import plain_case
-from pages.parts.compared import ALIKE, Side
 from pages.parts.datasets import items_of, of_dataset
 from pages.parts.models import short
+from pages.parts.side_by_side import ALIKE, Side
 from pages.parts.slides import Slide, of_any
 
 

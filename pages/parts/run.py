@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -16,7 +17,7 @@ from core.runs.engine import Addition
 from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import along, beside, keep, recording, session
+from pages.parts import along, begin_side_by_side, keep, recording, session
 from pages.parts.text import plain
 
 LONGEST_TITLE = 120
@@ -107,8 +108,13 @@ def link(run_id: str) -> None:
     named = named_in_address(run_id)
     if named.pop("reader", ""):
         named["guess"] = "1"
+    link_to([run_id], named)
+
+
+def link_to(runs: Sequence[str], named: Mapping[str, str]) -> None:
+    """An address of this page to hand on, which has these in its query, and who can open the runs that it leads to."""
     with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
-        _sharing(run_id)
+        _sharing(runs)
         st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
@@ -137,7 +143,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             icon=":material/step:",
             query_params={**named, "replay": "step"},
         )
-        beside.button(run_id, transcript)
+        begin_side_by_side.button(run_id, transcript)
         link(run_id)
         st.download_button(
             "Download",
@@ -157,20 +163,25 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
     recording.ask_it_yourself(run_id, transcript)
 
 
-def _sharing(run_id: str) -> None:
-    """Who can open the run by its address; whoever owns it decides."""
-    visit = session.runs()
-    everyone = "Opens this run for anyone who can reach this app."
+def _sharing(runs: Sequence[str]) -> None:
+    """Who can open the runs by their address; whoever owns them decides."""
+    visit, is_one = session.runs(), len(runs) == 1
+    everyone = f"Opens {'this run' if is_one else 'these runs'} for anyone who can reach this app."
     if policy.allows("others"):
         st.caption(everyone)
         return
-    shared = visit.run(run_id).shared()
-    if visit.owns(run_id):
-        wanted = st.toggle("Share with everyone who can reach this app", value=shared, key="shared")
-        if wanted != shared:
-            visit.own(run_id).share(wanted)
-            shared = wanted
-    st.caption(everyone if shared else "Opens this run for you and for the host, as long as you do not share it.")
+    mine = [run for run in runs if visit.owns(run)]
+    shared = all(visit.run(run).shared() for run in mine or runs)
+    if mine:
+        whose = "" if is_one else " my runs"
+        wanted = st.toggle(f"Share{whose} with everyone who can reach this app", value=shared, key="shared")
+        for run in mine if wanted != shared else ():
+            visit.own(run).share(wanted)
+        shared = wanted
+    if not is_one:
+        st.caption("Each run opens for whoever may see it; of the others it is said in their column.")
+    else:
+        st.caption(everyone if shared else "Opens this run for you and for the host, as long as you do not share it.")
 
 
 def go_on(run_id: str, transcript: Transcript) -> None:

@@ -16,7 +16,7 @@ from core.store.listing import Listed, Place
 from pages.parts.models import short
 from pages.parts.tables import as_csv
 from pages.parts.text import plain, shortened
-from pages.results import address, beside
+from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 
 
@@ -27,15 +27,15 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     if at is None:
         table(found, at)
         return
-    left, right = st.columns(beside.WIDTHS, gap="medium")
+    left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
         table(found, at)
     with right:
-        beside.step(places, at)
+        opened_case.step(places, at)
         # A link may open what is not on this page of the list.
         for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
             _row(row)
-        beside.draw(looked, at)
+        opened_case.draw(looked, at)
 
 
 def _row(row: dict[Hashable, Any]) -> None:
@@ -102,7 +102,7 @@ def table(found: Listed, at: Place | None) -> None:
         selection_mode="single-cell",
         key=key,
         placeholder="",
-        height=beside.height(len(shown)),
+        height=opened_case.height(len(shown)),
         alt="Table of cases with what was expected, what was said, and what came of it; a click opens one",
         column_config={
             "": st.column_config.TextColumn(width=24),

@@ -16,10 +16,10 @@ from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from pages import addresses
 from pages.parts import session
-from pages.parts.compared import MOST as SIDE_BY_SIDE
 from pages.parts.models import short
+from pages.parts.side_by_side import MOST as SIDE_BY_SIDE
 from pages.parts.tables import as_csv
-from pages.results import address, beside
+from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 
 
@@ -44,12 +44,12 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     if at is None:
         _table(looked, wanted, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
         return
-    left, right = st.columns(beside.WIDTHS, gap="medium")
+    left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
         _table(looked, wanted, ids, {}, at.run)
     with right:
-        beside.step([Place(run) for run in ids], Place(at.run))
-        beside.draw(looked, at)
+        opened_case.step([Place(run) for run in ids], Place(at.run))
+        opened_case.draw(looked, at)
 
 
 def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
@@ -83,7 +83,7 @@ def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int
         selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
         key=key,
         placeholder="",
-        height=beside.height(len(table)),
+        height=opened_case.height(len(table)),
         alt="Table of runs; a click on a row opens the run",
         column_config=columns,
     )

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
 import streamlit as st
 from pydantic import ValidationError
 
-from core import entry, policy
+from core import entry
 from core.lab.cases import View
 from core.lab.lab import Lab, counted
 from core.lab.spec import Spec
 from core.people.looking import NoSuchRun
+from core.store.matching import Tried
 from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
-from pages.parts.compared import MOST, Cell, Row, aligned, finding, told_apart
 from pages.parts.pace import PACE
-from pages.parts.run import stopped
+from pages.parts.run import link_to, stopped
+from pages.parts.side_by_side import MOST, Cell, Row, Side, aligned, finding, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
 from pages.parts.tiles import LOOKS, Tile, anchor, strip
 
@@ -95,7 +95,7 @@ def draw(columns: list[Column], lab: Lab) -> None:
     side, case = rooms.of(lab).side, st.query_params.get("case", "")
     shown = [one for one in columns if not one.trouble]
     names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
-    rows = aligned([tests(one, lab, case) for one in shown])
+    rows = aligned([tests(one, lab, case) for one in shown], lab.judged)
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, list(names.values()), side.one)
         if len(shown) < 2:
@@ -113,31 +113,34 @@ def draw(columns: list[Column], lab: Lab) -> None:
                 st.error(plain(str(one.trouble)), title=one.trouble.title, icon=":material/error:")
                 st.caption(plain(one.run))
             else:
-                _head(
-                    one,
-                    lab,
-                    names[one.run],
-                    [row.cells[shown.index(one)] for row in rows if row.is_shared],
-                    _before(one, shown, lab),
-                )
-    _rows(rows, [names[one.run] for one in shown], shown, lab)
+                shared = [row.cells[shown.index(one)] for row in rows if row.is_shared]
+                _head(one, lab, names[one.run], shared, _before(one, shown, lab))
+    _rows(rows, list(names.values()), shown, lab)
 
 
 def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     """The rows of one run: the tests of a case, or of several cases each."""
-    side, case, spec = rooms.of(lab).side, one.case(named), one.spec
-    if case:
-        return list(side.tests(lab.view(one.state.case(case)), _goes_on(one, case)))
+    side, shown = rooms.of(lab).side, one.case(named)
+    spec = one.state.started.spec if one.state.started else {}
     found = []
-    for id, progress in one.state.cases.items():
-        result, key = progress.result or {}, side.key(id, spec) if spec else id
-        outcome = str(result.get("outcome_repaired", "waiting"))
-        # What a lab has no state for is named by its own word alone.
-        state = side.outcomes.get(outcome, "not settled")
-        if outcome == "waiting" and not one.active:
-            state, outcome = "stopped", ""
-        found.append(Cell(key, plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome))
+    for case, progress in one.state.cases.items():
+        if shown in ("", case):
+            view = lab.view(one.state.case(case)) if shown else None
+            cells = side.tests(view, _goes_on(one, case)) if view else [_case(one, case, side)]
+            settings = lab.facets(spec, case)
+            found += [cell._replace(tried=Tried(cell.tried.about, progress.title, case, settings)) for cell in cells]
     return found
+
+
+def _case(one: Column, case: str, side: Side) -> Cell:
+    """One of several cases. What its lab has no state for is named by its own word alone."""
+    progress = one.state.cases[case]
+    result = progress.result or {}
+    outcome = str(result.get("outcome_repaired", "waiting"))
+    state = side.outcomes.get(outcome, "not settled")
+    if outcome == "waiting" and not one.active:
+        state, outcome = "stopped", ""
+    return Cell(Tried(), plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome)
 
 
 def _goes_on(one: Column, case: str) -> bool:
@@ -172,7 +175,9 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: s
     if view:
         with st.container(key=f"explanation-{one.run}"):
             if view.explanation is not None:
-                st.markdown(f"“{plain(view.explanation) if before is None else _edited(before, view.explanation)}”")
+                st.markdown(
+                    f"“{plain(view.explanation) if before is None else difference(pieces(before, view.explanation))}”"
+                )
             elif _goes_on(one, case):
                 st.skeleton(60)
             else:
@@ -190,10 +195,6 @@ def _before(one: Column, shown: list[Column], lab: Lab) -> str | None:
     return lab.view(first.state.case(case)).explanation if first and case else None
 
 
-def _edited(before: str, after: str) -> str:
-    return difference((piece.op, piece.text) for piece in pieces(before, after))
-
-
 def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> None:
     """Each row in all columns; in what they part there is marked."""
     side = rooms.of(lab).side
@@ -201,8 +202,8 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
             anchor(f"row-{number}")
-            mark = f" :violet-badge[:material/call_split: {row.parting}]" if row.parting else ""
-            st.markdown(f"**{number}** {row.title}{mark}")
+            mark = f" :violet-badge[:material/call_split: {', and '.join(row.differs)}]" if row.differs else ""
+            st.markdown(f"**{number}** {row.there[0].title}{mark}")
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:
                     if cell is None:
@@ -211,37 +212,16 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
                         continue
                     words = cell.label or side.words.get(cell.state, "")
                     st.markdown(f"{LOOKS[cell.state].badge(plain(words))} :small[:gray[{plain(name)}]]  \n{cell.text}")
-            _whole(row, shown, lab)
+            _whole(row, shown)
 
 
-def _whole(row: Row, shown: list[Column], lab: Lab) -> None:
+def _whole(row: Row, shown: list[Column]) -> None:
     """Of several cases the way to one of them, row against row."""
-    case = next((cell.key for cell in row.cells if cell), "")
-    if st.query_params.get("case") or not all(one.state.planned > 1 and case in one.state.cases for one in shown):
-        return
-    runs = ",".join(one.run for one in shown)
-    st.page_link(
-        addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:",
-        query_params={"runs": runs, "case": case},
-    )  # fmt: skip
-
-
-def link(columns: list[Column]) -> None:
-    """An address to hand on, and who can open what it leads to."""
-    visit, runs = session.runs(), [one.run for one in columns if not one.trouble]
-    with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
-        if policy.allows("others"):
-            st.caption("Opens these runs for anyone who can reach this app.")
-        else:
-            mine = [run for run in runs if visit.owns(run)]
-            shared = all(visit.run(run).shared() for run in mine)
-            if mine and st.toggle("Share my runs with everyone who can reach this app", shared, key="shared") != shared:
-                for run in mine:
-                    visit.own(run).share(not shared)
-                st.rerun()
-            st.caption("Each run opens for whoever may see it; of the others it is said in their column.")
-        named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
-        st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
+    cases = {cell.tried.case for cell in row.there}
+    are_several = all(one.state.planned > 1 for one in shown) and not st.query_params.get("case")
+    if are_several and row.is_shared and len(cases) == 1:
+        query = {"runs": ",".join(one.run for one in shown), "case": cases.pop()}
+        st.page_link(addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:", query_params=query)
 
 
 def main(runs: list[str]) -> None:
@@ -251,12 +231,11 @@ def main(runs: list[str]) -> None:
     labs = list(dict.fromkeys(one.lab.name for one in shown if one.lab))
     if len(labs) > 1:
         titles = [entry.labs()[name].title for name in labs]
+        why = "Different questions are asked there, so there are no rows that could meet."
         st.error(
-            f"One of them is a run of {' and one of '.join(titles)}. Different questions are asked there, so there are "
-            "no rows that could meet.",
-            title="These cannot be set side by side",
-            icon=":material/error:",
-        )
+            f"One of them is a run of {' and one of '.join(titles)}. {why}",
+            title="These cannot be set side by side", icon=":material/error:",
+        )  # fmt: skip
         for one in shown:
             st.page_link(addresses.CASE, label=plain(one.run), query_params={"run": one.run})
         return
@@ -271,7 +250,8 @@ def main(runs: list[str]) -> None:
         about = sorted(cases)
     with st.container(horizontal=True, vertical_alignment="center", key="line"):
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
-        link(columns)
+        named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
+        link_to([one.run for one in shown], named)
         st.page_link(
             addresses.COMPARE, label="Compare", icon=":material/balance:",
             query_params={"runs": ",".join(one.run for one in shown)},
@@ -284,10 +264,8 @@ def main(runs: list[str]) -> None:
                 session.own(run).cancel()
             st.rerun()
     if cases:
-        st.page_link(
-            addresses.SIDE, label="All of these runs", icon=":material/arrow_back:",
-            query_params={"runs": ",".join(runs)},
-        )  # fmt: skip
+        query = {"runs": ",".join(runs)}
+        st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)
     if len(about) > 1:
         st.warning("They are not about the same: rows meet only where the same was asked.", icon=":material/warning:")
     watched(columns, lab)

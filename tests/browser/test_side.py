@@ -16,7 +16,7 @@ from tests.browser.conftest import Server, settle
 
 pytestmark = pytest.mark.browser
 
-PARTING = "They gave the same answers to 9 of 9 questions; what you could expect from their explanations differs on 7."
+PARTING = "Their answers agree on 9 of 9 questions; what you could expect from their explanations differs on 7."
 
 
 def test_the_three_robots_come_at_once_and_a_link_shows_the_same(

@@ -14,7 +14,8 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.people.visit import name_of_visitor
-from pages.parts.compared import Cell, aligned, finding, told_apart
+from core.store.matching import Tried
+from pages.parts.side_by_side import ANSWERS, EXPECTED, OUTCOMES, Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
 from tests.pages.conftest import in_address, turned, until, words
 
@@ -37,23 +38,22 @@ def outcomes(run: str) -> dict[str, str]:
 
 
 def cells(**states: State) -> list[Cell]:
-    return [Cell(key, key, state) for key, state in states.items()]
+    return [Cell(Tried(key), key, state) for key, state in states.items()]
 
 
 def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     first = cells(a="kept", b="broken", only="kept", c="kept", d="kept")
     second = [*cells(d="failed", c="kept", b="kept"), *cells(a="kept", x="kept"), *cells(a="broken")]
     rows = aligned([first, second])
-    assert [row.title for row in rows] == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
-    assert [row.comes_out_otherwise for row in rows] == [False, True, False, False, False, False, False]
-    assert [row.parting for row in rows if row.parting] == ["what came of it differs"]
+    titles = [row.there[0].title for row in rows]
+    assert titles == ["a", "b", "c", "d", "only", "x", "a"], "what all were asked comes first"
+    assert [row.differs for row in rows] == [[], [OUTCOMES], [], [], [], [], []]
     headline, more = finding(rows, ["one", "two"], "question")
-    assert headline == "On 1 of 3 questions what came of it differs."
+    assert headline == "They differ on 1 of 3 questions."
     assert more == [
         "4 in all of them.",
-        "1 of these cannot be compared: set aside, without a verdict, not read, failed or not done in one.",
-        "1 only in one.",
-        "2 only in two.",
+        "Not among them: 1 question that both have, set aside, without a verdict, not read, failed or not done in one; "
+        "1 that only one has; 2 that only two has.",
     ]
     assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
         "No check has an outcome in all of them."
@@ -72,40 +72,36 @@ def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
             key: "not settled" if expected == "unknown" else "kept" if expected == gave else "broken"
             for key, (expected, gave) in told.items()
         }
-        return [Cell(key, key, states[key], "", "", *told[key]) for key in both]
+        return [Cell(Tried(key), key, states[key], "", "", *told[key]) for key in both]
 
     def said(*columns: list[Cell]) -> str:
         return finding(aligned(columns), ["one", "two", "three"][: len(columns)], "question")[0]
 
     keeps, breaks = answered(a="no no", b="yes yes", c="no no"), answered(a="yes no", b="yes yes", c="unknown no")
     assert said(keeps, breaks) == (
-        "They gave the same answers to 3 of 3 questions; what you could expect from their explanations differs on 2."
+        "Their answers agree on 3 of 3 questions; what you could expect from their explanations differs on 2."
     )
-    assert [row.parting for row in aligned([keeps, breaks])] == [
-        "the same answer, but one could not expect the same", "", "the same answer, but one could not expect the same",
-    ]  # fmt: skip
+    assert [row.differs for row in aligned([keeps, breaks])] == [[EXPECTED], [], [EXPECTED]]
     other = answered(a="no no", b="no no", c="no yes")
     assert said(keeps, other) == (
-        "They gave the same answers to 1 of 3 questions; what you could expect from their explanations differs on 1."
+        "Their answers agree on 1 of 3 questions; what you could expect from their explanations differs on 1."
     )
-    assert [row.parting for row in aligned([keeps, other])] == [
-        "", "not the same answer, and one could not expect the same", "not the same answer",
-    ], "b came true in both, and yet they part"  # fmt: skip
+    differs = [row.differs for row in aligned([keeps, other])]
+    assert differs == [[], [ANSWERS, EXPECTED], [ANSWERS]], "b came true in both, and yet they differ"
     assert said(keeps, keeps, keeps[:1]) == (
-        "They gave the same answers to 1 of 1 question; what you could expect from their explanations is the same on "
-        "each."
+        "Their answers agree on 1 of 1 question; what you could expect from their explanations agrees on each."
     )
     # Where who predicts failed the exam, answers can be held against each other, and expectations cannot.
     doubted = [keeps[0]._replace(state="in doubt"), *keeps[1:]]
     assert said(doubted, breaks) == (
-        "They gave the same answers to 3 of 3 questions; what you could expect from their explanations differs on 1 of "
+        "Their answers agree on 3 of 3 questions; what you could expect from their explanations differs on 1 of "
         "2, and is in doubt on 1."
     )
-    assert said(doubted, keeps).endswith("explanations is the same on 2, and is in doubt on 1.")
-    assert aligned([doubted, breaks])[0].parting == ""
+    assert said(doubted, keeps).endswith("explanations agrees on 2, and is in doubt on 1.")
+    assert aligned([doubted, breaks])[0].differs == []
     assert said(doubted[:1], breaks[:1]).endswith("what you could expect from their explanations is in doubt on each.")
     assert said(keeps, [*cells(a="failed", b="set aside", c="unread")]).startswith("No question has an outcome")
-    assert said(keeps, cells(a="kept", b="kept")) == "On none of 2 questions what came of it differs."
+    assert said(keeps, cells(a="kept", b="kept")) == "They differ on none of 2 questions."
 
 
 def readings(run: str) -> dict[str, tuple[str, str]]:
@@ -127,9 +123,9 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert all(len({one[text][1] for one in read}) == 1 for text in known), "all three answer by the facts"
     assert 0 < parted < len(known)
     assert (
-        f"They gave the same answers to {len(known)} of {len(known)} questions; what you could expect from their "
+        f"Their answers agree on {len(known)} of {len(known)} questions; what you could expect from their "
         f"explanations differs on {parted}."
-    ) in said and said.count("the same answer, but one could not expect the same") == parted
+    ) in said and said.count(EXPECTED) == parted
     assert "What one could expect is as control/steadfast read each explanation." in said
     assert said.count(" did not come true]") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said
@@ -139,7 +135,7 @@ def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Pa
     both = CheckSpec(items=shipped("sentiment")[:2], explanations=("attribution",), model="control/decoy-lexicon")
     runs = runs_of("consistency", both, both.model_copy(update={"explanations": ("redaction",)}))
     said = words(page(SIDE, runs=",".join(runs)))
-    assert "2 in all of them." in said and "only in" not in said
+    assert "2 in all of them." in said and "Not among them" not in said
     assert "feature attribution" in said and "redaction" in said
 
 
@@ -157,7 +153,7 @@ def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:
     [ask] = runs_of("simulatability", PENGUIN)
     [check] = runs_of("consistency", CheckSpec(items=shipped("sentiment")[:1], model="control/decoy-lexicon"))
     said = words(page(SIDE, runs=f"{ask},{check}"))
-    assert "a run of Ask and one of Check" in said and "They gave" not in said
+    assert "a run of Ask and one of Check" in said and "They differ" not in said
     said = words(page(SIDE, runs=f"{ask},nothing-of-the-kind"))
     assert "There is nothing to set it beside." in said and "There is no run named" in said and "All birds" in said
     assert "press *Side by side*" in words(page(SIDE, runs=ask))
@@ -176,7 +172,7 @@ def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monk
     assert "has not shared it" in said and "All birds can fly" in said and "except the penguin" not in said
     entry.jobs().keeping.share(runs[1], True)
     said = words(app.run())
-    assert "except the penguin" in said and "They gave the same answers" in said
+    assert "except the penguin" in said and "Their answers agree" in said
 
 
 def test_the_front_page_begins_the_three_robots(page: Page) -> None:

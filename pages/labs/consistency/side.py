@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from core.labs.consistency import verdict
-from core.labs.consistency.tasks import CheckSpec, place_of
+from core.labs.consistency.tasks import CheckSpec
 from core.labs.consistency.view import CheckView
+from core.store.matching import Tried
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import TILES, WORDS
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import emphasised, plain, shortened
 
 
@@ -20,23 +21,14 @@ def tests(view: CheckView, active: bool) -> list[Cell]:
         return []
     about = item.question or item.hypothesis or item.paragraph
     state = "stopped" if state == "waiting" and not active else state
-    return [Cell(place_of(item.id), plain(shortened(about)), state, emphasised(verdict.row_verdict(view)))]
-
-
-def _is_one_kind(spec: CheckSpec) -> bool:
-    return len(spec.explanations) == 1 and len(spec.wordings) == 1 and not spec.every_wording
-
-
-def key(case: str, spec: CheckSpec) -> str:
-    """The paragraph, where each has one check: then another kind of explanation meets it. Else the check."""
-    return case.partition("/")[0] if _is_one_kind(spec) else case
+    return [Cell(Tried(), plain(shortened(about)), state, emphasised(verdict.row_verdict(view)))]
 
 
 def ways(spec: CheckSpec) -> dict[str, dict[str, Any]]:
     """The other kinds of explanation, where each paragraph has one check."""
-    if not _is_one_kind(spec):
+    if len(spec.explanations) > 1 or len(spec.wordings) > 1 or spec.every_wording:
         return {}
     return {words: {"explanations": (kind,)} for kind, words in EXPLANATIONS.items() if kind not in spec.explanations}
 
 
-SIDE = Side(tests=tests, key=key, outcomes=TILES, one="check", words=WORDS, ways=ways)
+SIDE = Side(tests=tests, outcomes=TILES, one="check", words=WORDS, ways=ways)

@@ -7,8 +7,9 @@ from typing import Any
 from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.find.trials import GRID
 from core.labs.find.view import ProbeView
+from core.store.matching import Tried
 from pages.labs.find.truth import STATES, STRETCHES, by_stretch
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain, visible
 
 
@@ -25,7 +26,7 @@ def tests(view: ProbeView, active: bool) -> list[Cell]:
         led = "its words point to" if id.startswith("unit-") else "its code gives"
         text = f"{led} **{gave}**, the function gives **{true}**"
         text = text if reading.counts else plain(reading.reason)
-        found.append(Cell(trial.about, plain(visible(trial.about)), state, text))
+        found.append(Cell(Tried(trial.about), plain(visible(trial.about)), state, text))
     return found
 
 
@@ -36,7 +37,7 @@ def _stretches(view: ProbeView) -> list[Cell]:
     for state, low, high in zip(by_stretch(view), ends, ends[1:], strict=False):
         if low < high:
             about = f"x from {xs[low]:.4g} to {xs[high - 1]:.4g}"
-            found.append(Cell(about, about, state, _TOLD.get(state, "")))
+            found.append(Cell(Tried(about), about, state, _TOLD.get(state, "")))
     return found
 
 

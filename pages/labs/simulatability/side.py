@@ -10,11 +10,12 @@ from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
 from core.labs.simulatability.view import AskView, Row
 from core.models.ids import is_control
+from core.store.matching import Tried
 from core.text.quote import first_sentence
 from pages.labs.simulatability.draw import METHODS, TILES
 from pages.labs.simulatability.rows import REASONS, said, state_of
 from pages.parts import session
-from pages.parts.compared import Cell, Side
+from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain
 
 
@@ -22,7 +23,7 @@ def tests(view: AskView, active: bool) -> list[Cell]:
     """The new questions; one that was not asked has no words of its own."""
     return [
         Cell(
-            row.counterfactual.text if row.counterfactual else row.item,
+            Tried(row.counterfactual.text if row.counterfactual else row.item),
             plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
             state_of(row, active),
             _told(view, row),

@@ -7,11 +7,10 @@ import pytest
 from core.statistics import (
     Multiverse,
     beta_pairs,
-    compare_subjects,
+    compare_pairs,
     difference_of_pairs,
     group_statistics,
     interval_of_items,
-    items_of_all,
     multiverse,
     wilson,
 )
@@ -19,6 +18,13 @@ from core.statistics import (
 
 def rows(*entries, columns=("model", "item", "value", "n", "of")):
     return pd.DataFrame(entries, columns=list(columns))
+
+
+def pairs(frame, subject, cluster="item"):
+    """Each two subjects of a frame with a row for each item of each."""
+    table = frame.pivot(index="item", columns=subject, values="value").astype(float)
+    has = frame.assign(has=True).pivot(index="item", columns=subject, values="has").notna()
+    return compare_pairs(table, has, frame.drop_duplicates("item").set_index("item", drop=False)[cluster])
 
 
 def test_a_group_is_its_items_and_its_trials():
@@ -70,25 +76,21 @@ def test_two_subjects_over_what_they_share():
         ("b", "q9", None),
         columns=("model", "item", "value"),
     )
-    found = compare_subjects(frame, "model")
-    (pair,) = found.pairs
+    (pair,) = pairs(frame, "model")
     assert (pair.first, pair.second, pair.n, pair.undefined) == ("a", "b", 5, 1)
     assert (pair.only_first, pair.only_second) == (1, 2)
     assert (pair.mean_first, pair.mean_second) == pytest.approx((0.8, 0.2))
     assert pair.difference[:3] == pytest.approx(difference_of_pairs(3, 0, 5))
     assert (pair.first_alone, pair.second_alone, pair.test, pair.p_holm) == (3, 0, (0.25, "exact McNemar"), 0.25)
     assert pair.small == beta_pairs(3, 0, 5) and pair.faint and pair.reason == ""
-    assert found.shared == 5
-    assert found.matrix["agree"].tolist() == ["parted"] * 3 + ["same"] * 2 + ["not shared"] * 4
-    assert found.matrix.index.tolist()[:5] == ["q0", "q1", "q4", "q2", "q3"]
 
 
-def test_three_subjects_are_corrected_for_three_tests_and_may_be_held_to_the_items_of_all():
+def test_three_subjects_are_corrected_for_three_tests():
     table = {"a": [1] * 12, "b": [0] * 9 + [1] * 3, "c": [1] * 12 + [0] * 8}
     frame = rows(
         *((m, f"q{k:02}", v) for m, vs in table.items() for k, v in enumerate(vs)), columns=("m", "item", "value")
     )
-    ab, ac, bc = compare_subjects(frame, "m").pairs
+    ab, ac, bc = pairs(frame, "m")
     assert ab.test.p == bc.test.p == 2 / 2**9 and ac.test.p == 1
     assert (ab.p_holm, bc.p_holm, ac.p_holm) == pytest.approx((6 / 2**9, 6 / 2**9, 1))
     assert (
@@ -96,9 +98,6 @@ def test_three_subjects_are_corrected_for_three_tests_and_may_be_held_to_the_ite
         and ac.small.first_is_better == 0.5
     )
     assert (ac.n, ac.only_second) == (12, 8)
-    held = items_of_all(frame, "m")
-    assert set(held["item"]) == {f"q{k:02}" for k in range(12)} and len(held) == 36
-    assert items_of_all(frame[:0], "m").empty
 
 
 def test_questions_of_one_starter_are_one_thing_to_the_interval_and_the_test():
@@ -106,29 +105,24 @@ def test_questions_of_one_starter_are_one_thing_to_the_interval_and_the_test():
         [(m, f"{s}{k}", s, float((m == "a" and s < "c") or k)) for m in "ab" for s in "abcd" for k in range(2)],
         columns=["m", "item", "starter", "value"],
     )
-    (pair,) = compare_subjects(frame, "m", cluster="starter").pairs
+    (pair,) = pairs(frame, "m", cluster="starter")
     assert (pair.n, pair.clusters, pair.small) == (8, 4, None) and pair.difference.value == 0.25
     assert pair.test == (0.5, "sign flips, all 16") and (pair.first_alone, pair.second_alone) == (2, 0)
-    with pytest.raises(ValueError, match="two clusters"):
-        compare_subjects(frame.assign(starter=range(16)), "m", cluster="starter")
 
 
 def test_what_is_not_shared_is_not_compared():
     frame = rows(("a", "p", 1), ("b", "q", 0), ("b", "p", None), columns=("m", "item", "value"))
-    (pair,) = compare_subjects(frame, "m").pairs
+    (pair,) = pairs(frame, "m")
     assert (pair.n, pair.only_second, pair.undefined, pair.test, pair.p_holm) == (0, 1, 1, None, None)
     assert pair.difference.value is None and "unpaired" in pair.reason
-    for names in ("a", "abcdef"):
-        with pytest.raises(ValueError, match="two to 5"):
-            compare_subjects(rows(*((m, "p", 1) for m in names), columns=("m", "item", "value")), "m")
 
 
 def test_from_a_hundred_items_on_there_are_no_figures_for_few():
     frame = pd.DataFrame(
         [(m, k, float(m == "a" and k < 9)) for m in "ab" for k in range(100)], columns=["m", "item", "value"]
     )
-    assert compare_subjects(frame, "m").pairs[0].small is None
-    assert compare_subjects(frame[frame["item"] < 99], "m").pairs[0].small == beta_pairs(9, 0, 99)
+    assert pairs(frame, "m")[0].small is None
+    assert pairs(frame[frame["item"] < 99], "m")[0].small == beta_pairs(9, 0, 99)
 
 
 def universe(rules, simulator, *outcomes):
@@ -181,7 +175,6 @@ def test_a_row_that_belongs_nowhere_is_refused_and_not_lost():
     frame = rows(("a", "p", 1), ("b", None, 0), columns=("m", "item", "outcome"))
     for call in (
         lambda: group_statistics(frame, ["m"], value="outcome"),
-        lambda: compare_subjects(frame, "m", value="outcome"),
         lambda: multiverse(frame, ["m"]),
     ):
         with pytest.raises(ValueError, match="a row"):

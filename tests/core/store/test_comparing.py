@@ -15,10 +15,10 @@ from core import home
 from core.__main__ import main
 from core.events import Event, Recorded
 from core.labs.consistency.lab import LAB as CHECK
-from core.store import comparing, shared
+from core.store import comparing, matching
 from core.store.comparing import Compared
 from core.store.index import index
-from core.store.shared import NotComparable
+from core.store.matching import NotComparable
 from core.store.store import Store
 from core.telling import compared_in_words
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
@@ -111,7 +111,7 @@ def found(store: Store, query: str) -> Compared:
 
 def sentences(store: Store, query: str) -> compared_in_words.Sentences:
     compared = found(store, query)
-    judged = shared.judged_of(store, compared.asked.lab)
+    judged = matching.judged_of(store, compared.asked.lab)
     return compared_in_words.sentences(compared, judged, [one.name for one in compared.asked.subjects])
 
 
@@ -122,7 +122,7 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
     assert (pair.first_alone, pair.second_alone, pair.clusters) == (3, 0, 4)
     assert pair.difference.value == approx(0.375) and pair.test and pair.test.p == 0.25, "three of four starters agree"
     assert (compared.rows, compared.unplaced, compared.averaged) == ((9, 10), (0, 1), 0)
-    assert compared.items == {"parted": 3, "same": 4, "not shared": 3}
+    assert compared.items == {"differ": 3, "agree": 4, "not shared": 3}
     assert (compared.shared, compared.true, compared.fixed) == (7, (6, 3), (4, 4))
     headline, chance, left_out = sentences(store, EXACT)
     assert headline == (
@@ -138,11 +138,11 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
 
 def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None:
     compared = found(store, EXACT)
-    pages = [shared.matrix(store, compared.asked, compared.keys[first : first + 4]) for first in (0, 4, 8)]
+    pages = [matching.matrix(store, compared.asked, compared.keys[first : first + 4]) for first in (0, 4, 8)]
     rows = [row for page in pages for row in page.itertuples()]
-    assert [row.agree for row in rows] == ["parted"] * 3 + ["same"] * 4 + ["not shared"] * 3
+    assert [row.agree for row in rows] == ["differ"] * 3 + ["agree"] * 4 + ["not shared"] * 3
     assert len({(row.title, row.about) for row in rows}) == 10
-    whole = list(shared.matrix(store, compared.asked).itertuples(index=False))
+    whole = list(matching.matrix(store, compared.asked).itertuples(index=False))
     assert [(row.title, row.about) for row in rows] == [(row.title, row.about) for row in whole], "as the file has them"
     assert (rows[0].title, rows[0].about, rows[0].value_0, rows[0].value_1) == ("S1", "a", 1, 0)
     assert rows[0].place_1 == ("run-b", "q1", "cf-01") and list(rows[0].said_1) == [BAD]
@@ -166,8 +166,8 @@ def test_paper_rules_against_repaired_rules_row_by_row(store: Store) -> None:
     (pair,) = compared.pairs
     assert (pair.n, pair.undefined, pair.first_alone, pair.second_alone) == (8, 1, 1, 0)
     assert compared.true == (7, 6) and compared.unplaced == (0, 0)
-    first = shared.matrix(store, compared.asked).iloc[0]
-    assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "parted")
+    first = matching.matrix(store, compared.asked).iloc[0]
+    assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "differ")
     every = "&".join(f"model=control/{one}" for one in "abcd")
     assert found(store, f"by=rules&{every}").pairs[0].n == 8 + 9 + 2 + 2, "rows of several runs stay apart"
 
@@ -297,7 +297,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     assert (pair.n, pair.only_first, pair.only_second, pair.undefined) == (20, 40, 40, 0)
     by_robot = found(fresh, f"{query}&model=control/robot&model=m/weak")
     assert by_robot.robots == 0 and ("control/robot", 60, (1,)) in by_robot.alone, "chosen, and with nothing to meet"
-    rows = shared.matrix(fresh, compared.asked)
+    rows = matching.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
     with pytest.raises(NotComparable, match="Only robots"):
         found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
@@ -341,7 +341,7 @@ def test_explanations_of_one_paragraph_meet_without_their_names(tmp_path: Path) 
         compared = found(store, "by=how&of=attribution&of=redaction&model=control/fickle")
         assert (compared.asked.match, compared.shared, compared.true) == ("whole", 1, (1, 0))
         assert compared.pairs[0].undefined == 1, "undecided is no value"
-        assert sorted(shared.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
+        assert sorted(matching.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
 
 
 def test_the_command_line_finds_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,15 +1,17 @@
-"""The items that two to five subjects share, made in the database: which rows are one item, and each subject's value
-on it.
+"""Which rows of several runs are the same: what they belong to, what was put to the test, and all else that must be
+equal. *Side by side* has its rows at hand, as its runs go on (`met`); *Compare* has them made in the database, with
+each subject's value on them (`rows`, `wide`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.events import Rules
-from core.lab.shown import Judged
+from core.lab.shown import FACETS, Judged
 from core.models.ids import CONTROL
 from core.store.filters import Filter, Where, condition
 from core.store.listing import Place
@@ -21,19 +23,84 @@ if TYPE_CHECKING:
 Match = Literal["exact", "whole"]
 
 
+class Tried(NamedTuple):
+    """What was put to the test: in which case, by its title and its id, and of what settings; as the store has it."""
+
+    about: str = ""
+    title: str = ""
+    case: str = ""
+    settings: Mapping[str, str] = {}
+
+
+def home_in_sql(judged: Judged) -> str:
+    """SQL of `home`, save that what no other could share has its title there."""
+    tail = _texts(judged.tail)
+    split = f"array_to_string(string_split(title, {tail})[:-2], {tail})"
+    return f"if(contains(title, {tail}), {split}, title)" if judged.tail else "title"
+
+
+def home(title: str, judged: Judged | None) -> str:
+    """What a row of that title belongs to: the starter question, the paragraph, the function; '' where that is no one
+    thing that another could share.
+    """
+    if judged is None or not judged.tail or judged.tail not in title:
+        return "" if judged and title in judged.nameless else title
+    return judged.tail.join(title.split(judged.tail)[:-1])
+
+
+def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
+    """The settings, of those `held` with the values that each subject has of them, which must be equal where rows meet:
+    those that are not the same everywhere. What somebody named as a whole, such as a run, may differ as a whole; in it,
+    what varies must be equal. Where one of the subjects asks no model at all, as a baseline does, it meets any.
+    """
+    equal = []
+    for name, of_each in held.items():
+        differs_as_named = are_named and all(len(values) < 2 for values in of_each)
+        asks_none = (name == "model" or name.startswith("as:")) and not all(values - {""} for values in of_each)
+        if not differs_as_named and not asks_none and len(set().union(*of_each)) > 1:
+            equal.append(name)
+    return tuple(equal)
+
+
+def met(columns: Sequence[Sequence[Tried]], judged: Judged | None) -> list[tuple[int | None, ...]]:
+    """Of each test the places that it has in the columns, which are a run each; None where it is not in one. What all
+    have comes first, in the order of the first run; what a run has twice meets the other's second. What has no name
+    that another could share meets the case of the same id.
+    """
+    held = {name: [{one.settings.get(name, "") for one in run} for run in columns] for name in FACETS}
+    equal = else_equal(held, are_named=True)
+    keyed: list[dict[Hashable, int]] = []
+    for run in columns:
+        seen, places = Counter[Hashable](), dict[Hashable, int]()
+        for place, one in enumerate(run):
+            key = (home(one.title, judged) or one.case, one.about, *(one.settings.get(name, "") for name in equal))
+            seen[key] += 1
+            places[key, seen[key]] = place
+        keyed.append(places)
+    rows = [tuple(places.get(key) for places in keyed) for key in dict.fromkeys(key for run in keyed for key in run)]
+    return sorted(rows, key=lambda row: None in row)
+
+
 class NotComparable(ValueError):
     """These cannot be compared, in words for the person."""
 
 
 class Subject(NamedTuple):
-    """One of those that are compared: its name in the address, the rows it has, and the rules they are read by.
-    `robots`: whether rows of robots are among them.
-    """
+    """One of those that are compared: its name in the address, the rows it has, and the rules they are read by."""
 
     name: str
     filter: Filter
     rules: Rules = "repaired"
-    robots: bool = True
+
+    @property
+    def has_robots(self) -> bool:
+        """Whether robots are compared too: where models or runs are named. Else a mean over models would be of them."""
+        return bool(self.filter.chosen.get("model") or self.filter.runs)
+
+
+def apart(subjects: Sequence[Subject]) -> list[Subject]:
+    """One of those that have the same rows, read by several rules."""
+    return [one for at, one in enumerate(subjects) if one.filter not in [before.filter for before in subjects[:at]]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +142,18 @@ def judged_of(store: Store, lab: str) -> Judged:
 def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
     """Which rows of `items` the subject has, as `condition` says it."""
     sql, values = condition(subject.filter, viewer, stopped)
-    return (sql if subject.robots else f"{sql} and not {ROBOT}"), values
+    return (sql if subject.has_robots else f"{sql} and not {ROBOT}"), values
+
+
+def of_each(store: Store, asked: Asked, asking: str) -> list[tuple[Any, ...]]:
+    """A row for each subject: what the SQL `asking` gives of its rows of the lab, which it calls `held`."""
+    found = []
+    with store.limited() as cursor:
+        for one in asked.subjects:
+            sql, values = where(one, asked.viewer, asked.stopped)
+            held = f"with held as not materialized (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
+            found.append(cursor.execute(f"{held} {asking}", [asked.lab, *values]).fetchone() or ())
+    return found
 
 
 ROBOT = f"starts_with(items.model, '{CONTROL}')"
@@ -98,7 +176,7 @@ def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> Dat
     """What came of items, named by `keys` (`Compared.keys`) and in their order: `title`, `about`, `among` (what else is
     equal there, '' where nothing need be) and `agree`; of each subject i `value_i` (the mean of its results), `times_i`
     (how many have a value), `said_i` (the outcomes of all of them), and `place_i`, the newest. Without `keys` all,
-    those on which subjects part first. What is gone is left out.
+    those on which subjects differ first. What is gone is left out.
     """
     sql, values = rows(store, asked)
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
@@ -116,7 +194,10 @@ def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> Dat
     return there.loc[[key for key in map(int, keys) if key in there.index]]
 
 
-ORDER = "case agree when 'parted' then 0 when 'same' then 1 else 2 end, valued desc, home, key"
+AGREE = ("differ", "agree", "not shared")
+"""What can be said of an item: its subjects differ, or agree, or fewer than two of them have a value."""
+
+ORDER = "list_position(['differ', 'agree', 'not shared'], agree), valued desc, home, key"
 
 
 def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
@@ -141,10 +222,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
             """  # noqa: S608  our own names
         )
         values += [asked.lab, *given]
-    home, placed = "title", f"title <> '' and title not in ({_texts('', *judged.nameless)})"
-    if judged.tail:
-        tail = _texts(judged.tail)
-        home = f"if(contains(title, {tail}), array_to_string(string_split(title, {tail})[:-2], {tail}), title)"
+    home, placed = home_in_sql(judged), f"title <> '' and title not in ({_texts('', *judged.nameless)})"
     item = "title, about"
     if asked.same_rows:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
@@ -179,8 +257,8 @@ def wide(asked: Asked, of: str, more: Sequence[str] = ()) -> str:
     all_values = ", ".join(f"value_{i}" for i in places)
     return f"""
         select *, {valued} as valued, case when {valued} < 2 then 'not shared'
-                       when greatest({all_values}) - least({all_values}) > 1e-12 then 'parted'
-                       else 'same' end as agree
+                       when greatest({all_values}) - least({all_values}) > 1e-12 then 'differ'
+                       else 'agree' end as agree
         from (
             select {", ".join(["key", "any_value(unit) as unit", "any_value(home) as home", each, *more])}
             from {of} where key is not null group by key

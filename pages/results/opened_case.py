@@ -44,18 +44,18 @@ def step(places: list[Place], at: Place) -> None:
             ("Next", ":material/arrow_downward:", after, "J"),
         ):
             st.button(
-                label,
-                icon=icon,
-                key=f"to-{label.lower()}",
-                disabled=place is None,
-                shortcut=key,
-                on_click=address.open_at,
-                args=(place,),
-            )
-        st.button(
-            "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-            on_click=address.open_at, args=(None,),
-        )  # fmt: skip
+                label, icon=icon, key=f"to-{label.lower()}", disabled=place is None, shortcut=key,
+                on_click=address.open_at, args=(place,),
+            )  # fmt: skip
+        close()
+
+
+def close() -> None:
+    """Back to the list as it was."""
+    st.button(
+        "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
+        on_click=address.open_at, args=(None,),
+    )  # fmt: skip
 
 
 def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open_at) -> None:
@@ -85,20 +85,12 @@ def _elsewhere(looked: Looked, at: Place, open: Callable[[Place], None]) -> None
     others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
     if others.empty:
         return
-    labs = entry.labs()
     st.markdown("#### The same question elsewhere", anchors=False)
     for number, row in enumerate(others.itertuples(index=False)):
-        lab = labs[row.lab].title if row.lab in labs else row.lab
-        label = " · ".join(
-            filter(None, (short(row.model or ""), words("how", row.how), lab, words("outcome", row.outcome or "")))
-        )
+        said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
         st.button(
-            plain(shortened(label)),
-            key=f"elsewhere-{number}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=open,
-            args=(Place(row.run, row.case),),
-        )
+            plain(shortened(" · ".join(filter(None, said)))), key=f"elsewhere-{number}", type="tertiary",
+            icon=":material/arrow_forward:", on_click=open, args=(Place(row.run, row.case),),
+        )  # fmt: skip
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")

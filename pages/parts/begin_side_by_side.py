@@ -15,7 +15,7 @@ from core.people.allowance import TooMuch
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import models, rooms, session
-from pages.parts.compared import MOST
+from pages.parts.side_by_side import MOST
 from pages.parts.text import plain
 
 
