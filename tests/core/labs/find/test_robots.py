@@ -37,20 +37,29 @@ def played(**fields: object) -> ProbeView:
 
 
 @pytest.mark.parametrize("robot", list(worthless()))
-@pytest.mark.parametrize("category", ["numeric", "strings", "entities", "relations"])
-def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, robot: str) -> None:
-    """In at most 2.5 % of cases, which of these few means in none. Of facts by one who knows them: sentence vectors
-    take what tells nothing for a description of facts too often (docs/measuring.md §4.9).
+@pytest.mark.parametrize(
+    ("category", "judge"),
+    [*((one, "") for one in ("numeric", "strings", "entities")), ("relations", "control/dial-probe-1.0")],
+)
+def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judge: str, robot: str) -> None:
+    """In at most 2.5 % of cases, which of these few means in none. Of facts by one who knows them: sentence vectors do
+    not keep to that for each text (docs/measuring.md §4.9).
     """
     for seed in SEEDS:
         difficulty = "medium" if category == "numeric" else "easy"
-        judge = {"evaluator": "control/dial-probe-1.0", "triplets": 40} if category == "relations" else {}
-        view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **judge)
+        asked = {"evaluator": judge, "triplets": 40} if judge else {}
+        view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **asked)
         assert view.outcome("repaired") in ("missed", "not tested"), verdict(view)
         for metric in ("components_identified", "interval_iou", "noise_identified", "nmse_success"):
             assert not view.value(metric), (metric, view.value(metric), verdict(view))
         said = " ".join(verdict(view))
         assert not [one for one in PRAISE if one in said.replace("did not find", "").replace("Its words name", "")]
+
+
+def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_facts() -> None:
+    """One of them beat the control on a tenth of the relations before an example had to be clearly the nearest."""
+    views = [played(category="relations", seed=seed, model=robot) for robot in worthless() for seed in range(10)]
+    assert sum(view.outcome("repaired") not in ("missed", "not tested") for view in views) <= 1
 
 
 @pytest.mark.parametrize("robot", worthless().values(), ids=list(worthless()))
