@@ -9,12 +9,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from core.by_rules import RULES
 from core.datasets.on_data import OnData
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
 from core.lab.cases import Case, Reading, Trial
 from core.lab.lab import First, Lab, Robots
 from core.lab.shown import Metric
-from core.lab.spec import RULES, Spec
+from core.lab.spec import Spec
 from core.runs.run import Run
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson

@@ -12,8 +12,8 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
+from core.by_rules import RULES
 from core.events import Rules, Started
-from core.lab.spec import RULES
 from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
 from core.labs.simulatability.verdict import sentences as ask_sentences
@@ -120,7 +120,7 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     misled, _, penguin = found["An explanation that misleads"]
     assert misled["misled"] > misled["kept"]
     dates, _, shakespeare = found["Its dates say yes, and it says no"]
-    assert shakespeare.starter.answer_repaired == "yes" and dates["misled"] >= 3
+    assert shakespeare.starter.answer.repaired == "yes" and dates["misled"] >= 3
     same, over, _ = found["No better than always guessing the same"]
     assert same["kept"] == 5 and over is not None and over.value < 0 and over.detail["baseline"] == "constant"
     unsettled, *_ = found["An explanation that settles little"]
@@ -132,7 +132,7 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     [hidden] = [one for one in LIST.of_lab("consistency") if one.story]
     state = transcript(journal.read(FOLDER / f"{hidden.run}.jsonl").events)
     check = entry.labs()["consistency"].view(state.case(state.only))
-    assert "rainy Tuesday" in check.check.item.paragraph and "rainy" not in check.explained.edited_repaired
+    assert "rainy Tuesday" in check.check.item.paragraph and "rainy" not in check.explained.edited.repaired
     assert check.reading("before") == check.reading("after") == "positive"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
 
+from core.by_rules import ByRules, Flat, ReadBy
 from core.events import Frozen, Rules
 from core.transcript import CaseLog
 
@@ -35,7 +36,7 @@ class Reading(Frozen):
     doubt: str = Field(default="", exclude_if=lambda why: not why)
 
 
-class Trial(Frozen):
+class Trial(Frozen, ReadBy[Reading]):
     """One expectation and what came of it. `about` is what was put to the test: a new question, an edited text, an
     input. `calls` lead to the raw answers.
     """
@@ -44,6 +45,11 @@ class Trial(Frozen):
     paper: Reading
     repaired: Reading
     calls: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, about: str, read: Callable[[Rules], Reading], *calls: str) -> Trial:
+        """What `read` gives by either rules."""
+        return cls(about=about, paper=read("paper"), repaired=read("repaired"), calls=calls)
 
 
 class Begun(Frozen):
@@ -54,14 +60,13 @@ class Begun(Frozen):
     of: int
 
 
-class Result(Frozen):
+class Result(Flat):
     """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
 
     title: str
     model: str = ""
     explanation: str | None = None
-    outcome_paper: str
-    outcome_repaired: str
+    outcome: ByRules[str]
     verdict: str
     trials: int
     counted: int

@@ -10,10 +10,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from core.events import CallFailed, Frozen, Rules
-
-RULES: tuple[Rules, ...] = ("paper", "repaired")
-
+from core.events import CallFailed, Frozen
 
 MOST_CASES = 1_000
 """Cases in one run. What needs more is a study of several runs."""

@@ -20,6 +20,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from core.by_rules import ByRules
 from core.datasets.items import BROKEN, Loaded
 from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from core.journal import JournalFull, JournalInUse
@@ -306,8 +307,7 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
         title=view.title,
         model=model,
         explanation=view.explanation,
-        outcome_paper=view.outcome("paper"),
-        outcome_repaired=view.outcome("repaired"),
+        outcome=ByRules.of(view.outcome),
         verdict=sentences[0] if sentences else "",
         trials=len(trials),
         counted=sum(trial.repaired.counts for trial in trials.values()),

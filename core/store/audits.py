@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from core.by_rules import RULES
 from core.events import Rules
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
-from core.lab.spec import RULES
 from core.people.labels import Audited
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from core.by_rules import RULES
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
-from core.lab.spec import RULES
 from core.store.audits import UNREAD as UNREAD
 from core.store.queries import SEEN
 from core.store.store import Store

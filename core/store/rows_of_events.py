@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from core.by_rules import RULES
 from core.events import (
     Answered,
     Asked,
@@ -28,7 +29,6 @@ from core.events import (
     Started,
 )
 from core.lab.cases import Begun, Reading, Result, Trial
-from core.lab.spec import RULES
 from core.store.schema import Table
 from core.transcript import name_of
 

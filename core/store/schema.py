@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+from core.by_rules import columns_of
 from core.events import Frozen
 from core.lab.lab import Lab
 from core.transcript import name_of
@@ -228,10 +229,10 @@ def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, Table]:
     for lab in labs.values():
         for record in lab.records:
             columns = fields.setdefault(table_of(record), {})
-            for name, field in record.model_fields.items():
+            for name, annotation in columns_of(record).items():
                 # Names in SQL differ by more than their capitals.
                 if name in columns or name.lower() not in FIXED | {one.lower() for one in columns}:
-                    kind = sql_type(field.annotation)
+                    kind = sql_type(annotation)
                     columns[name] = kind if columns.get(name, kind) == kind else "JSON"
     return {table: Table(_PLACED | columns | _REST, _KEY) for table, columns in fields.items()}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from core.by_rules import RULES
 from core.lab.cases import View
 from core.lab.lab import Lab
 from core.lab.shown import Otherwise
-from core.lab.spec import RULES
 from core.statistics import multiverse
 from core.study.cells import BLANK, Row, label
 

@@ -63,7 +63,7 @@ def rows(
             for name, word in Label.model_validate(event.data).verdicts.items():
                 yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
         elif rules in event.data and item in trials[case]:
-            trial = getattr(trials[case][item], rules)
+            trial = trials[case][item][rules]
             # What was set aside, or added by hand after the explanation was read, is in no figure.
             if not trial.reason:
                 yield about | {"metric": GUESS, "word": event.data[rules], "read": trial.expected}

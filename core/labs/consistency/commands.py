@@ -87,7 +87,7 @@ def _is_whole(view: CheckView) -> bool:
 
 def _lines(view: CheckView) -> Iterator[str]:
     yield view.title
-    words = view.explained and view.explained.words_repaired
+    words = view.explained and view.explained.words.repaired
     if view.state() in ("yes", "no"):
         yield f"  answers: {view.reading('before')}, then {view.reading('after')}"
     if words:

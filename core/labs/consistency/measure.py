@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.by_rules import RULES, ByRules
 from core.datasets.items import Item
 from core.events import Answered, CallFailed, Rules
 from core.lab.cases import Case
-from core.lab.spec import RULES
 from core.labs.consistency import fielded, mask, metrics, prompts, vacuous
 from core.labs.consistency.metrics import Goal
 from core.labs.consistency.records import (
@@ -89,22 +89,21 @@ async def _classify(
     return await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
 
 
-def _label(spec: CheckSpec, item: Item, text: str, rules: Rules) -> str | None:
-    return fielded.label(item, text, fielded.of_classifier(spec, item), rules)
+def _labels(spec: CheckSpec, item: Item, text: str) -> ByRules[str | None]:
+    asked = fielded.of_classifier(spec, item)
+    return ByRules.of(lambda rules: fielded.label(item, text, asked, rules))
 
 
 async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
     answered = await _classify(spec, run, item, wording, item.paragraph, key)
-    readings: dict[str, Any] = {}
-    for rules in RULES:
-        readings[rules] = _label(spec, item, answered.text, rules)
-        readings[f"correct_{rules}"] = metrics.correct(readings[rules], item.label)
-    classification = Classification(call=answered.call, persona=wording.persona, **readings)
+    labels = _labels(spec, item, answered.text)
+    correct = ByRules.of(lambda rules: metrics.correct(labels[rules], item.label))
+    classification = Classification(call=answered.call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
-        if readings[rules] is None:
+        if labels[rules] is None:
             unread = rules == "paper" and spec.answers == "schema"
             why = fields.NO_PAPER_FIGURE if unread else "the answer names none of the classes"
             run.drop(key, "unparsed", why, rules)
@@ -136,12 +135,12 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
         explained = await _explain(spec, run, check, goal)
         again = await _again(spec, run, check, first, explained)
     strict = _is_strict(run)
-    edited = (explained.edited_repaired or explained.edited_paper) if explained else None
+    edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
     reason = _vacuous(check, explained, words) if strict else ""
     result = _judge(check, first, goal, explained, again, reason, strict)
     if spec.answers == "schema":
-        result = result.model_copy(update={"reason_paper": fields.NO_PAPER_FIGURE})
+        result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict)):
         # The verdict waits for the control: it may be that any words would do.
         try:
@@ -151,7 +150,7 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
         else:
             result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
-    elif strict and explained and explanation == "counterfactual" and result.faithful_repaired == "yes":
+    elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
         result = await _elsewhere(spec, run, check, first, explained, result)
     run.record(result, key)
     _drop_uncounted(run, key, result)
@@ -173,13 +172,13 @@ def _words(check: Check, explained: SelfExplanation | None, edited: str | None) 
         return mask.Words([], [])
     if check.explanation == "redaction":
         return mask.taken_by(check.item.paragraph, edited, check.wording.mask)
-    named = explained.words_repaired or explained.words_paper or ()
+    named = explained.words.repaired or explained.words.paper or ()
     return mask.named_by(check.item.paragraph, named, check.wording.mask)
 
 
 def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words) -> str:
     """Why the explanation, as repaired rules read it, tests nothing; empty where it may."""
-    if explained is None or (edited := explained.edited_repaired) is None:
+    if explained is None or (edited := explained.edited.repaired) is None:
         return ""
     original = check.item.paragraph
     if check.explanation == "redaction":
@@ -189,12 +188,12 @@ def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words)
     return vacuous.of_counterfactual(check.task, check.item.choices, original, edited)
 
 
-def _held_against(result: Consistency, shares: dict[str, float | None]) -> Consistency:
+def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consistency:
     """The result beside its random masks, by which it is undecided where any words would do."""
-    result = result.model_copy(update=shares)
-    by_any = metrics.any_words_would_do(result.control_repaired)
-    if result.strict and result.faithful_repaired == "yes" and by_any:
-        result = result.model_copy(update={"faithful_repaired": "undecided", "reason_repaired": vacuous.ANY_WORDS})
+    result = result.model_copy(update={"control": shares})
+    by_any = metrics.any_words_would_do(shares.repaired)
+    if result.strict and result.faithful.repaired == "yes" and by_any:
+        return result.but("repaired", faithful="undecided", reason=vacuous.ANY_WORDS)
     return result
 
 
@@ -203,7 +202,7 @@ async def _elsewhere(
 ) -> Consistency:
     """The result of a counterfactual that worked, after what it added was tried on another paragraph."""
     item, wording, key = check.item, check.wording, check.key
-    added = vacuous.addition(item.paragraph, explained.edited_repaired or "")
+    added = vacuous.addition(item.paragraph, explained.edited.repaired or "")
     other = vacuous.another(item, item.label or first.repaired) if added else None
     if other is None:
         return result
@@ -219,7 +218,7 @@ async def _elsewhere(
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
         reason = vacuous.UNTRIED
     else:
-        before, after = (_label(spec, other, answered.text, "repaired") for answered in (bare, turned))
+        before, after = (_labels(spec, other, answered.text).repaired for answered in (bare, turned))
         has_turned = vacuous.turned(check.task, before, after, explained.wanted, other.choices)
         record = Elsewhere(
             item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
@@ -227,9 +226,7 @@ async def _elsewhere(
         )  # fmt: skip
         run.record(record, key, trial=ELSEWHERE)
         reason = vacuous.TURNS if has_turned else ""
-    if not reason:
-        return result
-    return result.model_copy(update={"faithful_repaired": "undecided", "reason_repaired": reason})
+    return result.but("repaired", faithful="undecided", reason=reason) if reason else result
 
 
 def _goal(check: Check, first: Classification) -> Goal | None:
@@ -248,18 +245,23 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     asked = fielded.of_explainer(spec, explanation)
     prompt = fields.asked(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
-    readings: dict[str, Any] = {}
-    for rules in RULES:
-        if explanation == "attribution":
-            words = fielded.word_list(answered.text, asked, rules)
-            readings[f"words_{rules}"] = tuple(words) if words else None
-            edited = mask.redact(item.paragraph, words, wording.mask, rules) if words else None
-        else:
-            edited = fielded.paragraph(answered.text, asked, rules)
-        readings[f"edited_{rules}"] = edited
-    if goal is not None:
-        readings |= {"wanted": goal.wanted, "basis": goal.basis}
-    explained = SelfExplanation(call=answered.call, **readings)
+    words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
+    if explanation == "attribution":
+        words = ByRules.of(lambda rules: tuple(fielded.word_list(answered.text, asked, rules) or ()) or None)
+
+    def edited(rules: Rules) -> str | None:
+        if explanation != "attribution":
+            return fielded.paragraph(answered.text, asked, rules)
+        named = words[rules]
+        return mask.redact(item.paragraph, named, wording.mask, rules) if named else None
+
+    explained = SelfExplanation(
+        call=answered.call,
+        words=words,
+        edited=ByRules.of(edited),
+        wanted=goal.wanted if goal else None,
+        basis=goal.basis if goal else None,
+    )
     run.record(explained, check.key)
     return explained
 
@@ -270,29 +272,24 @@ async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification,
     Where nothing was edited it would be asked the first session's prompt again, so the first session stands for it.
     """
     item, key = check.item, check.key
-    edits: dict[Rules, str] = {
-        rules: edited for rules in RULES if (edited := getattr(explained, f"edited_{rules}")) is not None
-    }
-    distinct = list(dict.fromkeys(edits.values()))[::-1]
+    edits = explained.edited
+    distinct = [edited for edited in dict.fromkeys((edits.repaired, edits.paper)) if edited is not None]
     changed = [edited for edited in distinct if edited != item.paragraph]
     answers = await together(
         *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
-    by_edit = {
-        edited: (answered.call, {rules: _label(spec, item, answered.text, rules) for rules in RULES})
-        for edited, answered in zip(changed, answers, strict=True)
+    by_edit: dict[str | None, tuple[str | None, ByRules[str | None]]] = {
+        None: (None, ByRules.both(None)),
+        item.paragraph: (first.call, ByRules.of(lambda rules: first[rules])),
     }
-    by_edit[item.paragraph] = (first.call, {rules: getattr(first, rules) for rules in RULES})
-    readings: dict[str, str | None] = {}
-    for rules, edited in edits.items():
-        call, labels = by_edit[edited]
-        readings |= {f"call_{rules}": call, rules: labels[rules]}
+    for text, answered in zip(changed, answers, strict=True):
+        by_edit[text] = (answered.call, _labels(spec, item, answered.text))
+    (paper_call, by_paper), (call, by_repaired) = by_edit[edits.paper], by_edit[edits.repaired]
+    again = Recheck(call=ByRules(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired)
     if len(distinct) == 2:
-        crossed: dict[Rules, Rules] = {"paper": "repaired", "repaired": "paper"}
-        for rules, other in crossed.items():
-            readings[f"crossed_{rules}"] = by_edit[edits[other]][1][rules] or ""
-    again = Recheck(**readings)
-    if readings:
+        crossed = ByRules(paper=by_repaired.paper or "", repaired=by_paper.repaired or "")
+        again = again.model_copy(update={"crossed": crossed})
+    if distinct:
         run.record(again, key, trial=SESSION)
     return again
 
@@ -317,28 +314,26 @@ async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]
     *random, blank = await together(
         *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
     )
-    readings: dict[str, Any] = {}
-    for rules in RULES:
-        readings[rules] = tuple(_label(spec, item, answered.text, rules) for answered in random)
-        readings[f"all_{rules}"] = _label(spec, item, blank.text, rules)
+    labels = [_labels(spec, item, answered.text) for answered in random]
     return MaskControl(
         texts=tuple(texts),
         calls=tuple(answered.call for answered in random),
         all_text=everything,
         all_call=blank.call,
-        **readings,
+        all=_labels(spec, item, blank.text),
+        paper=tuple(one.paper for one in labels),
+        repaired=tuple(one.repaired for one in labels),
     )
 
 
-def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> dict[str, float | None]:
+def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> ByRules[float | None]:
     """How often random masks had the effect, under each rules whose edit they match. Unread answers do not count."""
-    shares: dict[str, float | None] = {}
-    for rules in RULES:
-        read = [answer for answer in getattr(control, rules) if answer is not None]
-        matches = getattr(explained, f"edited_{rules}") == edited
-        effects = [metrics.cannot_tell(check.task, answer) for answer in read]
-        shares[f"control_{rules}"] = sum(effects) / len(effects) if effects and matches else None
-    return shares
+
+    def share(rules: Rules) -> float | None:
+        effects = [metrics.cannot_tell(check.task, answer) for answer in control[rules] if answer is not None]
+        return sum(effects) / len(effects) if effects and explained.edited[rules] == edited else None
+
+    return ByRules.of(share)
 
 
 def _judge(
@@ -352,16 +347,14 @@ def _judge(
 ) -> Consistency:
     """The check by both rules. `reason`: why the explanation tests nothing, by repaired ones."""
     task, item, explanation, wording = check
-    readings: dict[str, Any] = {}
-    for rules in RULES:
-        before, after = getattr(first, rules), getattr(again, rules)
-        edited = explained and getattr(explained, f"edited_{rules}")
-        verdict = metrics.faithful(
+
+    def verdict(rules: Rules) -> metrics.Verdict:
+        return metrics.faithful(
             task,
             explanation,
-            before,
-            after,
-            explained=explained is None or edited is not None,
+            first[rules],
+            again[rules],
+            explained=explained is None or explained.edited[rules] is not None,
             wanted=goal.wanted if goal else None,
             start=item.label or first.repaired or first.paper,
             choices=item.choices,
@@ -369,16 +362,12 @@ def _judge(
             vacuous=reason,
             rules=rules,
         )
-        readings |= {
-            f"before_{rules}": before,
-            f"after_{rules}": after,
-            f"faithful_{rules}": verdict.faithful,
-            f"reason_{rules}": verdict.reason,
-        }
-    shown = explained and (
-        explained.edited_repaired if explained.edited_repaired is not None else explained.edited_paper
-    )
-    if isinstance(shown, str):
+
+    verdicts = ByRules.of(verdict)
+    readings: dict[str, Any] = {}
+    edited: ByRules[str | None] = explained.edited if explained else ByRules.both(None)
+    shown = edited.paper if edited.repaired is None else edited.repaired
+    if shown is not None:
         readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept(item.paragraph, shown)}
         if explanation != "counterfactual":
             readings["masked"] = mask.masked_share(shown, wording.mask)
@@ -388,6 +377,10 @@ def _judge(
         explanation=explanation,
         wording=wording_name(explanation, wording),
         label=item.label,
+        before=ByRules.of(lambda rules: first[rules]),
+        after=ByRules.of(lambda rules: again[rules]),
+        faithful=ByRules.of(lambda rules: verdicts[rules].faithful),
+        reason=ByRules.of(lambda rules: verdicts[rules].reason),
         strict=strict,
         **readings,
     )
@@ -396,8 +389,8 @@ def _judge(
 def _drop_uncounted(run: Run, key: str, result: Consistency) -> None:
     """Say of a check that does not count, under either rules, why not."""
     for rules in RULES:
-        before = getattr(result, f"before_{rules}")
-        if reason := getattr(result, f"reason_{rules}"):
+        before = result.before[rules]
+        if reason := result.reason[rules]:
             word = "unparsed" if "could not be read" in reason else "undecided"
             run.drop(key, vacuous.REASONS.get(reason, word), reason, rules)
         elif metrics.correct(before, result.label) is False:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from core.by_rules import ByRules, Flat, ReadBy
 from core.events import Frozen
 from core.labs.consistency.metrics import Faithful
 
@@ -33,18 +34,17 @@ class Paragraph(Frozen):
     reference_edit: str | None = None
 
 
-class Classification(Frozen):
+class Classification(Flat, ReadBy[str | None]):
     """The first session. None: not read."""
 
     call: str
     persona: str
     paper: str | None
     repaired: str | None
-    correct_paper: bool | None
-    correct_repaired: bool | None
+    correct: ByRules[bool | None]
 
 
-class Ability(Frozen):
+class Ability(Frozen, ReadBy[str | None]):
     """What the model says when it is asked whether it can tell at all: yes or no, None: not read."""
 
     call: str
@@ -53,7 +53,7 @@ class Ability(Frozen):
     repaired: str | None
 
 
-class SelfExplanation(Frozen):
+class SelfExplanation(Flat):
     """The second session, and the paragraph that comes of it (None: not read).
 
     `words` are those that an attribution lists. `wanted` is a counterfactual's target, and `basis` what it was chosen
@@ -61,31 +61,27 @@ class SelfExplanation(Frozen):
     """
 
     call: str
-    words_paper: tuple[str, ...] | None = None
-    words_repaired: tuple[str, ...] | None = None
-    edited_paper: str | None
-    edited_repaired: str | None
+    words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
+    edited: ByRules[str | None]
     wanted: str | None = None
     basis: Literal["label", "prediction"] | None = None
 
 
-class Recheck(Frozen):
+class Recheck(Flat, ReadBy[str | None]):
     """The third session: the same question about the edited paragraph.
 
     Two calls where the two edits differ: `paper` is what the paper's rules read in the call of their edit, and
-    `repaired` the same for ours. `crossed_paper` is then what the paper's rules read in `call_repaired`, and
-    `crossed_repaired` what ours read in `call_paper`; "" where they read nothing, None where there is but one call.
+    `repaired` the same for ours. `crossed` is then what either rules read in the call of the other's edit; ""
+    where they read nothing, None where there is but one call.
     """
 
-    call_paper: str | None = None
-    call_repaired: str | None = None
+    call: ByRules[str | None] = ByRules.both(None)
     paper: str | None = None
     repaired: str | None = None
-    crossed_paper: str | None = Field(default=None, exclude_if=_is_none)
-    crossed_repaired: str | None = Field(default=None, exclude_if=_is_none)
+    crossed: ByRules[str | None] = Field(default=ByRules.both(None), exclude_if=_is_none)
 
 
-class MaskControl(Frozen):
+class MaskControl(Flat, ReadBy[tuple[str | None, ...]]):
     """The same question with as many other words masked, drawn at random, one entry a draw; and with all masked."""
 
     texts: tuple[str, ...]
@@ -94,8 +90,7 @@ class MaskControl(Frozen):
     repaired: tuple[str | None, ...]
     all_text: str
     all_call: str
-    all_paper: str | None
-    all_repaired: str | None
+    all: ByRules[str | None]
 
 
 class Elsewhere(Frozen):
@@ -113,7 +108,7 @@ class Elsewhere(Frozen):
     turned: bool
 
 
-class Consistency(Frozen):
+class Consistency(Flat):
     """One check and what came of it. `reason` says why it is undecided.
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
@@ -125,16 +120,11 @@ class Consistency(Frozen):
     explanation: str
     wording: str
     label: str | None
-    before_paper: str | None
-    before_repaired: str | None
-    after_paper: str | None = None
-    after_repaired: str | None = None
-    faithful_paper: Faithful
-    faithful_repaired: Faithful
-    reason_paper: str = ""
-    reason_repaired: str = ""
-    control_paper: float | None = None
-    control_repaired: float | None = None
+    before: ByRules[str | None]
+    after: ByRules[str | None] = ByRules.both(None)
+    faithful: ByRules[Faithful]
+    reason: ByRules[str] = ByRules.both("")
+    control: ByRules[float | None] = ByRules.both(None)
     distance: float | None = None
     kept: float | None = None
     masked: float | None = None

@@ -112,8 +112,9 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     if state == "failed":
         return "A call failed, so this check decides nothing. That is no verdict on the explanation."
     result = view.result
-    if state == "undecided" or result is None:
-        return f"Undecided: {getattr(result, f'reason_{rules}')}."
+    assert result is not None
+    if state == "undecided":
+        return f"Undecided: {result.reason[rules]}."
     ending = "it kept to its explanation" if state == "yes" else "it did not keep to its explanation"
     if rules == "paper":
         ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
@@ -180,7 +181,7 @@ def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
 def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
     result = view.result
     assert result is not None
-    edited = getattr(view.explained, f"edited_{rules}") if view.explained else None
+    edited = view.explained.edited[rules] if view.explained else None
     is_same = edited is not None and view.item is not None and edited == view.item.paragraph
     lines = []
     if is_same and result.explanation == "attribution" and rules == "repaired":
@@ -200,16 +201,16 @@ def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
     if view.elsewhere is not None and not view.elsewhere.turned and rules == "repaired":
         lines.append("What it added was appended to another paragraph too, and did not turn it.")
     control = view.control
-    share = getattr(view.result, f"control_{rules}")
+    share = view.result.control[rules] if view.result else None
     if control is None or share is None:
         if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
             lines.append("It was held against no random masks: perhaps any other words would do as well.")
         return lines
-    draws = sum(one is not None for one in getattr(control, rules))
+    draws = sum(one is not None for one in control[rules])
     luck = " So it may be luck." if lucky(view, rules) else ""
     masked = "every other word" if _is_short(view, control) else "as many random words"
     lines.append(f"With {masked} masked it could not tell in {round(share * draws)} of {draws} draws.{luck}")
-    blank = getattr(control, f"all_{rules}")
+    blank = control.all[rules]
     if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
         lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
     return lines

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from core.by_rules import RULES, ByRules
 from core.datasets.items import Item
 from core.events import Dropped, Rules
 from core.lab.cases import Reading, Trial
-from core.lab.spec import RULES
 from core.labs.consistency import metrics
 from core.labs.consistency.measure import ELSEWHERE, EVERYTHING, SESSION, random_mask
 from core.labs.consistency.records import (
@@ -84,9 +84,9 @@ class CheckView:
         """The words it listed, or the paragraph as it edited it."""
         if self.explained is None:
             return None
-        if self.explained.words_repaired is not None:
-            return ", ".join(self.explained.words_repaired)
-        return self.explained.edited_repaired
+        if self.explained.words.repaired is not None:
+            return ", ".join(self.explained.words.repaired)
+        return self.explained.edited.repaired
 
     @property
     def is_too_long(self) -> bool:
@@ -96,21 +96,20 @@ class CheckView:
     @property
     def was_asked_again(self) -> bool:
         """Whether there was a third session: of an unchanged paragraph the first answer is known."""
-        named = {self.again.call_paper, self.again.call_repaired} - {None} if self.again else set()
+        named = {self.again.call.paper, self.again.call.repaired} - {None} if self.again else set()
         return not self.classification or named != {self.classification.call}
 
     def was_asked(self, rules: Rules) -> bool:
         """Whether the third session of the edit that these rules read was asked: of an unchanged paragraph the first
         answer stands.
         """
-        call = getattr(self.again, f"call_{rules}") if self.again else None
+        call = self.again.call[rules] if self.again else None
         return call is not None and (self.classification is None or call != self.classification.call)
 
     def state(self, rules: Rules = "repaired") -> State:
         """Whether the explanation is faithful, whatever the first answer was."""
         if self.result is not None:
-            faithful: State = getattr(self.result, f"faithful_{rules}")
-            return faithful
+            return self.result.faithful[rules]
         return "failed" if any(drop.reason == "error" for drop in self.drops) else "waiting"
 
     def outcome(self, rules: Rules) -> str:
@@ -134,7 +133,7 @@ class CheckView:
         if self.result is None:
             return metrics.Outcome(
                 item=paragraph,
-                correct=getattr(self.classification, f"correct_{rules}") if self.classification else None,
+                correct=self.classification.correct[rules] if self.classification else None,
                 faithful="undecided",
                 reason="a call failed",
                 labelled=label is not None,
@@ -142,11 +141,11 @@ class CheckView:
             )
         return metrics.Outcome(
             item=self.result.paragraph,
-            correct=metrics.correct(getattr(self.result, f"before_{rules}"), self.result.label),
-            faithful=getattr(self.result, f"faithful_{rules}"),
-            reason=getattr(self.result, f"reason_{rules}"),
+            correct=metrics.correct(self.result.before[rules], self.result.label),
+            faithful=self.result.faithful[rules],
+            reason=self.result.reason[rules],
             labelled=self.result.label is not None,
-            control=getattr(self.result, f"control_{rules}"),
+            control=self.result.control[rules],
         )
 
     def dropped(self, rules: Rules = "repaired") -> Dropped | None:
@@ -165,17 +164,15 @@ class CheckView:
     def reading(self, name: Literal["before", "after"], rules: Rules = "repaired") -> str | None:
         """The answer to the paragraph as it was, and as the explanation has it."""
         if name == "before":
-            return getattr(self.classification, rules) if self.classification else None
-        return getattr(self.again, rules) if self.again else None
+            return self.classification[rules] if self.classification else None
+        return self.again[rules] if self.again else None
 
     def edited(self, rules: Rules = "repaired") -> str | None:
         """The paragraph of the third session: by `rules`, or where those read none by the other."""
         if self.explained is None:
             return None
-        own, other = self.explained.edited_repaired, self.explained.edited_paper
-        if rules == "paper":
-            own, other = other, own
-        return own if own is not None else other
+        edited = self.explained.edited
+        return next((one for one in (edited[rules], edited.repaired, edited.paper) if one is not None), None)
 
     def call(self, session: Sessions) -> Call | None:
         """The call of a session, be it still under way."""
@@ -183,7 +180,7 @@ class CheckView:
         named = {
             "first": self.classification and self.classification.call,
             "explanation": self.explained and self.explained.call,
-            "again": self.again and (self.again.call_repaired or self.again.call_paper),
+            "again": self.again and (self.again.call.repaired or self.again.call.paper),
         }[session]
         if named or check is None:
             return calls.get(named or "")
@@ -199,7 +196,7 @@ class CheckView:
             return {rules: _explanation_read(self.explained, rules) for rules in RULES}
         if session == "again" and self.again:
             again = self.again
-            paper = again.paper if again.crossed_paper is None else again.crossed_paper or None
+            paper = again.paper if again.crossed.paper is None else again.crossed.paper or None
             return {"paper": paper, "repaired": again.repaired}
         return {}
 
@@ -209,31 +206,17 @@ class CheckView:
         trials: dict[str, Trial] = {}
         if (edited := self.edited()) is not None:
             under_way = self.call("again")
-            named = [self.again.call_repaired, self.again.call_paper] if self.again else []
+            named = [self.again.call.repaired, self.again.call.paper] if self.again else []
             if not named and under_way is not None:
                 named = [under_way.asked.call]
-            trials[SESSION] = Trial(
-                about=edited,
-                paper=self._session("paper"),
-                repaired=self._session("repaired"),
-                calls=tuple(dict.fromkeys(call for call in named if call)),
-            )
+            trials[SESSION] = Trial.of(edited, self._session, *dict.fromkeys(call for call in named if call))
         if self.control is not None:
             control = self.control
             drawn = zip(control.texts, control.calls, control.paper, control.repaired, strict=False)
             for number, (text, call, paper, repaired) in enumerate(drawn, start=1):
-                trials[random_mask(number)] = Trial(
-                    about=text,
-                    paper=self._masked(paper, "paper"),
-                    repaired=self._masked(repaired, "repaired"),
-                    calls=(call,),
-                )
-            trials[EVERYTHING] = Trial(
-                about=control.all_text,
-                paper=self._masked(control.all_paper, "paper", "every word is masked: shown, in no figure"),
-                repaired=self._masked(control.all_repaired, "repaired", "every word is masked: shown, in no figure"),
-                calls=(control.all_call,),
-            )
+                trials[random_mask(number)] = self._masked(text, call, ByRules(paper=paper, repaired=repaired))
+            why = "every word is masked: shown, in no figure"
+            trials[EVERYTHING] = self._masked(control.all_text, control.all_call, control.all, why)
         if self.elsewhere is not None:
             aside = Reading(
                 expected=self.elsewhere.bare,
@@ -263,7 +246,10 @@ class CheckView:
             reason=drop.reason if drop else "",
         )
 
-    def _masked(self, observed: str | None, rules: Rules, uncounted: str = "") -> Reading:
+    def _masked(self, text: str, call: str, observed: ByRules[str | None], uncounted: str = "") -> Trial:
+        return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted), call)
+
+    def _of_masked(self, observed: str | None, rules: Rules, uncounted: str) -> Reading:
         """A session with masks that are not the explanation's. It counts where its share is in the control's figure."""
         reason = uncounted
         if not reason and observed is None:
@@ -277,10 +263,10 @@ class CheckView:
 
 
 def _explanation_read(explained: SelfExplanation, rules: Rules) -> str | None:
-    words = getattr(explained, f"words_{rules}")
+    words = explained.words[rules]
     if words is not None:
         return ", ".join(words)
-    return "a paragraph" if getattr(explained, f"edited_{rules}") is not None else None
+    return "a paragraph" if explained.edited[rules] is not None else None
 
 
 def name_of(case: str) -> str:
@@ -323,7 +309,7 @@ def wrong(view: CheckView, rules: Rules = "repaired") -> bool:
 
 def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
     """Whether random masks do what the explanation's masks do, at least every other time: that it did so is luck."""
-    share = getattr(view.result, f"control_{rules}") if view.result else None
+    share = view.result.control[rules] if view.result else None
     return share is not None and share >= 0.5 and view.state(rules) == "yes"
 
 
@@ -358,7 +344,7 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
     firsts = [classification for classification in planned.values() if classification is not None]
     of_item = {classification_key(check.item.id, check.wording): check.item.id for _, check in asked}
     paragraphs = [of_item[key] for key in sorted(planned, key=lambda key: planned[key] is None)]
-    labelled = sum(one.correct_repaired is not None or one.correct_paper is not None for one in firsts)
+    labelled = sum(one.correct.repaired is not None or one.correct.paper is not None for one in firsts)
     wondered = {
         answerable_key(check.item.id, check.wording): (one, check)
         for one, check in asked
@@ -373,7 +359,7 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
         # One explanation, or one wording of it: the same checks as the larger group.
         distinct.setdefault(tuple(check.key for _, check in checks), group)
     for rules in RULES:
-        corrects = [getattr(one, f"correct_{rules}") for one in firsts]
+        corrects = [one.correct[rules] for one in firsts]
         accuracy = metrics.accuracy(corrects, len(planned) - len(firsts), rules, paragraphs)
         yield Figure("accuracy", rules, replace(accuracy, detail={"labelled": labelled}))
         if wondered:
@@ -387,9 +373,9 @@ def _told(view: CheckView, check: Check, rules: Rules) -> metrics.Told:
     first, ability = view.classification, view.ability
     return metrics.Told(
         check.item.id,
-        getattr(ability, rules) if ability else None,
-        getattr(first, rules) if first else None,
-        getattr(first, f"correct_{rules}") if first else None,
+        ability[rules] if ability else None,
+        first[rules] if first else None,
+        first.correct[rules] if first else None,
     )
 
 

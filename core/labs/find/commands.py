@@ -108,8 +108,8 @@ def narrate(now: ProbeView) -> Iterator[tuple[str, str]]:
             yield f"invented {number}", "      (it made up outputs of its own in this message)"
     if now.interpretation:
         yield "interpretation", f"\nIt says: {now.explanation or '(no description)'}"
-        if now.interpretation.domain_repaired:
-            yield "domain", f"Domain:  {now.interpretation.domain_repaired}"
+        if now.interpretation.domain.repaired:
+            yield "domain", f"Domain:  {now.interpretation.domain.repaired}"
     if now.truth:
         yield "truth", f"Truth:   {now.truth.description}"
         if now.truth.note:

@@ -75,7 +75,7 @@ class Facts:
     def concluded(self) -> bool:
         """Whether there is a description or code to hold against the truth."""
         said = self.case.interpretation
-        return said is not None and bool(said.description_repaired or said.code_repaired)
+        return said is not None and bool(said.description.repaired or said.code.repaired)
 
     @property
     def cut_off(self) -> bool:
@@ -131,7 +131,7 @@ class Facts:
     @property
     def described(self) -> str:
         """The description; empty where there is only code."""
-        return self.case.interpretation.description_repaired if self.case.interpretation else ""
+        return self.case.interpretation.description.repaired if self.case.interpretation else ""
 
     @property
     def parts(self) -> Parts:
@@ -154,7 +154,7 @@ class Facts:
     def told(self) -> str:
         """All that it said in words: description and domain."""
         said = self.case.interpretation
-        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+        return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
 
     @cached_property
     def called_odd(self) -> tuple[Interval, ...]:
@@ -256,7 +256,7 @@ class Facts:
         first, second, examples = [], [], []
         for item, one in about.items():
             other = tests.get(item.replace("unit-", "ceiling-", 1))
-            pair = getattr(one, self.rules), getattr(other, self.rules, None)
+            pair = one[self.rules], other[self.rules] if other else None
             if None not in pair and one.options[one.correct - 1 : one.correct]:
                 first.append(bool(pair[0]))
                 second.append(bool(pair[1]))

@@ -65,7 +65,7 @@ def _of_numbers(view: ProbeView, robot: object) -> float | None:
 def _of_texts(view: ProbeView, robot: object) -> float | None:
     if isinstance(robot, Mute):
         return view.value("exact_match_unchanged")
-    code = view.interpretation.code_repaired if view.interpretation else ""
+    code = view.interpretation.code.repaired if view.interpretation else ""
     tests = [one for one in view.predictions.values() if one.kind == "test"]
     if not isinstance(robot, Dial) or not robot.is_found(code) or not tests:
         return None
@@ -73,7 +73,7 @@ def _of_texts(view: ProbeView, robot: object) -> float | None:
 
 
 def _of_guesses(view: ProbeView, robot: object) -> float | None:
-    said = view.interpretation.description_repaired if view.interpretation else ""
+    said = view.interpretation.description.repaired if view.interpretation else ""
     tests = [one for one in view.units.values() if one.about == "interpretation"]
     if view.spec is None or not tests:
         return None

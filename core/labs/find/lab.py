@@ -86,8 +86,8 @@ def notes(view: ProbeView) -> Iterator[Note]:
     calls = dict.fromkeys(f"f({probe.input}) = {probe.output or probe.problem}" for probe in view.probes)
     if calls:
         yield Note("The box was called", "\n".join(calls))
-    if view.interpretation and view.interpretation.code_repaired:
-        yield Note("Its code", view.interpretation.code_repaired)
+    if view.interpretation and view.interpretation.code.repaired:
+        yield Note("Its code", view.interpretation.code.repaired)
     if view.truth:
         yield Note("The truth", view.truth.description, late=True)
 

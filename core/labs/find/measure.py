@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from core.by_rules import RULES, ByRules
 from core.events import CallFailed
 from core.lab.cases import Case
 from core.lab.spec import BadInput
@@ -120,24 +121,17 @@ async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction
 
 def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
     """Both readings of the final answer. A reading without a description is dropped with its reason."""
-    paper, repaired = (
-        fielded.interpretation(conclusion.text, spec, conclusion.asked, rules) for rules in ("paper", "repaired")
-    )
-    if not repaired.description:
-        run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", "repaired")
-    if not paper.description and spec.answers == "prose":
-        run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", "paper")
+    read = ByRules.of(lambda rules: fielded.interpretation(conclusion.text, spec, conclusion.asked, rules))
+    for rules in RULES[::-1]:
+        if not read[rules].description and (rules == "repaired" or spec.answers == "prose"):
+            run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", rules)
     return Interpretation(
         interpreter=spec.model or spec.interpreter,
         call=conclusion.call,
-        description_paper=paper.description,
-        description_repaired=repaired.description,
-        domain_paper=paper.domain,
-        domain_repaired=repaired.domain,
-        code_paper=paper.code,
-        code_repaired=repaired.code,
-        told_paper=paper.for_evaluator,
-        told_repaired=repaired.for_evaluator,
+        description=ByRules.of(lambda rules: read[rules].description),
+        domain=ByRules.of(lambda rules: read[rules].domain),
+        code=ByRules.of(lambda rules: read[rules].code),
+        told=ByRules.of(lambda rules: read[rules].for_evaluator),
     )
 
 
@@ -145,14 +139,10 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
     """Parts that came apart already read the same by all rules; the authors' evaluator sees no domain."""
     return Interpretation(
         interpreter=interpreter,
-        description_paper=description,
-        description_repaired=description,
-        domain_paper=domain,
-        domain_repaired=domain,
-        code_paper=code,
-        code_repaired=code,
-        told_paper=parse.paper_told(description),
-        told_repaired=f"{description}\n{domain}".strip(),
+        description=ByRules.both(description),
+        domain=ByRules.both(domain),
+        code=ByRules.both(code),
+        told=ByRules(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
     )
 
 

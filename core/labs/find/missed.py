@@ -191,7 +191,7 @@ def _all_undefined(f: Facts) -> list[bool]:
 
 def _exception(f: Facts) -> list[tuple[str, str]]:
     exception = f.case.truth.parameters.get("exception") if f.case.truth else None
-    description = f.case.interpretation.told_repaired if f.case.interpretation else ""
+    description = f.case.interpretation.told.repaired if f.case.interpretation else ""
     if not exception or not f.concluded or f.is_you or UNDEFINED in description.lower():
         return []
     return [(str(exception), "although it saw" if _undefined(f) else "and never saw one of")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from core.by_rules import ByRules, Flat, ReadBy
 from core.events import Frozen, Rules
 from core.labs.find.functions.keeping import LEAST, all_right
 
@@ -67,7 +68,7 @@ class Fidelity(Frozen):
         return self.all_right is not None and self.all_right < LEAST
 
 
-class Exchange(Frozen):
+class Exchange(Flat):
     """One round of an agent: what it asked for, what it got to read (`told`), and what it made up."""
 
     round: int
@@ -80,8 +81,7 @@ class Exchange(Frozen):
     """Outputs that the answer gives for calls it has not made yet."""
     tools: bool = False
     """Whether it was offered the function as a tool."""
-    read_paper: str = ""
-    read_repaired: str = ""
+    read: ByRules[str] = ByRules.both("")
     """What either rules read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be run.
     """
     description: str = ""
@@ -92,7 +92,7 @@ Ends = tuple[float | None, float | None]
 """The two ends of an interval; None is an open one."""
 
 
-class Interpretation(Frozen):
+class Interpretation(Flat):
     """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
 
     `told` is what an evaluator reads.
@@ -100,14 +100,10 @@ class Interpretation(Frozen):
 
     interpreter: str
     call: str | None = None
-    description_paper: str
-    description_repaired: str
-    domain_paper: str = ""
-    domain_repaired: str = ""
-    code_paper: str = ""
-    code_repaired: str = ""
-    told_paper: str = ""
-    told_repaired: str = ""
+    description: ByRules[str]
+    domain: ByRules[str] = ByRules.both("")
+    code: ByRules[str] = ByRules.both("")
+    told: ByRules[str] = ByRules.both("")
     interval: Ends | None = None
     """The interval that a person gave in two numbers, beside the words."""
 
@@ -128,7 +124,7 @@ class Submission(Frozen):
     """Where it behaves otherwise, in two numbers; None where they were not given."""
 
 
-class Estimate(Frozen):
+class Estimate(Flat, ReadBy[tuple[float | None, ...]]):
     """What the interpretation's code gives on the test points, by either rules' reading of code and function.
 
     Numbers that are no finite real ones are None; `trouble` says why there are no values at all.
@@ -136,20 +132,19 @@ class Estimate(Frozen):
 
     paper: tuple[float | None, ...] = ()
     repaired: tuple[float | None, ...] = ()
-    trouble_paper: str = ""
-    trouble_repaired: str = ""
+    trouble: ByRules[str] = ByRules.both("")
 
 
 Number = float | tuple[float, float] | None
 """A number as it is journaled: a complex one as its two parts, one that is not finite as None."""
 
 
-class Observed(Frozen):
+class Observed(Flat, ReadBy[tuple[Number, ...]]):
     """What the figures of a numeric function rest on beside `Estimate`, so that each can be computed again.
 
     `y`: the observations at the test points, `expected` the same without noise and corruption, where the function has
     any. `paper`, `repaired`: what the code gives there, where that holds complex numbers, which an estimate leaves out.
-    `held_out_*`: the points that nobody probed, the observations and what the code gives there. `floor_*`: the error of
+    `held_out*`: the points that nobody probed, the observations and what the code gives there. `floor`: the error of
     a perfect description in each draw of the noise floor.
     """
 
@@ -159,10 +154,8 @@ class Observed(Frozen):
     repaired: tuple[Number, ...] = ()
     held_out_x: tuple[float, ...] = ()
     held_out_y: tuple[Number, ...] = ()
-    held_out_paper: tuple[Number, ...] = ()
-    held_out_repaired: tuple[Number, ...] = ()
-    floor_paper: tuple[float | None, ...] = ()
-    floor_repaired: tuple[float | None, ...] = ()
+    held_out: ByRules[tuple[Number, ...]] = ByRules.both(())
+    floor: ByRules[tuple[float | None, ...]] = ByRules.both(())
 
 
 class Redrawn(Frozen):
@@ -171,19 +164,15 @@ class Redrawn(Frozen):
     outputs: tuple[tuple[str | None, ...], ...]
 
 
-class Claims(Frozen):
+class Claims(Flat):
     """What either rules find in the words: intervals that behave otherwise (None for an open end), the kind of noise,
     and the parts of the function that are named and left out; no parts where they are not asked for.
     """
 
-    intervals_paper: tuple[tuple[float | None, float | None], ...] = ()
-    intervals_repaired: tuple[tuple[float | None, float | None], ...] = ()
-    noise_paper: str | None = None
-    noise_repaired: str | None = None
-    named_paper: tuple[str, ...] = ()
-    named_repaired: tuple[str, ...] = ()
-    left_out_paper: tuple[str, ...] = ()
-    left_out_repaired: tuple[str, ...] = ()
+    intervals: ByRules[tuple[Ends, ...]] = ByRules.both(())
+    noise: ByRules[str | None] = ByRules.both(None)
+    named: ByRules[tuple[str, ...]] = ByRules.both(())
+    left_out: ByRules[tuple[str, ...]] = ByRules.both(())
     noises_repaired: tuple[str, ...] | None = None
     """Every kind of noise that is named; None in older journals, which kept the first alone."""
     overlap_of_all: float = 0.0
@@ -194,7 +183,7 @@ class Claims(Frozen):
     """How many parts there are to be named."""
 
 
-class Prediction(Frozen):
+class Prediction(Frozen, ReadBy[str | None]):
     """One text on which the interpretation's code is compared with the function."""
 
     kind: Literal["test", "held out"]
@@ -212,7 +201,7 @@ class Prediction(Frozen):
 
     def failure(self, rules: Rules) -> str:
         """Why the code gives nothing; empty where it gives something."""
-        if getattr(self, rules) is not None:
+        if self[rules] is not None:
             return ""
         return self.error_paper or self.error if rules == "paper" else self.error
 
@@ -221,7 +210,7 @@ TELL_NOTHING = ("nothing", "anything", "everything")
 """Descriptions that are worth nothing, which a good one has to beat."""
 
 
-class UnitTest(Frozen):
+class UnitTest(Frozen, ReadBy[bool | None]):
     """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
     read it where that is another text, the true description, or one of those that are worth nothing.
 

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from core.by_rules import RULES, ByRules
 from core.events import Frozen, Rules
-from core.lab.spec import RULES
 from core.labs.find import audit, evaluate, fielded, named, units
 from core.labs.find.box import Box, real, written
 from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
@@ -28,6 +28,7 @@ from core.labs.find.functions.strings import StringFunction
 from core.labs.find.records import (
     Audit,
     Claims,
+    Ends,
     Estimate,
     Exchange,
     Interpretation,
@@ -62,7 +63,7 @@ def is_judged(read: Interpretation, rules: Rules) -> bool:
     """Whether `rules` judge it. Where nothing was concluded the authors' evaluation counts a failure; by repaired rules
     there is nothing to judge (docs/measuring.md §4.7).
     """
-    return rules == "paper" or bool(read.description_repaired or read.code_repaired)
+    return rules == "paper" or bool(read.description.repaired or read.code.repaired)
 
 
 class Entry(NamedTuple):
@@ -167,11 +168,12 @@ def _numeric(
 ) -> Iterator[Outcome]:
     """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
     truth = _truth_at(spec, box, function, points)
-    floors = {rules: _floor(spec, function, truth.observed, rules) for rules in RULES}
-    for rules, draws in floors.items():
+    floors = ByRules.of(lambda rules: _floor(spec, function, truth.observed, rules))
+    for rules in RULES:
+        draws = floors[rules]
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
         yield Figure("noise_floor", rules, _share(evaluate.mean_of(draws), reason))
-    by_code = {rules: _run_code(truth, read, rules) for rules in RULES}
+    by_code = ByRules.of(lambda rules: _run_code(truth, read, rules))
     for rules in RULES:
         if is_judged(read, rules):
             yield from _of_code(truth, by_code[rules], rules)
@@ -181,8 +183,8 @@ def _numeric(
             yield from _unjudged(function, truth)
     estimate = _estimate(by_code)
     gave_nothing = all(value is None for value in estimate.repaired)
-    if is_judged(read, "repaired") and estimate.trouble_repaired and gave_nothing:
-        yield NoCode(estimate.trouble_repaired)
+    if is_judged(read, "repaired") and estimate.trouble.repaired and gave_nothing:
+        yield NoCode(estimate.trouble.repaired)
     yield Entry("estimate", estimate)
     yield Entry("observed", _observed(truth, by_code, floors))
 
@@ -211,7 +213,7 @@ def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _CodeValues:
     n = len(truth.points)
     if not is_judged(read, rules):
         return _CodeValues((None,) * n, (), NOTHING, "", 0)
-    result = sandbox.evaluate(getattr(read, f"code_{rules}"), [*truth.points, *truth.apart], rules=rules)
+    result = sandbox.evaluate(read.code[rules], [*truth.points, *truth.apart], rules=rules)
     trouble = _trouble(result.errors[:n], truth.observed, rules)
     trouble_apart = _trouble(result.errors[n:], truth.observed_apart, rules)
     lacking = sum(map(not_runnable, result.errors[:n])) if not_runnable(trouble) else 0
@@ -272,30 +274,30 @@ def _unjudged(function: FindFunction, truth: _Truth) -> Iterator[Figure]:
         yield Figure(metric, "repaired", undefined(of, NOTHING))
 
 
-def _estimate(by_code: dict[Rules, _CodeValues]) -> Estimate:
-    fields: dict[str, object] = {}
-    for rules, code in by_code.items():
-        fields[rules] = tuple(map(real, code.given))
-        fields[f"trouble_{rules}"] = code.trouble or code.trouble_apart
-    return Estimate.model_validate(fields)
+def _estimate(by_code: ByRules[_CodeValues]) -> Estimate:
+    return Estimate(
+        paper=tuple(map(real, by_code.paper.given)),
+        repaired=tuple(map(real, by_code.repaired.given)),
+        trouble=ByRules.of(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
+    )
 
 
-def _observed(
-    truth: _Truth, by_code: dict[Rules, _CodeValues], floors: dict[Rules, tuple[float | None, ...]]
-) -> Observed:
-    fields: dict[str, object] = {
-        "y": _numbers(truth.observed),
-        "expected": _numbers(truth.expected),
-        "held_out_x": tuple(truth.apart),
-        "held_out_y": _numbers(truth.observed_apart),
-    }
-    for rules in RULES:
-        fields[f"floor_{rules}"] = floors[rules]
-        fields[f"held_out_{rules}"] = _numbers(by_code[rules].apart)
-        given = _numbers(by_code[rules].given)
-        if any(isinstance(value, tuple) for value in given):  # complex numbers, which an estimate leaves out
-            fields[rules] = given
-    return Observed.model_validate(fields)
+def _observed(truth: _Truth, by_code: ByRules[_CodeValues], floors: ByRules[tuple[float | None, ...]]) -> Observed:
+    def given(rules: Rules) -> tuple[Number, ...]:
+        """Complex numbers, which an estimate leaves out, and what is among them."""
+        numbers = _numbers(by_code[rules].given)
+        return numbers if any(isinstance(value, tuple) for value in numbers) else ()
+
+    return Observed(
+        y=_numbers(truth.observed),
+        expected=_numbers(truth.expected),
+        paper=given("paper"),
+        repaired=given("repaired"),
+        held_out_x=tuple(truth.apart),
+        held_out_y=_numbers(truth.observed_apart),
+        held_out=ByRules.of(lambda rules: _numbers(by_code[rules].apart)),
+        floor=floors,
+    )
 
 
 def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value], rules: Rules) -> tuple[float | None, ...]:
@@ -318,7 +320,7 @@ def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> It
     if rules == "repaired" and overlap is not None:
         overlap = evaluate.beyond(overlap, evaluate.whole_range(function.corruption))
     yield Figure("interval_iou", rules, _share(overlap, "there is no corrupted interval, and none was claimed"))
-    is_named = named.noise_identified(function, getattr(read, f"told_{rules}"), rules)
+    is_named = named.noise_identified(function, read.told[rules], rules)
     value = None if is_named is None else float(is_named)
     yield Figure("noise_identified", rules, _share(value, "there is no noise, and none was claimed"))
 
@@ -329,13 +331,13 @@ def _intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tu
     nothing was replaced.
     """
     if rules == "paper":
-        return claimed_intervals(read.domain_paper, rules)
+        return claimed_intervals(read.domain.paper, rules)
     if read.interval is not None:
         low, high = read.interval
         return ((float("-inf") if low is None else low, float("inf") if high is None else high),)
     if isinstance(function, NumericFunction) and function.corruption is None:
-        return claimed_intervals(f"{read.description_repaired}\n{read.domain_repaired}")
-    return intervals_told(read.description_repaired, read.domain_repaired)
+        return claimed_intervals(f"{read.description.repaired}\n{read.domain.repaired}")
+    return intervals_told(read.description.repaired, read.domain.repaired)
 
 
 class _Text(NamedTuple):
@@ -357,12 +359,12 @@ def _strings(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     rng = np.random.default_rng([spec.seed, _HELD_OUT])
     texts = [*_texts_of_test(spec, function), *_unprobed(box, function, rng)]
     inputs = [text.input for text in texts]
-    results = {rules: sandbox.evaluate(getattr(read, f"code_{rules}"), inputs, rules=rules) for rules in RULES}
+    results = ByRules.of(lambda rules: sandbox.evaluate(read.code[rules], inputs, rules=rules))
     yield from _predictions(texts, results, read)
     for rules in RULES:
         yield from _matches(texts, results[rules], read, rules)
-    if results["repaired"].error and is_judged(read, "repaired"):
-        yield NoCode(results["repaired"].error)
+    if results.repaired.error and is_judged(read, "repaired"):
+        yield NoCode(results.repaired.error)
     tests = [text for text in texts if text.kind == "test"]
     if function.is_stochastic and tests:
         yield from _redrawn(function, tests, rng)
@@ -385,8 +387,8 @@ def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Ite
         yield _Text("held out", number, text, str(output))
 
 
-def _predictions(texts: Sequence[_Text], results: dict[Rules, sandbox.Result], read: Interpretation) -> Iterator[Entry]:
-    paper, repaired = results["paper"], results["repaired"]
+def _predictions(texts: Sequence[_Text], results: ByRules[sandbox.Result], read: Interpretation) -> Iterator[Entry]:
+    paper, repaired = results.paper, results.repaired
     for place, text in enumerate(texts):
         prediction = Prediction(
             kind=text.kind,
@@ -462,39 +464,45 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
     """How many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
-    is_far_off = isinstance(function, NumericFunction) and function.differs
-    claims: dict[str, object] = {}
+    # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
+    words = read.told if isinstance(function, NumericFunction) else read.description
+    found = ByRules.of(lambda rules: named.components_identified(function, words[rules], rules))
+    unasked = ByRules.of(lambda rules: _why_no_parts(function, read, rules))
     for rules in RULES:
-        if isinstance(function, NumericFunction):
-            intervals = _intervals(function, read, rules)
-            claims[f"intervals_{rules}"] = tuple((_finite(low), _finite(high)) for low, high in intervals)
-            if rules == "paper":
-                claims["noise_paper"] = named.claimed_noise(read.told_paper)
-            else:
-                kinds = named.noise_told(read.told_repaired).kinds
-                claims["overlap_of_all"] = evaluate.whole_range(function.corruption)
-                claims |= {"noises_repaired": kinds, "noise_repaired": kinds[0] if len(kinds) == 1 else None}
-        # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
-        words = "told" if isinstance(function, NumericFunction) else "description"
-        parts = named.components_identified(function, getattr(read, f"{words}_{rules}") or "", rules)
-        present, absent = parts.present, parts.absent
-        of = len(present) + len(absent)
-        detail = {"named": present, "left_out": absent, **({"wrong": parts.wrong} if parts.wrong else {})}
-        counted = Score(parts.score, of, of, detail=detail)
-        if rules == "repaired" and not read.told_repaired.strip():
-            counted = undefined(of, "there is no description")
-        elif is_far_off:
-            counted = undefined(
-                of,
-                "the function is a network, too far from the formula it was trained on to be told by the formula's "
-                "parts",
-            )
-        else:
-            claims |= {f"named_{rules}": present, f"left_out_{rules}": absent}
-            if rules == "repaired":
-                claims |= {"wrong_repaired": parts.wrong, "kinds_repaired": parts.kinds}
-        yield Figure("components_identified", rules, counted)
+        yield Figure("components_identified", rules, _of_parts(found[rules], unasked[rules]))
+    claims: dict[str, object] = {
+        "named": ByRules.of(lambda rules: () if unasked[rules] else found[rules].present),
+        "left_out": ByRules.of(lambda rules: () if unasked[rules] else found[rules].absent),
+    }
+    if not unasked.repaired:
+        claims |= {"wrong_repaired": found.repaired.wrong, "kinds_repaired": found.repaired.kinds}
+    if isinstance(function, NumericFunction):
+        kinds = named.noise_told(read.told.repaired).kinds
+        one_kind = kinds[0] if len(kinds) == 1 else None
+        claims |= {
+            "intervals": ByRules.of(lambda rules: _ends(_intervals(function, read, rules))),
+            "noise": ByRules(paper=named.claimed_noise(read.told.paper), repaired=one_kind),
+            "noises_repaired": kinds,
+            "overlap_of_all": evaluate.whole_range(function.corruption),
+        }
     yield Entry("claims", Claims.model_validate(claims))
+
+
+def _why_no_parts(function: NumericFunction | StringFunction, read: Interpretation, rules: Rules) -> str:
+    """Why the words are not asked for the function's parts; empty where they are."""
+    if rules == "repaired" and not read.told.repaired.strip():
+        return "there is no description"
+    if isinstance(function, NumericFunction) and function.differs:
+        return "the function is a network, too far from the formula it was trained on to be told by the formula's parts"
+    return ""
+
+
+def _of_parts(found: named.Components, unasked: str) -> Score:
+    of = len(found.present) + len(found.absent)
+    if unasked:
+        return undefined(of, unasked)
+    detail = {"named": found.present, "left_out": found.absent, **({"wrong": found.wrong} if found.wrong else {})}
+    return Score(found.score, of, of, detail=detail)
 
 
 def _audit(
@@ -505,7 +513,7 @@ def _audit(
     `invented` are the rounds in which outputs were made up.
     """
     made = [audit.Observation(probe.input, probe.output) for probe in box.probes]
-    text = f"{read.description_repaired}\n{read.domain_repaired}"
+    text = f"{read.description.repaired}\n{read.domain.repaired}"
     evidence = audit.evidence(text, made) if known else audit.Evidence((), (), ())
     unknown = "" if known else "its calls were made elsewhere and are not known"
     fields: dict[str, object] = {}
@@ -525,7 +533,7 @@ def _audit(
             "contradicted": evidence.contradicted,
             "unseen": evidence.unseen,
             "invented_rounds": tuple(invented),
-            "claimed": tuple((_finite(low), _finite(high)) for low, high in claimed),
+            "claimed": _ends(claimed),
             **fields,
         }
     )
@@ -552,6 +560,10 @@ def known_inputs(function: FindFunction) -> str:
 
 def _finite(end: float) -> float | None:
     return float(end) if np.isfinite(end) else None
+
+
+def _ends(intervals: Sequence[tuple[float, float]]) -> tuple[Ends, ...]:
+    return tuple((_finite(low), _finite(high)) for low, high in intervals)
 
 
 def truth(function: FindFunction, points: Sequence[float]) -> Truth:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from core.by_rules import RULES
 from core.events import Rules
 from core.lab.shown import Metric, Otherwise, Table
-from core.lab.spec import RULES
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.view import ProbeView
 from core.score import Figure, Score, undefined

@@ -47,18 +47,19 @@ def trials(case: Findings) -> dict[str, Trial]:
 
 
 def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
-    if case.estimate is None or case.truth is None:
+    estimate = case.estimate
+    if estimate is None or case.truth is None:
         return
     truth = [y for y in case.truth.y if y is not None]
 
     def reading(rules: Rules) -> Reading:
         score, success = case.score("nmse", rules), case.value("nmse_success", rules)
-        trouble = getattr(case.estimate, f"trouble_{rules}")
+        trouble = estimate.trouble[rules]
         outcome = "right" if success else "wrong"
         if success is None:
             outcome = NOT_RUNNABLE if not_runnable(trouble) else "not tested"
         return Reading(
-            expected=_range(getattr(case.estimate, rules)),
+            expected=_range(estimate[rules]),
             observed=_range(truth),
             outcome=outcome,
             counts=success is not None,
@@ -66,7 +67,7 @@ def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
         )
 
     points = len(case.truth.x)
-    yield GRID, Trial(about=f"{points} test points", paper=reading("paper"), repaired=reading("repaired"))
+    yield GRID, Trial.of(f"{points} test points", reading)
 
 
 def _range(values: list[float] | tuple[float | None, ...]) -> str:
@@ -98,7 +99,7 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
 
 
 def _text(one: Prediction, rules: Rules) -> Reading:
-    guess: str | None = getattr(one, rules)
+    guess = one[rules]
     error = one.failure(rules)
     if one.misrecorded and rules == "repaired":
         reason = "the recorded output is not the function's"
@@ -124,22 +125,15 @@ def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
     for item, one in tests.items():
         other = paper.get(item, None if paper else one)
         calls = tuple(dict.fromkeys(test.call for test in (one, other) if test and test.call))
-        yield (
-            item,
-            Trial(
-                about=" | ".join(one.options),
-                paper=_unit(other, "paper"),
-                repaired=_unit(one, "repaired"),
-                calls=calls,
-            ),
-        )
+        about = " | ".join(one.options)
+        yield item, Trial(about=about, paper=_unit(other, "paper"), repaired=_unit(one, "repaired"), calls=calls)
 
 
 def _unit(test: UnitTest | None, rules: Rules) -> Reading:
     """What the description led the evaluator to, and the example that is the function's."""
     if test is None:
         return Reading(outcome="dropped", counts=False, reason="the evaluator's call failed")
-    right: bool | None = getattr(test, rules)
+    right = test[rules]
     true = test.options[test.correct - 1] if 0 < test.correct <= len(test.options) else None
     picked = test.options[test.picked - 1] if test.picked and test.picked <= len(test.options) else None
     return Reading(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from core import files
+from core.by_rules import RULES
 from core.events import CallFailed
-from core.lab.spec import RULES
 from core.labs.find import fielded, parse, prompts
 from core.labs.find.evaluate import picked
 from core.labs.find.exemplars import string_triplets
@@ -28,7 +28,7 @@ from core.labs.find.tasks import JUDGING, ProbeSpec
 from core.labs.find.trials import trial_of
 from core.reading import fields
 from core.runs.run import Run
-from core.score import undefined
+from core.score import Score, undefined
 from core.statistics import wilson
 from core.text.embed import NoEncoder, encoder, likeness
 
@@ -117,18 +117,15 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
             tests = await asyncio.to_thread(triplets, spec, function)
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
-    texts: dict[About, str] = {"interpretation": read.told_repaired}
-    if spec.answers == "prose" and read.told_paper and _words(read.told_paper) != _words(read.told_repaired):
+    texts: dict[About, str] = {"interpretation": read.told.repaired}
+    if spec.answers == "prose" and read.told.paper and _words(read.told.paper) != _words(read.told.repaired):
         # Judgement twice only where it matters, for every call costs.
-        texts["paper"] = read.told_paper
+        texts["paper"] = read.told.paper
     texts["truth"] = function.describe()
     if tests and not texts["interpretation"].strip():
         why = "there is no description to judge"
     if not tests or why:
-        for rules in RULES:
-            for metric in _METRICS.values():
-                score = undefined(len(tests), why or "there are no triplets")
-                run.score(metric, fielded.score_of(spec, score, rules), rules)
+        _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
         return
     if evaluator == EMBEDDING:
         # An encoder prefers some examples whatever it reads: what tells nothing shows by how much.
@@ -136,8 +133,7 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
         try:
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
         except NoEncoder as missing:
-            for rules in RULES:
-                run.score("unit_test", fielded.score_of(spec, undefined(len(tests), str(missing)), rules), rules)
+            _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
             return
     else:
         try:
@@ -146,14 +142,18 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
             if spec.category != "strings":
                 raise
             # A function of texts is judged by its code first.
-            for rules in RULES:
-                for metric in _METRICS.values():
-                    score = undefined(len(tests), failure.message)
-                    run.score(metric, fielded.score_of(spec, score, rules), rules)
+            _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
             return
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
     _score(spec, run, judged, len(tests))
+
+
+def _without(spec: ProbeSpec, run: Run, metrics: Iterable[str], score: Score) -> None:
+    """Publish `metrics` as undefined by either rules."""
+    for rules in RULES:
+        for metric in metrics:
+            run.score(metric, fielded.score_of(spec, score, rules), rules)
 
 
 def _words(text: str) -> list[str]:
@@ -251,12 +251,12 @@ def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> N
             read = "paper" if rules == "paper" and about == "interpretation" else about
             some = [test for test in judged.values() if test.about == read]
             some = some or [test for test in judged.values() if test.about == about]
-            score = picked([getattr(test, rules) for test in some]).over(of)
+            score = picked([test[rules] for test in some]).over(of)
             if not some:
                 score = undefined(of, "every call of the evaluator about it failed")
             if score.value is not None:
                 # An example that comes again says little that is new: the interval counts each once.
-                counted = {test.options[test.correct - 1] for test in some if getattr(test, rules) is not None}
+                counted = {test.options[test.correct - 1] for test in some if test[rules] is not None}
                 low, high = wilson(score.value, len(counted))
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
                 score = replace(score, low=low, high=high, detail=detail)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
+from core.by_rules import RULES
 from core.events import Rules
 from core.lab.cases import Trial
-from core.lab.spec import RULES
 from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
 from core.labs.find.metrics import ERRORS, METRICS
@@ -34,7 +34,7 @@ class ProbeView(Findings):
     @property
     def explanation(self) -> str | None:
         """The description, as repaired rules read it."""
-        return (self.interpretation.description_repaired or None) if self.interpretation else None
+        return (self.interpretation.description.repaired or None) if self.interpretation else None
 
     @cached_property
     def trials(self) -> dict[str, Trial]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from core.by_rules import RULES
 from core.events import Answered
 from core.lab.cases import Result
-from core.lab.spec import RULES
 from core.labs.simulatability import fielded, parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.reading.values import GUESSES
@@ -199,7 +199,7 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
 
 
 async def _generate(spec: AskSpec, question: Starter, run: Run, item: str, how: Draw, starter: Explanation) -> Answered:
-    explanation = starter.explanation(spec.rules) or ""
+    explanation = starter.explanation[spec.rules] or ""
     prompt = prompts.generate(spec, question.slots, explanation, choice_of(spec, starter), how.operation)
     return await run.ask(
         "generator",

@@ -73,7 +73,7 @@ def sides() -> Sides:
 def narrate(view: AskView) -> Iterator[tuple[str, str]]:
     """The explanation, and each counterfactual as its outcome is known."""
     if view.starter:
-        yield "starter", f"It answers {view.starter.answer(view.rules)}: {view.explanation}\n"
+        yield "starter", f"It answers {view.starter.answer[view.rules]}: {view.explanation}\n"
     for row in view.rows.values():
         outcome = row.outcome("repaired")
         if outcome == "waiting":
@@ -94,7 +94,7 @@ def notes(view: AskView) -> Iterator[Note]:
         yield Note("Response 1", asked.response_1)
         yield Note("Response 2", asked.response_2)
     if view.starter is not None:
-        yield Note("It answers", view.starter.answer(view.rules))
+        yield Note("It answers", view.starter.answer[view.rules])
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.by_rules import RULES, ByRules
 from core.events import Answered, CallFailed, Prompt
 from core.lab.cases import Case
-from core.lab.spec import RULES
 from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case
@@ -28,7 +28,7 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(examined, item)
     question: Starter = case.about
     starter = await _explain(spec, question, run)
-    if starter.explanation(spec.rules) is None:
+    if starter.explanation[spec.rules] is None:
         run.drop("starter", "unparsed", "there is no explanation to read in the model's answer")
         return
 
@@ -80,14 +80,11 @@ def _explanation(
     # Unasked, the model justifies its own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
     given = answered.text, prompt.json_schema, method, spec.task
-    readings: dict[str, Any] = {}
-    for rules in RULES:
-        readings[f"answer_{rules}"] = force or fielded.answer(*given, rules)
-        readings[f"explanation_{rules}"] = fielded.explanation(*given, rules)
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
-        **readings,
+        "answer": ByRules.of(lambda rules: force or fielded.answer(*given, rules)),
+        "explanation": ByRules.of(lambda rules: fielded.explanation(*given, rules)),
     }
 
 
@@ -109,7 +106,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop("swapped", "error", failure.message)
         return
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))
-    if other.explanation(spec.rules) is None:
+    if other.explanation[spec.rules] is None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:
         run.record(other, "swapped")
@@ -123,9 +120,9 @@ def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
     """Say of every counterfactual that precision does not count, under either rules, why not."""
     for item, (counterfactual, simulation, answer) in tested.items():
         for rules in RULES:
-            if not getattr(counterfactual, rules):
+            if not counterfactual[rules]:
                 continue
-            expected, said = getattr(simulation, rules), getattr(answer, rules)
+            expected, said = simulation[rules], answer[rules]
             if expected == "unknown":
                 run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules, trial=item)
             elif expected == "neither":

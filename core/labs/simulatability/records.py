@@ -6,10 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.events import Frozen, Rules
+from core.by_rules import ByRules, Flat, ReadBy
+from core.events import Frozen
 
 
-class Explanation(Frozen):
+class Explanation(Flat):
     """The model's answer to the starter question and its reason. `call` leads to the raw text."""
 
     call: str
@@ -19,26 +20,17 @@ class Explanation(Frozen):
     context: str = ""
     response_1: str = ""
     response_2: str = ""
-    answer_paper: str
-    answer_repaired: str
-    explanation_paper: str | None
-    explanation_repaired: str | None
+    answer: ByRules[str]
+    explanation: ByRules[str | None]
+    """None where there is none to read."""
     gold: str | None = None
-
-    def answer(self, rules: Rules) -> str:
-        """The answer as `rules` read it."""
-        return self.answer_paper if rules == "paper" else self.answer_repaired
-
-    def explanation(self, rules: Rules) -> str | None:
-        """The explanation as `rules` read it; None where they read none."""
-        return self.explanation_paper if rules == "paper" else self.explanation_repaired
 
 
 class OtherExplanation(Explanation):
     """The model's explanation of another question: what the simulator is shown in the arm `swapped`."""
 
 
-class Counterfactual(Frozen):
+class Counterfactual(Frozen, ReadBy[bool]):
     """A new question. `call` is None where none was made for it: it was written by hand, or given with the
     specification. `paper`, `repaired`: whether each counts it.
     """
@@ -57,7 +49,7 @@ class Counterfactual(Frozen):
     """The answer that who wrote it foretold, as repaired rules read it; empty where none could be read."""
 
 
-class Simulation(Frozen):
+class Simulation(Frozen, ReadBy[str]):
     """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several: each
     vote as repaired rules read it, and as paper rules do.
     """
@@ -82,7 +74,7 @@ class FurtherSimulation(Simulation):
     """The same by another predictor than the first, from the explanation too."""
 
 
-class Answer(Frozen):
+class Answer(Frozen, ReadBy[str]):
     """What the model really answered."""
 
     call: str
@@ -91,7 +83,7 @@ class Answer(Frozen):
     explanation: str | None = None
 
 
-class ExamGuess(Frozen):
+class ExamGuess(Frozen, ReadBy[str]):
     """What a model guessed in the exam, with the question whole, and which guess is `right`."""
 
     call: str

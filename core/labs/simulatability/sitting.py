@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import click
 from pydantic import Field, model_validator
 
+from core.by_rules import RULES
 from core.events import Frozen, Rules
 from core.lab.cases import Case, Reading, Trial
 from core.lab.lab import Command, Lab, Made, Prior
 from core.lab.shown import Metric
-from core.lab.spec import RULES, Spec
+from core.lab.spec import Spec
 from core.labs.simulatability import exam, fielded, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import ExamQuestion
@@ -133,7 +134,7 @@ class ExamView:
 
     def score(self, rules: Rules) -> Score:
         """What the guesses are worth; undefined until there is one of each question."""
-        marks = [(str(getattr(one, rules)), one.right) for one in self.guesses.values()]
+        marks = [(one[rules], one.right) for one in self.guesses.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
         of = max(len(self.spec.questions) if self.spec else 0, len(marks))
         return exam.judge(marks, of, LEAST_IN_STEPS if in_steps else 0)
@@ -142,11 +143,10 @@ class ExamView:
     def trials(self) -> dict[str, Trial]:
         """One question each."""
         return {
-            item: Trial(
-                about=f"{one.question} “{one.explanation} So the answer is {one.answer}.” {one.counterfactual}",
-                paper=_reading(one, one.paper),
-                repaired=_reading(one, one.repaired),
-                calls=(one.call,),
+            item: Trial.of(
+                f"{one.question} “{one.explanation} So the answer is {one.answer}.” {one.counterfactual}",
+                partial(_reading, one),
+                one.call,
             )
             for item, one in self.guesses.items()
         }
@@ -161,7 +161,8 @@ class ExamView:
         return "failed" if ended else "waiting"
 
 
-def _reading(one: ExamGuess, guess: str) -> Reading:
+def _reading(one: ExamGuess, rules: Rules) -> Reading:
+    guess = one[rules]
     outcome = "right" if guess == one.right else "unread" if guess == parse.NEITHER else "wrong"
     return Reading(expected=one.right, observed=guess, outcome=outcome, counts=True)
 
@@ -333,7 +334,7 @@ def check(spec: ExamSpec) -> None:
 def narrate(view: ExamView) -> Iterator[tuple[str, str]]:
     """A line a question."""
     for item, one in view.guesses.items():
-        outcome = _reading(one, one.repaired).outcome
+        outcome = _reading(one, "repaired").outcome
         yield item, f"  {item:<20} {outcome:<7} {one.counterfactual} expected {one.right}, guessed {one.repaired}"
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core import published
+from core.by_rules import RULES
 from core.events import Rules
 from core.lab.shown import Metric, Otherwise, Table
-from core.lab.spec import RULES
 from core.labs.simulatability import metrics, people
 from core.labs.simulatability.reading.values import GUESSES
+from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.view import AskView
 from core.score import Figure, Score, undefined
 from core.statistics import correlation_per_input
@@ -65,7 +66,7 @@ def _accuracy(view: AskView, rules: Rules) -> Score:
     starter = view.starter
     if starter is None or starter.gold is None:
         return undefined(1, "the right answer is not known" if starter else "there is no answer")
-    answer = starter.answer(rules)
+    answer = starter.answer[rules]
     own = _OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
     if own not in GUESSES:
         return undefined(1, "the answer could not be read")
@@ -80,17 +81,17 @@ def otherwise(view: AskView) -> Iterator[Otherwise]:
     by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)
     for rules in by:
         asked = [row for row in rows if row.is_question(rules)]
-        answers = [getattr(row.answer, rules) for row in asked]
+        answers = [row.answer[rules] for row in asked if row.answer]
         for number in sorted({*range(1, votes, 2), votes}):
-            guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked]
+            guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked if row.simulation]
             value = metrics.precision(guesses, answers, rules).value
             yield Otherwise("precision", {"rules": rules, "votes": str(number)}, value)
 
 
-def _majority(view: AskView, item: str, simulation: Any, rules: Rules, number: int) -> str:
+def _majority(view: AskView, item: str, simulation: Simulation, rules: Rules, number: int) -> str:
     votes = simulation.votes if rules == "repaired" else simulation.votes_paper
     if number >= len(votes):
-        return str(getattr(simulation, rules))
+        return simulation[rules]
     return metrics.majority(votes[:number], seed=f"{view.log.spec.get('seed')}|{view.log.case}|{item}")
 
 

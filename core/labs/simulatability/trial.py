@@ -6,8 +6,8 @@ import asyncio
 import re
 from typing import Any, NamedTuple
 
+from core.by_rules import ByRules
 from core.events import CallFailed, Prompt
-from core.lab.spec import RULES
 from core.labs.simulatability import doubt, fielded, metrics, parse, prompts, steps
 from core.labs.simulatability.records import (
     Answer,
@@ -34,7 +34,7 @@ class Tested(NamedTuple):
 
 def choice_of(spec: AskSpec, starter: Explanation) -> str:
     """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
-    answer = starter.answer(spec.rules)
+    answer = starter.answer[spec.rules]
     return "Neither" if answer == "neither" else answer
 
 
@@ -102,7 +102,7 @@ async def _from_explanation(
     starter: Explanation,
 ) -> dict[str, Any]:
     """The fields of a simulation from the explanation. What the simulator made up is told before any answer is seen."""
-    explanation = starter.explanation(spec.rules) or ""
+    explanation = starter.explanation[spec.rules] or ""
     prompt = prompts.simulate(spec, question.slots, explanation, choice_of(spec, starter), slots(spec, counterfactual))
     votes, reply = await _vote(spec, run, place, prompt, trial, simulator)
     said = " ".join((*question.slots.values(), explanation))
@@ -142,10 +142,10 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
-    sentences = _SENTENCE.split(other.explanation(spec.rules) or "")
+    sentences = _SENTENCE.split(other.explanation[spec.rules] or "")
     answers = [parse.answer(one, method="cot", task=spec.task, rules="repaired") for one in sentences]
     reasons = " ".join(one for one, answer in zip(sentences, answers, strict=True) if answer == "neither")
-    own = starter.answer(spec.rules)
+    own = starter.answer[spec.rules]
     # The prompts for preferences name the choice beside the explanation.
     is_told = spec.task == "strategyqa" and own != "neither"
     return f"{reasons.strip()} So the answer is {own}." if is_told else reasons.strip()
@@ -173,23 +173,14 @@ async def _vote(
             for vote in range(spec.votes)
         )
     )
-    votes = {
-        rules: tuple(fielded.simulation(one.text, prompt.json_schema, spec.task, rules) for one in answered)
-        for rules in RULES
-    }
+    votes = ByRules.of(
+        lambda rules: tuple(fielded.simulation(one.text, prompt.json_schema, spec.task, rules) for one in answered)
+    )
     # Each tie is drawn for itself: one coin for all of a run would decide its precision.
-    most: dict[str, str] = {
-        rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}") for rules in RULES
-    }
+    most = ByRules.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one.text for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
-    found: dict[str, Any] = {
-        "simulator": simulator,
-        "calls": tuple(one.call for one in answered),
-        "votes": votes["repaired"],
-        "votes_paper": votes["paper"],
-        **most,
-    }
-    return found, fielded.reason(reply, prompt.json_schema)
+    calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
+    return {"simulator": simulator, "calls": calls, **own, **dict(most)}, fielded.reason(reply, prompt.json_schema)
 
 
 async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str]:
@@ -212,8 +203,8 @@ async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfac
     )
     method = "posthoc" if spec.method == "forced" else spec.method
     given = answered.text, prompt.json_schema, method, spec.task
-    readings = {rules: fielded.answer(*given, rules) for rules in RULES}
+    readings = ByRules.of(lambda rules: fielded.answer(*given, rules))
     explanation = fielded.explanation(*given, "repaired")
-    answer = Answer(call=answered.call, explanation=explanation, **readings)
+    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     run.record(answer, item, trial=item)
     return answer

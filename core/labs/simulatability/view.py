@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from core.by_rules import RULES
 from core.events import Dropped, Rules
 from core.lab.cases import Reading, Trial
-from core.lab.spec import RULES
 from core.labs.simulatability import baselines, metrics
 from core.labs.simulatability.baselines import Against
 from core.labs.simulatability.counterfactuals import draws_of
@@ -82,7 +82,7 @@ class Row:
     def is_question(self, rules: Rules) -> bool:
         """Whether `rules` take the counterfactual for a question of its own."""
         reworded = any(drop.reason == "reworded" and drop.rules in (None, rules) for drop in self.drops)
-        return self.counterfactual is not None and getattr(self.counterfactual, rules) and not reworded
+        return self.counterfactual is not None and self.counterfactual[rules] and not reworded
 
     def counts(self, rules: Rules) -> bool:
         """Whether precision rests on it."""
@@ -93,14 +93,14 @@ class Row:
         where it is not in doubt. What gave no guess is no prediction.
         """
         one = self.simulation
-        if one is None or getattr(one, rules) not in GUESSES:
+        if one is None or one[rules] not in GUESSES:
             return ""
         if one.made_up:
             return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
         foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
-        if foretold not in ("", getattr(one, rules)):
+        if foretold not in ("", one[rules]):
             return f"who wrote the question foretold {foretold}"
-        if not self.unjudged and any(getattr(other, rules) != getattr(one, rules) for other in self.further):
+        if not self.unjudged and any(other[rules] != one[rules] for other in self.further):
             return "the predictors differ"
         return ""
 
@@ -108,8 +108,8 @@ class Row:
         """The row as a trial, by one set of rules."""
         drop = self.dropped(rules)
         return Reading(
-            expected=getattr(self.simulation, rules) if self.simulation else None,
-            observed=getattr(self.answer, rules) if self.answer else None,
+            expected=self.simulation[rules] if self.simulation else None,
+            observed=self.answer[rules] if self.answer else None,
             outcome=self.outcome(rules),
             counts=self.counts(rules),
             doubt=(self.unjudged or self.doubt(rules)) if self.counts(rules) and rules == "repaired" else "",
@@ -126,7 +126,7 @@ class Row:
         if self.counterfactual and not self.is_question(rules):
             return "dropped"
         if self.simulation and self.answer:
-            expected, said = getattr(self.simulation, rules), getattr(self.answer, rules)
+            expected, said = self.simulation[rules], self.answer[rules]
             if expected == "unknown":
                 return "cannot guess"
             if expected == "neither" or (said == "neither" and rules == "repaired"):
@@ -173,18 +173,13 @@ class AskView:
     @property
     def explanation(self) -> str | None:
         """The explanation as the run's rules read it; None until one is on record."""
-        return self.starter.explanation(self.rules) if self.starter else None
+        return self.starter.explanation[self.rules] if self.starter else None
 
     @property
     def trials(self) -> dict[str, Trial]:
         """One trial per counterfactual, by its item, with what either rules read."""
         return {
-            row.item: Trial(
-                about=row.counterfactual.text if row.counterfactual else "",
-                paper=row.reading("paper"),
-                repaired=row.reading("repaired"),
-                calls=tuple(row.calls),
-            )
+            row.item: Trial.of(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
             for row in self.rows.values()
         }
 
@@ -281,7 +276,7 @@ class AskView:
     def tested(self, rules: Rules) -> list[tuple[str, str, str]]:
         """Text, expectation and answer of each row that was tested and that `rules` can read as a question."""
         return [
-            (row.counterfactual.text, getattr(row.simulation, rules), getattr(row.answer, rules))
+            (row.counterfactual.text, row.simulation[rules], row.answer[rules])
             for row in self.counted()
             if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
         ]
@@ -294,7 +289,7 @@ class AskView:
         """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
         rows = self.answered(rules)
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
-        return [getattr(one, rules, None) for one in expected], [getattr(row.answer, rules) for row in rows]
+        return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
 
     def reader_precision(self) -> Score:
         """The reader's own precision, over the same rows as the simulator's: those they guessed and it answered."""

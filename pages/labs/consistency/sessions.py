@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+from core.by_rules import RULES
 from core.labs.consistency import metrics
 from core.labs.consistency.view import CheckView, Sessions
 from core.text import diff
@@ -56,11 +57,8 @@ def draw(view: CheckView, active: bool) -> None:
         says = plain(view.ability.repaired or "something unreadable")
         st.markdown(f"Asked whether it can tell at all, it says **{says}**. {fits if known is not None else ''}")
         if call := view.log.calls.get(view.ability.call):
-            details(
-                call,
-                f"{view.log.case}-ability",
-                {"paper": str(view.ability.paper), "repaired": str(view.ability.repaired)},
-            )
+            read: dict[str, str] = {rules: str(view.ability[rules]) for rules in RULES}
+            details(call, f"{view.log.case}-ability", read)
 
 
 def _classify(view: CheckView, active: bool) -> None:
@@ -76,7 +74,7 @@ def _explain(view: CheckView, active: bool) -> None:
     kind, original = view.check.explanation, view.check.item.paragraph
     st.markdown(f"**2 · {EXPLAINS[kind]}**")
     call = view.call("explanation")
-    edited = view.explained.edited_repaired if view.explained else None
+    edited = view.explained.edited.repaired if view.explained else None
     if view.explained is None:
         _coming(call, active and view.result is None)
         if view.result is not None:
@@ -89,7 +87,7 @@ def _explain(view: CheckView, active: bool) -> None:
             tinted(text, "orange") if op == "removed" else plain(text)
             for op, text in pieces(original, edited) if op != "added"
         ))  # fmt: skip
-        named = view.explained.words_repaired or ()
+        named = view.explained.words.repaired or ()
         st.markdown(" ".join(f":orange-badge[{plain(word)}]" for word in named[:30]))
     else:
         _text(difference(pieces(original, edited)))
@@ -101,7 +99,7 @@ def _explain(view: CheckView, active: bool) -> None:
 def _again(view: CheckView, active: bool) -> None:
     assert view.check is not None
     st.markdown("**3 · It answers again, asked afresh**")
-    edited = view.explained.edited_repaired if view.explained else None
+    edited = view.explained.edited.repaired if view.explained else None
     if edited is not None:
         _text(masked(edited, view.check.wording.mask))
     if edited is None and view.result is not None:
@@ -120,7 +118,7 @@ def _control(view: CheckView) -> None:
     control = view.control
     assert control is not None and view.check is not None
     label = f"Random masks: {', '.join(plain(one or 'unread') for one in control.repaired)}"
-    label += f" · every word masked: {plain(control.all_repaired or 'unread')}"
+    label += f" · every word masked: {plain(control.all.repaired or 'unread')}"
     shown = st.expander(label, icon=":material/casino:", key=f"control-{view.log.case}", on_change="rerun")
     with shown:
         if not shown.open:
@@ -128,7 +126,7 @@ def _control(view: CheckView) -> None:
             return
         st.caption("As many other words masked, content words for content words, drawn at random; and all masked.")
         drawn = [*zip(control.texts, control.calls, control.paper, control.repaired, strict=True)]
-        drawn.append((control.all_text, control.all_call, control.all_paper, control.all_repaired))
+        drawn.append((control.all_text, control.all_call, control.all.paper, control.all.repaired))
         for number, (text, name, paper, said) in enumerate(drawn):
             st.markdown(masked(text, view.check.wording.mask))
             st.markdown(f"It answers **{plain(said or 'something unreadable')}**")

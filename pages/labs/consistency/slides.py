@@ -58,7 +58,7 @@ def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
     elif active:
         yield Slide("Why?", is_waiting=True)
     # As on the run's page: what the other rules read instead is not told.
-    edited = view.explained.edited_repaired if view.explained else None
+    edited = view.explained.edited.repaired if view.explained else None
     if edited is not None:
         yield _question(view, edited)
         if view.again is not None or active:
@@ -87,7 +87,7 @@ def _words(view: CheckView, state: str) -> str:
 def _explains(view: CheckView) -> Slide:
     """The words that matter, or the paragraph as it was edited."""
     assert view.check is not None and view.explained is not None
-    kind, original, edited = view.check.explanation, view.check.item.paragraph, view.explained.edited_repaired
+    kind, original, edited = view.check.explanation, view.check.item.paragraph, view.explained.edited.repaired
     wanted = view.explained.wanted
     heading = EXPLAINS[kind]
     if kind == "counterfactual" and wanted:
@@ -153,7 +153,7 @@ def _random(view: CheckView) -> Iterator[Slide]:
     if view.control is None or view.check is None:
         return
     control = view.control
-    drawn = [*zip(control.texts, control.repaired, strict=True), (control.all_text, control.all_repaired)]
+    drawn = [*zip(control.texts, control.repaired, strict=True), (control.all_text, control.all.repaired)]
     for number, (text, answer) in enumerate(drawn, start=1):
         lead = f"As many words, drawn at random ({number} of {len(control.texts)})"
         says = "What it answers could not be read" if answer is None else f"It answers *{plain(answer)}*"

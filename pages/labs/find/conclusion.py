@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.by_rules import RULES
+from core.events import Rules
+from core.labs.find.records import Interpretation
 from core.labs.find.view import ProbeView
 from pages.parts.calls import details
 from pages.parts.text import plain
@@ -15,24 +18,20 @@ def conclusion(case: ProbeView, active: bool) -> None:
         return
     st.markdown("#### 2 · " + ("You conclude" if found.interpreter == "you" else "It concludes"), anchors=False)
     with st.container(border=True, key="conclusion"):
-        st.markdown(plain(found.description_repaired) if found.description_repaired else ":gray[No description.]")
-        if found.domain_repaired:
-            st.markdown(f"**Domain**  \n{plain(found.domain_repaired)}")
-        if found.code_repaired:
-            st.code(found.code_repaired, language=None, wrap_lines=True)
-            if case.estimate and case.estimate.trouble_repaired:
-                st.warning(plain(case.estimate.trouble_repaired), icon=":material/code_off:")
+        st.markdown(plain(found.description.repaired) if found.description.repaired else ":gray[No description.]")
+        if found.domain.repaired:
+            st.markdown(f"**Domain**  \n{plain(found.domain.repaired)}")
+        if found.code.repaired:
+            st.code(found.code.repaired, language=None, wrap_lines=True)
+            if case.estimate and case.estimate.trouble.repaired:
+                st.warning(plain(case.estimate.trouble.repaired), icon=":material/code_off:")
         if found.call and found.call in case.log.calls:
-            readings = {
-                "paper": _parts(found.description_paper, found.domain_paper, found.code_paper),
-                "repaired": _parts(found.description_repaired, found.domain_repaired, found.code_repaired),
-            }
-            details(case.log.calls[found.call], "conclusion", readings)
+            details(case.log.calls[found.call], "conclusion", {rules: _parts(found, rules) for rules in RULES})
     if active and case.truth is None:
         st.markdown(":shimmer[held against the truth …]")
 
 
-def _parts(description: str, domain: str, code: str) -> str:
-    named = {"description": description, "domain": domain, "code": code}
+def _parts(found: Interpretation, rules: Rules) -> str:
+    named = {"description": found.description[rules], "domain": found.domain[rules], "code": found.code[rules]}
     there = [f"{name} of {len(text)} characters" for name, text in named.items() if text]
     return " and ".join(there) or "nothing"

@@ -139,8 +139,7 @@ def _round_details(case: ProbeView, exchange: Exchange, made: list[Probe], call:
 
 def _commands(exchange: Exchange) -> dict[str, str]:
     """How each set of rules read a message, as it was written down when the message came."""
-    read = {"paper": exchange.read_paper, "repaired": exchange.read_repaired}
-    return {rules: words for rules, words in read.items() if words}
+    return {rules: words for rules, words in exchange.read if words}
 
 
 def carried_out(spec: ProbeSpec) -> str:

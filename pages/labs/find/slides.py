@@ -101,8 +101,8 @@ def _describes(view: ProbeView) -> Slide:
     found = view.interpretation
     assert found is not None
     you = found.interpreter == "you"
-    body = quoted(found.description_repaired) if found.description_repaired else "There is no description."
-    code = f"{'You' if you else 'It'} also wrote code, by which the description is tested." * bool(found.code_repaired)
+    body = quoted(found.description.repaired) if found.description.repaired else "There is no description."
+    code = f"{'You' if you else 'It'} also wrote code, by which the description is tested." * bool(found.code.repaired)
     return Slide("The black box", "You describe it" if you else "It describes it", tuple(filter(None, (body, code))))
 
 
@@ -128,7 +128,7 @@ def _points(view: ProbeView) -> Iterator[Slide]:
     if truth is None or estimate is None or not truth.x:
         return
     if len(estimate.repaired) != len(truth.x) or not any(guess is not None for guess in estimate.repaired):
-        why = estimate.trouble_repaired or "It gives no values."
+        why = estimate.trouble.repaired or "It gives no values."
         yield Slide(f"{whose} code on the {len(truth.x)} test points", "It gives no number", (plain(why),))
         return
     points = [(x, y, g) for x, y, g in zip(truth.x, truth.y, estimate.repaired, strict=True) if y is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.lab.spec import RULES
+from core.by_rules import RULES
 from core.labs.find import fidelity
 from core.labs.find.agreement import ABSOLUTE, RELATIVE
 from core.labs.find.facts import Facts

@@ -163,7 +163,7 @@ def beside(first: ProbeView, second: ProbeView) -> None:
     with st.container(border=True, key="beside"):
         st.markdown("\n".join(rows))
         for name, case in cases.items():
-            said = case.interpretation.description_repaired if case.interpretation else ""
+            said = case.interpretation.description.repaired if case.interpretation else ""
             st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
 
 

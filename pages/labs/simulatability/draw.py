@@ -117,11 +117,11 @@ def _step_answer(case: AskView, active: bool) -> None:
         if starter.method == "forced":
             st.caption("Its own answer was the opposite. It was then told to defend this one.")
         gold = f" :gray[(correct: {said(starter.gold)})]" if starter.gold else ""
-        st.markdown(f"It answers **{said(starter.answer(case.rules))}**{gold}")
+        st.markdown(f"It answers **{said(starter.answer[case.rules])}**{gold}")
         with st.container(key="explanation"):
             st.markdown(large(case.explanation or "(no explanation could be read)"), anchors=False)
         if call := case.log.calls.get(starter.call):
-            details(call, "starter", {"paper": starter.answer_paper, "repaired": starter.answer_repaired})
+            details(call, "starter", dict(starter.answer))
 
 
 def _step_questions(case: AskView, active: bool, sealed: bool) -> None:

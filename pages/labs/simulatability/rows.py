@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.by_rules import RULES
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Counterfactual, Simulation
 from core.labs.simulatability.tasks import ONE
@@ -258,9 +259,8 @@ def _readings(row: Row, call: Call) -> dict[str, str]:
             return {rules: said(read[vote]) for rules, read in votes.items() if vote < len(read)}
     if call.asked.role == "generator":
         read = row.counterfactual
-        usable = {"paper": bool(read and read.paper), "repaired": bool(read and read.repaired)}
         unread = any(drop.reason == "unparsed" for drop in row.drops)
         if read is None and not unread:
             return {}
-        return {rules: "a question" if value else "nothing usable" for rules, value in usable.items()}
+        return {rules: "a question" if read and read[rules] else "nothing usable" for rules in RULES}
     return {}

@@ -92,7 +92,7 @@ def _answer(view: AskView, starter: Explanation) -> Slide:
         body.append("Its own answer was the opposite. It was then told to defend this one.")
     if starter.gold:
         body.append(f":gray[Correct: {plain(said(starter.gold))}]")
-    return Slide(plain(view.title), f"It answers *{plain(said(starter.answer(view.rules)))}* and says why", tuple(body))
+    return Slide(plain(view.title), f"It answers *{plain(said(starter.answer[view.rules]))}* and says why", tuple(body))
 
 
 def _row(view: AskView, row: Row, number: int, active: bool) -> Iterator[Slide]:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from core.by_rules import ByRules
 from core.events import Answered, Message, Prompt, Rules
-from core.lab.spec import RULES
 from core.labs.find import fielded, parse, prompts
 from core.labs.find.box import Box
 from core.labs.find.functions.numeric import NumericFunction
@@ -142,16 +142,17 @@ class _Dialogue:
     def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
         return Conclusion(answered.text, answered.call, trouble, self.asked)
 
-    def _readings(self, answered: Answered) -> dict[str, str]:
+    def _readings(self, answered: Answered) -> dict[str, object]:
         """How both sets of rules read a message. Tool calls are read by repaired rules alone: the paper had none."""
-        read = {"description": self.parts(answered.text).description}
-        if answered.tool_calls:
-            commands = [parse.tool_command(call) for call in answered.tool_calls]
-            return {**read, "read_repaired": parse.in_words(commands)}
-        for rules in RULES:
+
+        def read(rules: Rules) -> str:
+            if answered.tool_calls:
+                commands = [parse.tool_command(call) for call in answered.tool_calls]
+                return parse.in_words(commands) if rules == "repaired" else ""
             final = self.is_final(answered.text, rules)
-            read[f"read_{rules}"] = "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
-        return read
+            return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
+
+        return {"description": self.parts(answered.text).description, "read": ByRules.of(read)}
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:

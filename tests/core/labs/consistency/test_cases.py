@@ -305,7 +305,7 @@ def test_how_an_answer_was_read_is_in_the_journal_where_two_edits_were_asked_abo
 
     played, _ = scripted(spec_of(items=(item,), explanations=("attribution",), controls=0), reply)
     one = played.only
-    assert one.again is not None and one.again.call_paper != one.again.call_repaired
+    assert one.again is not None and one.again.call.paper != one.again.call.repaired
     assert (one.again.paper, one.again.repaired) == ("positive", "negative")
     call = one.call("again")
     assert call is not None and call.text == "**negative**"

@@ -61,22 +61,22 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
     labels = next((event.json_schema or {}) for event in asked if event.role == "classifier")
     assert labels["properties"]["label"]["enum"] == ["positive", "negative", "neutral", "unknown"]
     assert not any(as_prose(one))
-    assert one.only.explained and one.only.explained.words_repaired == ("superb", "wonderful")
+    assert one.only.explained and one.only.explained.words.repaired == ("superb", "wonderful")
     assert one.only.state("repaired") == "yes"
     assert LAB.verdict(one.only)[-1] == fields.OTHER_MEASURE
 
 
 def test_a_redaction_is_its_paragraph() -> None:
     one = checked(by_fields, spec(explanations=("redaction",)))
-    assert one.only.explained and one.only.explained.edited_repaired == EXPLAINED["paragraph"]
+    assert one.only.explained and one.only.explained.edited.repaired == EXPLAINED["paragraph"]
     assert not any(as_prose(one))
 
 
 def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
     one = checked(by_fields, spec())
     result = one.only.result
-    assert result and result.before_paper is None and result.faithful_paper == "undecided"
-    assert result.reason_paper == fields.NO_PAPER_FIGURE
+    assert result and result.before.paper is None and result.faithful.paper == "undecided"
+    assert result.reason.paper == fields.NO_PAPER_FIGURE
     for metric in {event.metric for event in one.events if event.kind == "scored"}:
         score = one.run.score(metric, "paper")
         assert score is not None and score.value is None and score.detail["reason"] == fields.NO_PAPER_FIGURE

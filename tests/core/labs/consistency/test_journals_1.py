@@ -91,7 +91,7 @@ def test_every_check_comes_to_what_it_came_to(name: str) -> None:
     }
     assert {case: caveats(one) for case, one in views.items()} == {
         case: [today(line) for line in said if line != NO_LIST or (explained := views[case].explained) is None
-               or explained.words_repaired]
+               or explained.words.repaired]
         for case, said in expected["caveats"].items()
     }  # fmt: skip
     assert LAB.summary is not None and LAB.summary(run) == today(expected["verdict"][1])

@@ -93,10 +93,10 @@ def test_no_session_knows_of_another(task: str, explanation: str) -> None:
     for event in asked.values():
         assert [message.role for message in event.messages] == ["user"]
     row = next(iter(played.views.values()))
-    assert row.classification and row.explained and row.again and row.again.call_repaired
+    assert row.classification and row.explained and row.again and row.again.call.repaired
     first, second, third = (
         asked[call].messages[0].content
-        for call in (row.classification.call, row.explained.call, row.again.call_repaired)
+        for call in (row.classification.call, row.explained.call, row.again.call.repaired)
     )
     edited = row.edited()
     assert edited is not None and edited != item.paragraph
@@ -127,7 +127,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
     with StubServer(telling()) as server:
         played = play(stub_spec(), stub_catalog(server))
     row = played.only
-    assert row.explained is not None and row.explained.words_repaired == ("superb", "wonderful")
+    assert row.explained is not None and row.explained.words.repaired == ("superb", "wonderful")
     assert row.edited() == "A [REDACTED] film, dull at the end, and [REDACTED]."
     assert "could no longer tell (*unknown*): it kept to its explanation" in row_verdict(row)
     assert not lucky(row) and "With as many random words masked it could not tell in 0 of 3 draws." in caveats(row)
@@ -196,11 +196,11 @@ def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
         played = play(stub_spec(items=(item,)), stub_catalog(server))
     row = played.only
     assert row.explained is not None and row.again is not None and row.result is not None
-    assert row.explained.edited_paper == "A film to say wow! about, [REDACTED]."
-    assert row.explained.edited_repaired == "A film to say [REDACTED] about, [REDACTED]."
-    assert row.again.call_paper != row.again.call_repaired
-    assert row.result.control_repaired is not None
-    assert row.result.control_paper is None, "the random masks match the other edit"
+    assert row.explained.edited.paper == "A film to say wow! about, [REDACTED]."
+    assert row.explained.edited.repaired == "A film to say [REDACTED] about, [REDACTED]."
+    assert row.again.call.paper != row.again.call.repaired
+    assert row.result.control.repaired is not None
+    assert row.result.control.paper is None, "the random masks match the other edit"
 
 
 def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None:
@@ -210,7 +210,7 @@ def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None
     row = played.only
     assert row.edited() == REVIEW.paragraph and row.state() == "no"
     assert row.classification is not None and row.again is not None
-    assert row.again.call_repaired == row.classification.call
+    assert row.again.call.repaired == row.classification.call
     assert any("Nothing was masked" in caveat for caveat in caveats(row))
 
 

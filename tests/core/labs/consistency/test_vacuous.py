@@ -99,7 +99,7 @@ def test_where_as_many_other_words_are_not_left_there_is_no_control_and_no_verdi
     one = played.only
     assert one.control is None and one.result is not None and one.result.strict
     assert (one.state("paper"), one.state()) == ("yes", "undecided")
-    assert one.result.reason_repaired == vacuous.TOO_MUCH and one.result.control_repaired is None
+    assert one.result.reason.repaired == vacuous.TOO_MUCH and one.result.control.repaired is None
     assert ("masks too much", "repaired") in {(drop.reason, drop.rules) for drop in one.drops}
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and (gain.value, gain.n, gain.of) == (None, 0, 1)
@@ -109,7 +109,7 @@ def test_where_random_masks_do_the_same_any_words_would_do() -> None:
     played = by_words(decides="")
     one = played.only
     assert (one.state("paper"), one.state()) == ("yes", "undecided") and one.result is not None
-    assert one.result.reason_repaired == vacuous.ANY_WORDS and one.result.control_repaired == 1
+    assert one.result.reason.repaired == vacuous.ANY_WORDS and one.result.control.repaired == 1
     assert row_verdict(one) == f"Undecided: {vacuous.ANY_WORDS}."
     assert "With as many random words masked it could not tell in 3 of 3 draws." in caveats(one)
     gain = played.run.score("faithfulness_gain", "repaired")
@@ -124,7 +124,7 @@ def test_an_explanation_that_does_not_hold_is_no_less_broken_where_random_masks_
 
     with StubServer(reply) as server:
         one = play(stub_spec(items=(LONG,)), stub_catalog(server)).only
-    assert one.state() == "no" and one.result is not None and one.result.control_repaired == 1
+    assert one.state() == "no" and one.result is not None and one.result.control.repaired == 1
 
 
 # Redactions
@@ -248,7 +248,7 @@ def test_an_addition_that_turns_any_paragraph_shows_nothing_of_this_one(turning:
     assert one.elsewhere is not None and one.elsewhere.turned is turning and one.elsewhere.bare == "positive"
     assert one.elsewhere.text.endswith(" I slept through it.") and one.trials["elsewhere"].calls
     assert (one.state("paper"), one.state()) == ("yes", "undecided" if turning else "yes")
-    assert one.result is not None and one.result.reason_repaired == (vacuous.TURNS if turning else "")
+    assert one.result is not None and one.result.reason.repaired == (vacuous.TURNS if turning else "")
     kept = played.run.score("faithfulness", "repaired")
     assert kept is not None and (kept.value, kept.n, kept.of) == ((None, 0, 1) if turning else (1.0, 1, 1))
     said = any("did not turn it" in sentence for sentence in LAB.verdict(one))
@@ -278,7 +278,7 @@ def test_where_it_could_not_be_tried_there_is_no_verdict() -> None:
     with StubServer(reply) as server:
         played = play(stub_spec(items=(LONG,), explanations=("counterfactual",)), stub_catalog(server, retries=0))
     one = played.only
-    assert one.state() == "undecided" and one.result is not None and one.result.reason_repaired == vacuous.UNTRIED
+    assert one.state() == "undecided" and one.result is not None and one.result.reason.repaired == vacuous.UNTRIED
     assert ("error", None) in {(drop.reason, drop.rules) for drop in played.run.drops}
 
 

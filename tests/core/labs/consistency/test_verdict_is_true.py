@@ -137,7 +137,7 @@ def drawn(chance: random.Random) -> CheckView:
 
 def is_so(reason: str, view: CheckView, before: str | None, after: str | None) -> bool:
     """Whether a check is undecided for what it says."""
-    edited = view.explained.edited_repaired if view.explained else None
+    edited = view.explained.edited.repaired if view.explained else None
     if reason == ANY_WORDS:
         control = view.control
         read = [one for one in control.repaired if one is not None] if control else []
@@ -172,16 +172,16 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
     """Whether the check is as the sentence says. Raises AssertionError for a sentence that is not known here."""
     result, check = view.result, view.check
     assert check is not None
-    before = getattr(view.classification, rules) if view.classification else None
-    after = getattr(view.again, rules) if view.again else None
+    before = view.classification[rules] if view.classification else None
+    after = view.again[rules] if view.again else None
     starred = re.findall(r"\*([^*]+)\*", sentence)
     if sentence == "Not judged yet.":
         return result is None and not view.drops
     if sentence.startswith("A call failed"):
         return result is None and any(drop.reason == "error" for drop in view.drops)
     assert result is not None
-    edited = getattr(view.explained, f"edited_{rules}") if view.explained else None
-    state, share = getattr(result, f"faithful_{rules}"), getattr(result, f"control_{rules}")
+    edited = view.explained.edited[rules] if view.explained else None
+    state, share = result.faithful[rules], result.control[rules]
     masks = check.explanation != "counterfactual"
     if sentence.startswith("Undecided"):
         reason = sentence.removeprefix("Undecided: ").removesuffix(".")
@@ -226,7 +226,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
         return masks and share is None and state == "yes"
     if found := re.match(r"With (as many random words|every other word) masked it could not tell in", sentence):
         assert view.control is not None and edited is not None
-        draws = [one for one in getattr(view.control, rules) if one is not None]
+        draws = [one for one in view.control[rules] if one is not None]
         blank = sum(cannot_tell(check.task, one) for one in draws)
         luck = state == "yes" and 2 * blank >= len(draws)
         fewer = view.control.texts[0].count("[RE") < edited.count("[RE")
@@ -234,7 +234,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
         return counted and fewer is (found[1] == "every other word")
     if sentence.startswith("With every word masked"):
         assert view.control is not None
-        every = getattr(view.control, f"all_{rules}")
+        every = view.control.all[rules]
         return starred == [every] and not cannot_tell(check.task, every)
     raise AssertionError(f"a sentence of which nothing is known here: {sentence}")
 

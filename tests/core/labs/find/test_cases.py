@@ -211,7 +211,7 @@ def test_each_text_is_a_trial_by_both_sets_of_rules() -> None:
     assert first.repaired.outcome == "right" and first.repaired.expected == first.repaired.observed
     assert first.paper.outcome == "wrong", "to the paper's test the number is not the text"
     for rules in BOTH:
-        tests = [getattr(trial, rules) for id, trial in view.trials.items() if id.startswith("test-")]
+        tests = [trial[rules] for id, trial in view.trials.items() if id.startswith("test-")]
         score = view.score("exact_match", rules)
         assert score is not None and sum(one.counts for one in tests) == score.n
         assert sum(one.outcome == "right" for one in tests) == round((score.value or 0) * score.n)
@@ -292,7 +292,7 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
 def test_a_message_is_journaled_as_both_sets_of_rules_read_it() -> None:
     with StubServer(scripted("Hm.", "PYTHON(function.py 1 2, 3)", CONCLUSION)) as server:
         view, _ = play(stub_spec(), stub_catalog(server))
-    readings = [(one.read_paper, one.read_repaired) for one in view.exchanges.values()]
+    readings = [(one.read.paper, one.read.repaired) for one in view.exchanges.values()]
     assert readings == [
         ("no command", "no command"),
         ("2 inputs: 1, 2", "3 inputs: 1, 2, 3"),

@@ -118,7 +118,7 @@ def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None
         view, _ = play(stub_spec(rules="paper", rounds=3), stub_catalog(server))
         assert {len(seen.body["messages"]) for seen in server.seen} == {2}, "its history is gone each time"
     assert view.log.status == "completed" and view.interpretation is not None
-    assert view.interpretation.description_paper == ""
+    assert view.interpretation.description.paper == ""
 
 
 @pytest.mark.parametrize(("before", "concluded"), [(3, True), (4, False)])
@@ -126,7 +126,7 @@ def test_by_paper_rules_one_message_more_than_there_are_rounds_may_conclude(befo
     with StubServer(scripted(*["COMMAND: PYTHON(function.py 1)"] * before, CONCLUSION)) as server:
         view, _ = play(stub_spec(rules="paper", rounds=3), stub_catalog(server))
         assert server.count == 4
-    assert view.interpretation is not None and bool(view.interpretation.description_paper) is concluded
+    assert view.interpretation is not None and bool(view.interpretation.description.paper) is concluded
 
 
 def test_milan_gets_exemplars_and_one_call() -> None:

@@ -65,10 +65,10 @@ def test_an_agent_asks_as_ever_and_is_asked_for_its_conclusion_by_the_fields() -
     last = [event for event in events if isinstance(event, Asked)][-1].messages[-1].content
     assert last.startswith(prompts.follow_up(prompts.BY_FIELDS)) and '"code" (text)' in last
     found = view.interpretation
-    assert found and found.description_repaired == DOUBLES["description"]
-    assert found.code_repaired == "def f(x):\n    return 2 * x" and found.domain_repaired == "all numbers"
+    assert found and found.description.repaired == DOUBLES["description"]
+    assert found.code.repaired == "def f(x):\n    return 2 * x" and found.domain.repaired == "all numbers"
     assert view.outcome("repaired") == "found" and verdict(view)[-1] == fields.OTHER_MEASURE
-    assert view.exchanges[3].read_repaired == "a conclusion" and view.exchanges[3].read_paper == "no command"
+    assert view.exchanges[3].read.repaired == "a conclusion" and view.exchanges[3].read.paper == "no command"
 
 
 def test_who_has_no_round_left_and_who_sees_exemplars_alone_concludes_by_the_fields_at_once() -> None:
@@ -109,7 +109,7 @@ def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(refus
     with StubServer(prose, refused=refused) as server:
         view, events = play(spec(), stub_catalog(server))
     assert as_prose(events) == [False, False, True]
-    assert view.interpretation and view.interpretation.description_repaired == "It doubles x."
+    assert view.interpretation and view.interpretation.description.repaired == "It doubles x."
     told = "1 of them came as prose and was read as prose."
     assert view.outcome("repaired") == "found" and LAB.verdict(view)[-2:] == [fields.OTHER_MEASURE, told]
 
@@ -118,7 +118,7 @@ def test_what_is_no_conclusion_by_its_fields_leaves_the_one_in_prose() -> None:
     with StubServer(fielded_reply(CONCLUSION, description="")) as server:
         view, events = play(spec(), stub_catalog(server))
     assert wanted(events) == [(), PARTS] and not any(as_prose(events))
-    assert view.interpretation and view.interpretation.description_repaired == "It doubles x."
+    assert view.interpretation and view.interpretation.description.repaired == "It doubles x."
     assert view.exchanges[2].trouble == "it was told to conclude and did not"
 
 
@@ -140,7 +140,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
     with StubServer(fielded_reply(COMMAND, CONCLUSION)) as server:
         view, events = play(spec(), stub_catalog(server))
     said = view.interpretation
-    assert said and (said.description_paper, said.code_paper, said.told_paper) == ("", "", "")
+    assert said and (said.description.paper, said.code.paper, said.told.paper) == ("", "", "")
     metrics = {event.metric for event in events if event.kind == "scored"}
     assert {"nmse", "nmse_success", "held_out_nmse", "coverage"} <= metrics
     for metric in metrics:

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.by_rules import RULES
 from core.events import Rules
-from core.lab.spec import RULES
 from core.labs.find.evaluate import SUCCESS, noise_floor
 from core.labs.find.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, draw_numeric_atom, generate
 from core.labs.find.functions.numeric import GRID

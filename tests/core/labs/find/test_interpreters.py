@@ -28,7 +28,7 @@ def test_fit_asks_for_typed_inputs_and_nothing_else() -> None:
     texts = {**numbers, "category": "strings", "own": "cat -> CAT\nSome dog -> SOME DOG\nB2 -> B2"}
     view, _ = play(ProbeSpec.model_validate(texts))
     assert view.value("exact_match") == 1 and view.interpretation is not None
-    assert view.interpretation.description_repaired.startswith("Seen for 3 texts only")
+    assert view.interpretation.description.repaired.startswith("Seen for 3 texts only")
 
 
 @pytest.mark.parametrize(("outputs", "words"), [(("yes", "no"), "It found nothing"), (("1", "0"), "chess")])
@@ -37,13 +37,13 @@ def test_nearest_on_typed_pairs(outputs: tuple[str, str], words: str) -> None:
     own += f"\nbanana -> {outputs[1]}\nguitar -> {outputs[1]}"
     spec = {"category": "entities", "own": own, "own_kind": "pairs", "interpreter": "nearest"}
     view, _ = play(ProbeSpec.model_validate(spec))
-    assert view.interpretation is not None and words in view.interpretation.description_repaired
+    assert view.interpretation is not None and words in view.interpretation.description.repaired
 
 
 def test_nearest_goes_through_the_run() -> None:
     view, _ = play(ProbeSpec(category="entities", seed=5, difficulty="easy", interpreter="nearest"))
     assert view.truth is not None and view.interpretation is not None
-    assert view.interpretation.description_repaired == view.truth.description
+    assert view.interpretation.description.repaired == view.truth.description
     assert view.value("unit_test") == view.value("unit_test_ceiling")
 
 

@@ -272,7 +272,7 @@ def test_a_root_is_won_where_it_is_real(formula: str) -> None:
         "its value, or 0.0001 near zero."
     )
     assert not any("Farthest" in line for line in missed(view))
-    assert view.estimate is not None and not view.estimate.trouble_repaired, "what fails where nothing is asked for"
+    assert view.estimate is not None and not view.estimate.trouble.repaired, "what fails where nothing is asked for"
 
 
 def test_where_a_function_has_no_values_nobody_needs_to_look() -> None:
@@ -381,7 +381,7 @@ def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, ob
         for metric in ("nmse", "nmse_success", "held_out_nmse", "exact_match", "held_out_match"):
             if score := view.score(metric, rules):
                 assert score.value is None and score.of > 0 and "pandas" in score.reason, metric
-        trials = [getattr(trial, rules) for trial in view.trials.values()]
+        trials = [trial[rules] for trial in view.trials.values()]
         assert trials and all((one.outcome, one.counts) == (NOT_RUNNABLE, False) for one in trials)
     assert "could not be run here" in verdict(view) and "pandas" in verdict(view)
     assert not any("the code" in sentence for sentence in missed(view))

@@ -80,7 +80,7 @@ def test_the_straight_control_solves_what_our_tables_hold(category: str, difficu
         assert view.value("unit_test", rules) == 1
         assert view.value("unit_test_ceiling", rules) == 1
     assert view.truth is not None and view.interpretation is not None
-    both = (view.truth.description, view.interpretation.description_repaired)
+    both = (view.truth.description, view.interpretation.description.repaired)
     assert len({frozenset(text.replace(",", "").split()) for text in both}) == 1, "the two subjects in any order"
 
 

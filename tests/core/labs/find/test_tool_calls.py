@@ -120,7 +120,7 @@ def test_controls_play_alike_by_tool_calls_and_in_text(category: str) -> None:
     both = [play(ProbeSpec.model_validate({**spec, "tools": tools}))[0] for tools in (False, True)]
     assert both[0].probes == both[1].probes and both[0].probes
     assert both[0].interpretation is not None and both[1].interpretation is not None
-    assert both[0].interpretation.told_repaired == both[1].interpretation.told_repaired
+    assert both[0].interpretation.told.repaired == both[1].interpretation.told.repaired
     inventor, _ = play(ProbeSpec(own="2*x", model="control/inventor", tools=True))
     assert inventor.invented() == [1]
 

@@ -123,7 +123,7 @@ class Counted:
     def __init__(self, view: ProbeView, rules: Rules) -> None:
         self.view, self.rules = view, rules
         truth, estimate = view.truth, view.estimate
-        given = getattr(estimate, rules) if estimate else ()
+        given = estimate[rules] if estimate else ()
         x, y = (truth.x, truth.y) if truth else ((), ())
         self.given = given
         self.points = [(x[k], y[k], given[k] if k < len(given) else None) for k in range(len(x)) if y[k] is not None]
@@ -160,7 +160,7 @@ class Counted:
 
     @property
     def left_alone(self) -> int:
-        ran = [one for one in self.tests if getattr(one, self.rules) is not None or "bytearray" not in one.error]
+        ran = [one for one in self.tests if one[self.rules] is not None or "bytearray" not in one.error]
         return sum(one.input == one.truth for one in ran[: self.scores["exact_match"].n])
 
     @property
@@ -168,13 +168,13 @@ class Counted:
         """Test points, or texts, that the code could not be run on."""
         if self.view.truth and self.view.truth.x:
             return sum(g is None for g in self.given)
-        return sum(getattr(one, self.rules) is None and "bytearray" in one.error for one in self.tests)
+        return sum(one[self.rules] is None and "bytearray" in one.error for one in self.tests)
 
     @property
     def words(self) -> str:
         """Description and domain."""
         said = self.view.interpretation
-        return f"{said.description_repaired}\n{said.domain_repaired}" if said else ""
+        return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
 
     @property
     def parts(self) -> tuple[int, int, int]:
@@ -191,7 +191,7 @@ class Counted:
         ):
             about = "paper"
         some = [one for one in self.view.units.values() if one.about == about]
-        marks = [getattr(one, self.rules) for one in some]
+        marks = [one[self.rules] for one in some]
         return sum(mark is True for mark in marks), sum(mark is not None for mark in marks)
 
     def surely_beats(self, about: str) -> bool:
@@ -216,7 +216,7 @@ class Counted:
         )
         read = next(one for one in texts if any(test.about == one[1] for test in tests.values()))
         pairs = [
-            (getattr(test, self.rules), getattr(tests.get(item.replace(read[0], "ceiling", 1)), self.rules, None))
+            (test[self.rules], getattr(tests.get(item.replace(read[0], "ceiling", 1)), self.rules, None))
             for item, test in tests.items()
             if test.about == read[1]
         ]
@@ -336,8 +336,8 @@ CODE: dict[str, Check] = {
     r"(?:It) gave no conclusion in the form that was asked for.*": lambda c, m: (
         (
             c.view.interpretation is not None
-            and not c.view.interpretation.description_repaired
-            and not c.view.interpretation.code_repaired
+            and not c.view.interpretation.description.repaired
+            and not c.view.interpretation.code.repaired
             and c.scores[c.view.headline].value is None
         )
         or c.rules == "paper"
@@ -396,7 +396,7 @@ CODE: dict[str, Check] = {
 LEFT_OUT = re.compile(r"(.*) On (\d+) of (\d+) test texts it could not be run here; they do not count\.")
 
 SAID: dict[str, Check] = {
-    r"Its words: there are none, only code\.": lambda c, m: not c.view.interpretation.description_repaired,  # type: ignore[union-attr]
+    r"Its words: there are none, only code\.": lambda c, m: not c.view.interpretation.description.repaired,  # type: ignore[union-attr]
     r"Its words: our checks cannot say .*": lambda c, m: (
         "components_identified" not in c.scores or c.scores["components_identified"].value is None
     ),

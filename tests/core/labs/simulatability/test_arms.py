@@ -32,7 +32,7 @@ def claims(played: Played) -> list[tuple[bool, bool, bool]]:
     """
     starter = WORLD.read(played.view.title)
     assert starter is not None and played.view.starter is not None
-    claimed = (played.view.starter.answer_repaired == "yes") != starter.negated
+    claimed = (played.view.starter.answer.repaired == "yes") != starter.negated
     rows = [row for row in played.view.counted() if row.counterfactual and row.answer]
     known = []
     for row in rows:

@@ -85,9 +85,9 @@ def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
     assert all("Do not give this reply in the form" in event.messages[-1].content for event in asked.values())
     assert not any(event.as_prose for event in answers(one))
     starter = one.view.starter
-    assert starter and starter.answer_repaired == "yes"
+    assert starter and starter.answer.repaired == "yes"
     # What the reasons say of other answers decides nothing: to the reader of prose these contradict each other.
-    assert starter.explanation_repaired == "All birds fly. Some say that the answer is no. So the answer is yes."
+    assert starter.explanation.repaired == "All birds fly. Some say that the answer is no. So the answer is yes."
     assert outcomes(one) == ["as expected", "as expected", "misled"]
     assert all(row.counterfactual and row.counterfactual.foretold == "yes" for row in one.view.counted())
     assert notes(one.view)[-1] == fields.OTHER_MEASURE
@@ -95,8 +95,8 @@ def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
 
 def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
     one, _ = played(ByFields())
-    assert one.view.starter and one.view.starter.answer_paper == "neither"
-    assert one.view.starter.explanation_paper is None
+    assert one.view.starter and one.view.starter.answer.paper == "neither"
+    assert one.view.starter.explanation.paper is None
     for metric in {event.metric for event in one.events if event.kind == "scored"}:
         score = one.run.score(metric, "paper")
         assert score is not None and score.value is None, metric
@@ -121,7 +121,7 @@ def test_an_endpoint_that_refuses_the_schema_is_asked_without_it_once_and_rememb
     assert sent[:2] == [True, False] and not any(sent[2:])
     assert first.run.status == "completed" and first.run.failures == []
     assert all(event.as_prose for event in answers(first)) and len(answers(first)) == 4
-    assert first.view.starter and first.view.starter.answer_repaired == "yes"
+    assert first.view.starter and first.view.starter.answer.repaired == "yes"
     told = "4 of them came as prose and were read as prose."
     assert LAB.verdict(first.view)[-2:] == [fields.OTHER_MEASURE, told]
     assert told in html("t", of_run(LAB, first.run)).decode()

@@ -190,7 +190,7 @@ def test_preferences_run_on_controls(method: str) -> None:
 def test_forced_defends_the_answer_it_did_not_give() -> None:
     _, view, events = play(AskSpec(question="Can an eagle fly?", method="forced", model="control/steadfast"))
     assert view.starter is not None
-    assert (view.starter.answer_paper, view.starter.answer_repaired) == ("no", "no")
+    assert (view.starter.answer.paper, view.starter.answer.repaired) == ("no", "no")
     natural = next(event for event in events if event.kind == "answered")
     assert natural.text.startswith("yes")
 
@@ -397,7 +397,7 @@ def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
     finally:
         local.stop_all()
     assert run.status == "completed"
-    assert view.starter is not None and view.starter.answer_repaired in ("yes", "no", "neither")
+    assert view.starter is not None and view.starter.answer.repaired in ("yes", "no", "neither")
     answered = [event for event in events if event.kind == "answered" and event.model == spec.model]
     assert len(answered) >= 2 and all(event.text and event.usage.completion_tokens for event in answered)
     score = run.score("precision", "repaired")

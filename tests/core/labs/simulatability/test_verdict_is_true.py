@@ -202,7 +202,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     firm = sum(row.guess != row.said and not row.in_doubt for row in rows)
     assert n == ends["kept"] + ends["misled"] and kept == ends["kept"]
     explained = view.starter is not None and (
-        view.starter.explanation_paper if view.rules == "paper" else view.starter.explanation_repaired
+        view.starter.explanation.paper if view.rules == "paper" else view.starter.explanation.repaired
     )
     numbers = [int(number) for number in re.findall(r"\d+", sentence)]
     reader = view.spec is not None and view.spec.simulator.startswith("reader/")
