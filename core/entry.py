@@ -11,9 +11,9 @@ from core.events import Event, Model
 from core.lab.lab import Lab
 from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
-from core.labs.find import reliability
+from core.labs.find.reliability import lab as reliability
 from core.labs.simulatability import lab as ask
-from core.labs.simulatability import sitting
+from core.labs.simulatability.exam import lab as exam
 from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
@@ -26,7 +26,7 @@ from core.store.keeper import Keeper
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies
 
-LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, sitting.LAB)
+LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
 
 
