@@ -23,6 +23,7 @@ from core.models.settings import EndpointConfig
 from core.runs.jobs import Jobs
 from core.runs.people import Visit
 from core.store.keeper import Keeper
+from core.store.schema import record_tables
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies
 
@@ -32,8 +33,10 @@ LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, exam.LA
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """The labs by name."""
-    return {lab.name: lab for lab in LABS}
+    """The labs by name. Raises ValueError where two of them have records of one name."""
+    registered = {lab.name: lab for lab in LABS}
+    record_tables(registered)
+    return registered
 
 
 @cache
