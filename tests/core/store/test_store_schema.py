@@ -188,9 +188,7 @@ class ARMSimulation(Frozen):
 def test_two_labs_whose_records_have_one_name_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: type[Frozen]
 ) -> None:
-    said = (
-        f"record {record.__name__} of the lab Walk would share the name {name_of(record)} with a record of the lab Ask"
-    )
+    said = f"record {record.__name__} of the lab Walk would share the name {name_of(record)} with one of the lab Ask"
     with pytest.raises(ValueError, match=said):
         Store(tmp_path / "store.duckdb", {ASK.name: ASK, "walking": walking(record)})
     monkeypatch.setattr(entry, "LABS", (*entry.LABS, walking(record)))
