@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -33,7 +34,10 @@ LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, exam.LA
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """The labs by name. Raises ValueError where two of them have records of one name."""
+    """The labs by name. Raises ValueError where two of them, or two of their records, are called the same."""
+    called = Counter(word for lab in LABS for word in {lab.name, lab.path})
+    if twice := [word for word, times in called.items() if times > 1]:
+        raise ValueError(f"Two labs are called {', '.join(twice)}: each needs a name and a title of its own.")
     registered = {lab.name: lab for lab in LABS}
     record_tables(registered)
     return registered

@@ -432,3 +432,10 @@ def test_its_name_may_be_a_word_of_the_code(
         index(store, home.journals())
         assert queries.runs(store).query("run == @run")["lab"].tolist() == [name]
         assert queries.records(store, run, "echo")[["said", "heard"]].values.tolist() == [["a", "a"], ["a", "a"]]
+
+
+@pytest.mark.parametrize(("name", "title"), [("find", "Echo"), ("echo", "Find"), ("echo", "Ask"), ("ask", "Echo")])
+def test_its_name_and_title_are_no_other_lab_s(register: Register, name: str, title: str) -> None:
+    register(replace(LAB, name=name, title=title))
+    with pytest.raises(ValueError, match=r"Two labs are called (find|ask): each needs"):
+        entry.labs()
