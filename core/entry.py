@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -11,9 +12,9 @@ from core.events import Event, Model
 from core.lab.lab import Lab
 from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
-from core.labs.find import reliability
+from core.labs.find.reliability import lab as reliability
 from core.labs.simulatability import lab as ask
-from core.labs.simulatability import sitting
+from core.labs.simulatability.exam import lab as exam
 from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
@@ -23,17 +24,23 @@ from core.models.settings import EndpointConfig
 from core.people.running import Jobs
 from core.people.visit import Visit
 from core.store.keeper import Keeper
+from core.store.schema import record_tables
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies
 
-LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, sitting.LAB)
+LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, reliability.LAB, exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
 
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """The labs by name."""
-    return {lab.name: lab for lab in LABS}
+    """The labs by name. Raises ValueError where two of them, or two of their records, are called the same."""
+    called = Counter(word for lab in LABS for word in {lab.name, lab.path})
+    if twice := [word for word, times in called.items() if times > 1]:
+        raise ValueError(f"Two labs are called {', '.join(twice)}: each needs a name and a title of its own.")
+    registered = {lab.name: lab for lab in LABS}
+    record_tables(registered)
+    return registered
 
 
 @cache

@@ -7,7 +7,7 @@ import fnmatch
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import resolve_name
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests import naming_labs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -259,22 +261,40 @@ def test_every_form_of_import_is_seen(line, names):
 # Who may name a lab
 
 
+MEANS_NOTHING_ELSE = {"simulatability", "consistency", "reliability"}
+"""Labs' names that are no words of the code: a generic file says them nowhere."""
+
+
+def named_in(tree: ast.AST, names: Collection[str]) -> list[tuple[int, str]]:
+    """Where a file speaks of one of these labs, with its line."""
+    long = MEANS_NOTHING_ELSE & set(names)
+    said = [
+        (node.lineno, node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in long
+    ]
+    return sorted({*said, *naming_labs.Uses(tree, names, taking_a_lab()).found()})
+
+
+@cache
+def taking_a_lab() -> dict[str, naming_labs.Takes]:
+    return naming_labs.taking_a_lab([ast.parse(path.read_text(encoding="utf-8")) for path in MODULES.values()])
+
+
+def generic(inside: str, besides: Collection[str]) -> Iterator[tuple[str, Path, ast.AST]]:
+    """The files of a package that are nobody's own."""
+    for module, path in MODULES.items():
+        if within(module, inside) and not any(within(module, one) for one in besides):
+            yield module, path, ast.parse(path.read_text(encoding="utf-8"))
+
+
 def test_no_file_outside_a_lab_s_own_rooms_names_a_lab():
     """But for the one line that registers it."""
     from core import entry
 
-    names = set(entry.labs())
     wrong = []
-    for module, path in MODULES.items():
-        if not within(module, "core") or within(module, "core.labs") or module == "core.entry":
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and node.value in names:
-                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} names {node.value!r}")
-        wrong += [
-            f"{path.relative_to(ROOT)} imports {name}" for name in imports_of(module) if within(name, "core.labs")
-        ]
+    for module, path, tree in generic("core", ("core.labs", "core.entry")):
+        where = path.relative_to(ROOT)
+        wrong += [f"{where}:{line} names {name!r}" for line, name in named_in(tree, entry.labs())]
+        wrong += [f"{where} imports {name}" for name in imports_of(module) if within(name, "core.labs")]
     assert not wrong
 
 
@@ -284,18 +304,52 @@ def test_pages_that_are_no_lab_s_room_name_no_lab():
     """
     from core import entry
 
-    names = set(entry.labs())
     wrong = []
-    for module, path in MODULES.items():
-        if not within(module, "pages") or within(module, "pages.labs"):
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in names]
+    for module, path, tree in generic("pages", ("pages.labs",)):
         imported = [name for name in imports_of(module) if within(name, "core.labs") or within(name, "pages.labs")]
         if module == "pages.shell":
             imported.remove("pages.labs")
+        named = [name for _, name in named_in(tree, entry.labs())]
         wrong += [f"{path.relative_to(ROOT)}: {name}" for name in (*named, *imported)]
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if lab.name == "{}": pass',
+        'if "{}" != run.lab: pass',
+        'rows = [row for row in rows if row["lab"] in ("{}", "another")]',
+        'ours = started.spec.get("lab") == "{}"',
+        'ours = [one for one in entry.labs().values() if one.name == "{}"]',
+        'SLOW = frozenset({{"{}"}})\ndef f(lab): return lab.name in SLOW',
+        'WORDS = {{"{}": "kept"}}\ndef f(lab): return WORDS[lab.name]',
+        'def f(lab): return {{"{}": 1}}.get(lab.name, 0)',
+        'def f(): return entry.labs()["{}"]',
+        'rooms.ROOMS.get("{}")',
+        'match lab.name:\n    case "{}": pass',
+        'runs = query(lab="{}")',
+        'entry.jobs().start("{}", spec)',
+        'if state.started.lab.startswith("{}"): pass',
+    ],
+)
+def test_a_lab_named_in_a_generic_file_is_noticed(line):
+    for name in ("consistency", "hint", "find"):
+        tree = ast.parse(line.format(name))
+        assert [found for _, found in named_in(tree, {name})] == [name]
+        assert not named_in(tree, {"another lab"})
+
+
+def test_a_lab_may_bear_any_word_that_stands_in_the_code():
+    trees = [tree for _, _, tree in (*generic("core", ("core.labs", "core.entry")), *generic("pages", ("pages.labs",)))]
+    words = {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    }
+    assert {"hint", "completed"} < words
+    assert [found for tree in trees for found in named_in(tree, words | {"find"})] == []
 
 
 def imports_of(module: str) -> list[str]:

@@ -19,7 +19,7 @@ from core.labs.find import parse as find_parse
 from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
 from core.labs.simulatability import metrics as ask
 from core.labs.simulatability import parse as ask_parse
-from core.labs.simulatability.exam import judge
+from core.labs.simulatability.exam.exam import judge
 from core.sandbox import sandbox
 
 ROOT = Path(__file__).resolve().parents[1]

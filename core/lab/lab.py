@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.events import Event, Frozen, Model, Recorded, Rules
@@ -165,7 +166,8 @@ class Lab:
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `robots`, `studies` and `command` are what it brings of known truth, adds to studies, and has on the command line.
-    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id.
+    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder where
+      they lie, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may lie anywhere.
     - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
       where there is none; `priors(spec)` are further ones beside it. `of_model(id)` is the specification of a run that
       puts one model to the test, for a lab that is such a test; None for a model that it does not fit.
@@ -208,6 +210,7 @@ class Lab:
     asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = _nothing
+    templates: Path | None = None
     summary: Callable[[Transcript], str] | None = None
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
     loaded: Callable[[Any], Frozen | None] = lambda spec: None

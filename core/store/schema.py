@@ -213,18 +213,26 @@ def table_of(record: type[Frozen]) -> str:
 
 def record_tables(labs: Mapping[str, Lab]) -> dict[str, str]:
     """The tables of the labs' record types, by the types' names in journals. Raises ValueError where a type takes the
-    name of a table that every lab has.
+    name of a table that every lab has, or that of another type, of the same lab or of another.
     """
-    tables = {name_of(record): table_of(record) for lab in labs.values() for record in lab.records}
+    known: dict[str, tuple[str, type[Frozen]]] = {}
+    for lab in labs.values():
+        for record in lab.records:
+            for name in (name_of(record), table_of(record)):
+                title, other = known.setdefault(name, (lab.title, record))
+                if other is not record:
+                    raise ValueError(
+                        f"The record {record.__name__} of the lab {lab.title} would share the name {name} with one of "
+                        f"the lab {title}: rename its type, so that each has a table of its own."
+                    )
+    tables = {name_of(record): table_of(record) for _, record in known.values()}
     if taken := sorted(set(tables.values()) & set(GENERIC)):
         raise ValueError(f"A record's table cannot be called {', '.join(taken)}: rename its type.")
     return tables
 
 
 def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, Table]:
-    """What the labs' record types need: a column a field. Types of one name share a table; where two of them disagree
-    on a field, its column is JSON, which holds whatever either writes.
-    """
+    """What the labs' record types need: a table each (`record_tables` sees to that), with a column a field."""
     fields: dict[str, dict[str, str]] = {}
     for lab in labs.values():
         for record in lab.records:

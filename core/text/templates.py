@@ -1,4 +1,4 @@
-"""Prompt templates: chat turns with `{slots}`, kept as data under `data/prompts/`.
+"""Prompt templates: chat turns with `{slots}`, kept as data under `data/prompts/`, or in a folder that a lab names.
 
 A template file is TOML::
 
@@ -89,15 +89,17 @@ class Template(Frozen):
 
 
 @lru_cache(maxsize=256)
-def load(name: str) -> Template:
-    """The shipped template `data/prompts/<name>.toml`; `name` such as "simulatability/strategyqa-explain-cot".
+def load(name: str, folder: Path | None = None) -> Template:
+    """The template `<name>.toml` of a folder; without one the shipped `data/prompts/<name>.toml`, with a `name` such as
+    "simulatability/strategyqa-explain-cot".
 
     Raises TemplateError where the file is missing or is not a template.
     """
-    path = PROMPTS / f"{name}.toml"
+    folder = folder or PROMPTS
+    path = folder / f"{name}.toml"
     try:
         return Template.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise TemplateError(f"no prompt template {name!r} in {PROMPTS}") from None
+        raise TemplateError(f"no prompt template {name!r} in {folder}") from None
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         raise TemplateError(f"prompt template {path.name} cannot be used: {error}") from error

@@ -8,13 +8,16 @@ import streamlit as st
 from core import entry
 from core.datasets import registry
 from core.text import glossary
-from pages.parts import rooms
+from pages.parts import plain_methods, rooms
 
 st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
 
 for lab in entry.labs().values():
-    rooms.of(lab).methods()
+    if methods := rooms.of(lab).methods:
+        methods()
+    elif not lab.hidden:
+        plain_methods.draw(lab)
 
 st.header("Words", anchor=False)
 st.markdown("What the screens call a thing, and what the field calls it.")

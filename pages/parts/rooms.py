@@ -57,7 +57,7 @@ class Room:
       every run (replay, link, download) may follow.
     - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view, row)`
       does so in a screen or two, for the story on the front page, by that trial where one is named.
-    - `methods()` draws the lab's section of the Methods page.
+    - `methods()` draws the lab's section of the Methods page; without it the lab's declaration is told there.
     - `side` is what it takes to set runs of the lab side by side.
     """
 
@@ -77,7 +77,7 @@ class Room:
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     slides: Callable[[Any, bool], list[Slide]] = of_any
     scene: Callable[[Any, str], list[Slide]] = lambda view, row: []
-    methods: Callable[[], None] = lambda: None
+    methods: Callable[[], None] | None = None
     side: Side = ALIKE
 
 

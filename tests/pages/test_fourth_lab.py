@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pydantic import Field
@@ -17,11 +18,15 @@ from core import entry, home
 from core.__main__ import main
 from core.events import Started
 from core.journal import read
+from core.lab.cases import Case
 from core.lab.lab import Lab
 from core.lab.shown import Metric
+from core.runs.run import Run
 from core.score import Figure, Score, mean_of_cases
 from core.store import queries
+from core.store.index import index
 from core.store.store import Store
+from core.text.templates import load
 from tests import small_lab
 from tests.pages.conftest import in_address, run_named, settled, until, words
 from tests.small_lab import LAB, EchoSpec, EchoView
@@ -365,3 +370,72 @@ def test_a_lab_with_a_data_set_needs_no_room(page: Page, register: Register) -> 
     assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app)) and not app.exception
     started = read(home.journals() / f"{run_named(app)}.jsonl").events[0]
     assert isinstance(started, Started) and started.spec["title"] == "mine.csv: at most 10 items"
+
+
+# Beside the code
+
+
+def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Register, tmp_path: Path) -> None:
+    """They are read from there, stand in the journal, and are shown by Methods."""
+    (tmp_path / "say.toml").write_text(
+        'id = "say"\nversion = 3\nrole = "answerer"\nsystem = "Say it again."\nuser = "{text}"\n', encoding="utf-8"
+    )
+    hash = load("say", tmp_path).hash
+
+    async def measure(spec: EchoSpec, case: Case, run: Run) -> None:
+        answered = await run.ask("answerer", load("say", tmp_path).render(text=case.about), spec.model, item="say")
+        run.record(small_lab.Echo(call=answered.call, said=case.about, heard=answered.text), "say", trial="say")
+
+    register(replace(LAB, measure=measure, prompts=lambda spec: {"say": hash}, templates=tmp_path))
+    events = entry.jobs().events(a_run(words=["no"]))
+    started, asked = events[0], next(one for one in events if one.kind == "asked")
+    assert started.kind == "started" and started.prompts == {"say": hash}
+    assert [turn.content for turn in asked.messages] == ["Say it again.", "no"]
+    app = page("about/methods.py")
+    assert f"answerer · version 3 · hash {hash} · 0 demonstrations" in words(app)
+    assert "[system]\nSay it again.\n\n[user]\n{text}" in {code.value for code in app.code}
+    (tmp_path / "broken.toml").write_text("user = [", encoding="utf-8")
+    app.run()
+    app.selectbox(key="echo-template").set_value("broken").run()
+    assert "broken.toml cannot be used" in words(app) and not app.exception
+
+
+def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> None:
+    """But for a lab that has no page either."""
+    register(replace(LAB, about="Repeating is the *least* one can promise."))
+    app = page("about/methods.py")
+    told = words(app)
+    assert not app.exception and "Echo" in {header.value for header in app.header}
+    assert "Does it repeat what it hears?" in told and "Repeating is the *least* one can promise." in told
+    assert "**Repeated**: The share of words that came back." in told
+    assert [{"Prompt": "echo", "Hash": "h"}] in [table.value.to_dict("records") for table in app.dataframe]
+    assert not {"Reliability", "Exam"} & {header.value for header in app.header}
+
+
+@pytest.mark.parametrize("name", ["hint", "get"])
+def test_its_name_may_be_a_word_of_the_code(
+    page: Page, register: Register, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """As a column of the store is called, or a method: page, command, store, Browse and a new reading work."""
+    register(replace(LAB, name=name, title=name.capitalize()))
+    app = page(name)
+    app.button(key=name).click().run()
+    assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app))
+    row = browsed(page).dataframe[0].value.iloc[0]
+    assert row[["Lab", "Cases", "Repeated"]].tolist() == [name.capitalize(), 2, "0.50"]
+    app = page("results/case.py", run=run_named(app), case="all/2-no")
+    app.button(key="reread").click().run()
+    assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app))
+    assert main([name, "--words", "a", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out.splitlines()[0])["run"]
+    with Store(home.home() / "aside.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        assert queries.runs(store).query("run == @run")["lab"].tolist() == [name]
+        assert queries.records(store, run, "echo")[["said", "heard"]].values.tolist() == [["a", "a"], ["a", "a"]]
+
+
+@pytest.mark.parametrize(("name", "title"), [("find", "Echo"), ("echo", "Find"), ("echo", "Ask"), ("ask", "Echo")])
+def test_its_name_and_title_are_no_other_lab_s(register: Register, name: str, title: str) -> None:
+    register(replace(LAB, name=name, title=title))
+    with pytest.raises(ValueError, match=r"Two labs are called (find|ask): each needs"):
+        entry.labs()

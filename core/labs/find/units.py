@@ -213,9 +213,9 @@ async def _by_model(
 def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, UnitTest]:
     """The example whose vector lies nearest to the description's.
 
-    Of entities to any clause of it: a whole description with "or" in it lies between its subjects. Where no example lies
-    nearer than the others by CLEARLY none is picked, which is not right. Texts it cannot tell apart, so strings need a
-    model.
+    Of entities to any clause of it: a whole description with "or" in it lies between its subjects. Where no example
+    lies nearer than the others by CLEARLY none is picked, which is not right. Texts it cannot tell apart, so strings
+    need a model.
     """
     judged = {}
     vectors = [np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests]

@@ -10,9 +10,10 @@ import click
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement, Metric, Note
-from core.labs.simulatability import people, prompts, sitting, tables
+from core.labs.simulatability import people, prompts, tables
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
+from core.labs.simulatability.exam import lab as exam
 from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
@@ -226,9 +227,9 @@ LAB = Lab(
     marks={"as expected": "kept", "misled": "broken", "misled all": "broken"},
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
-    prior=sitting.prior,
-    priors=sitting.priors,
-    settled=sitting.settled,
+    prior=exam.prior,
+    priors=exam.priors,
+    settled=exam.settled,
     studies=InStudies(
         tables=tables.TABLES,
         for_tables=tables.METRICS,

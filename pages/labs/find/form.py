@@ -17,7 +17,7 @@ from core.labs.find.functions.entities import EntityFunction, concepts, keeps
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.source import CATEGORIES, difficulties
 from core.labs.find.lab import LAB
-from core.labs.find.reliability import LAB as RELIABILITY
+from core.labs.find.reliability.lab import LAB as RELIABILITY
 from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls, cases
 from core.text.embed import NoEncoder
 from core.text.glossary import on_hover

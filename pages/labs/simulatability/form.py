@@ -10,12 +10,12 @@ import streamlit as st
 from core import entry
 from core.datasets import own
 from core.lab.lab import Prior
-from core.labs.simulatability import sitting
 from core.labs.simulatability.controls import Control
+from core.labs.simulatability.exam import lab as sitting
+from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Examined
-from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control

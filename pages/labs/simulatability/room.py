@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.labs.simulatability import sitting, world
+from core.labs.simulatability import world
+from core.labs.simulatability.exam import lab as sitting
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.records import Counterfactual

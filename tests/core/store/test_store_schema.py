@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pydantic import Field
 from store_events import LABS, WALK, LongWalk, at, walking, whole_run, write
 
+from core import entry
 from core.by_rules import columns_of
 from core.events import Frozen, Recorded, Started
 from core.lab.lab import Lab
@@ -173,20 +175,32 @@ def test_a_record_cannot_take_a_table_that_every_lab_has(tmp_path: Path) -> None
         Store(tmp_path / "store.duckdb", {"walking": walking(type("Trials", (Frozen,), {}))})
 
 
-def test_two_labs_that_record_types_of_one_name_share_a_table(tmp_path: Path) -> None:
-    class Answer(Frozen):
-        paper: bool
-        steps: int
+class Answer(Frozen):
+    """Of another lab than Ask, whose records are called so too."""
 
-    write(tmp_path / "journals", "ask", whole_run("ask"))
-    start = Started(run="walk", at=at(0), lab="walking", spec={}, seed=0)
-    data = {"paper": True, "steps": 3}
-    write(tmp_path / "journals", "walk", [start, Recorded(run="walk", record="answer", item="w", data=data)])
-    with Store(tmp_path / "store.duckdb", {ASK.name: ASK, "walking": walking(Answer)}) as store:
-        index(store, tmp_path / "journals")
-        row = store.query("select paper, repaired, steps from answer where run = 'walk'").to_dict("records")[0]
-        assert (row["paper"], row["steps"]) == ("true", 3)
-        assert store.query("select paper from answer where item = 'cf-01'").paper.tolist() == ['"no"']
+    steps: int
+
+
+class ARMSimulation(Frozen):
+    """Another name in SQL than Ask's ArmSimulation has, and the same in a journal."""
+
+
+@pytest.mark.parametrize("record", [Answer, ARMSimulation])
+def test_two_labs_whose_records_have_one_name_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: type[Frozen]
+) -> None:
+    said = f"record {record.__name__} of the lab Walk would share the name {name_of(record)} with one of the lab Ask"
+    with pytest.raises(ValueError, match=said):
+        Store(tmp_path / "store.duckdb", {ASK.name: ASK, "walking": walking(record)})
+    monkeypatch.setattr(entry, "LABS", (*entry.LABS, walking(record)))
+    entry.labs.cache_clear()
+    with pytest.raises(ValueError, match=said):
+        entry.labs()
+
+
+def test_labs_that_record_the_same_type_share_its_table() -> None:
+    other = replace(WALK, name="running")
+    assert schema.record_tables({"walking": WALK, "running": other}) == {"longwalk": "long_walk"}
 
 
 def test_migrating_twice_changes_nothing(connection: duckdb.DuckDBPyConnection) -> None:

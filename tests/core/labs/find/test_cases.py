@@ -12,10 +12,10 @@ import pytest
 
 from core import journal
 from core.events import Event
-from core.labs.find import reliability
 from core.labs.find.lab import LAB
 from core.labs.find.missed import missed
 from core.labs.find.records import Submission, Wish
+from core.labs.find.reliability import lab as reliability
 from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
 from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import scores

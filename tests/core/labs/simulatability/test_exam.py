@@ -12,10 +12,12 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
-from core.labs.simulatability import exam, sitting, world, world_claims
-from core.labs.simulatability.exam import ExamQuestion, best_habit, judge, needed
+from core.labs.simulatability import world, world_claims
+from core.labs.simulatability.exam import exam
+from core.labs.simulatability.exam import lab as sitting
+from core.labs.simulatability.exam.exam import ExamQuestion, best_habit, judge, needed
+from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.records import Examined
-from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.verdict import summary
 from core.labs.simulatability.view import AskView, view

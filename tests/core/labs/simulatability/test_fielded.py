@@ -13,7 +13,8 @@ import pytest
 from pydantic import ValidationError
 
 from core.events import Answered, Asked
-from core.labs.simulatability import fielded, prompts, sitting
+from core.labs.simulatability import fielded, prompts
+from core.labs.simulatability.exam import lab as sitting
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tables import otherwise
 from core.labs.simulatability.tasks import AskSpec

@@ -15,9 +15,10 @@ from core.__main__ import main
 from core.events import Frozen
 from core.lab.lab import Lab, Prior
 from core.lab.spec import Spec
-from core.labs.simulatability import exam, sitting
+from core.labs.simulatability.exam import exam
+from core.labs.simulatability.exam import lab as sitting
+from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.records import Examined
-from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models.local import SHIPPED
 from core.runs import prior

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 
 from core.__main__ import main
 from core.events import Answered
-from core.labs.simulatability import exam, prompts, sitting, steps, world, world_claims
-from core.labs.simulatability.exam import ExamQuestion, judge
+from core.labs.simulatability import prompts, steps, world, world_claims
+from core.labs.simulatability.exam import exam
+from core.labs.simulatability.exam import lab as sitting
+from core.labs.simulatability.exam.exam import ExamQuestion, judge
+from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.records import ExamGuess
-from core.labs.simulatability.sitting import ExamSpec
 from core.labs.simulatability.tasks import AskSpec, asks
 from core.text.templates import load
 from core.transcript import transcript

@@ -1,5 +1,5 @@
 """The exam of a predictor: questions whose right guess is known, and what guesses are worth. Who takes it is not known
-here: a model sits it as a run (`sitting.py`), the controls by their rules, people may by hand.
+here: a model sits it as a run (`lab.py`), the controls by their rules, people may by hand.
 
 After Chen et al. 2023, section 4.4: only who got 9 of 11 right was to annotate (docs/measuring.md §2.11).
 """
@@ -20,7 +20,7 @@ from core.labs.simulatability.reading.values import NEITHER
 from core.score import Score, undefined
 from core.statistics import wilson
 
-EXAM = Path(__file__).resolve().parents[3] / "data" / "exam"
+EXAM = Path(__file__).resolve().parents[4] / "data" / "exam"
 
 Kind = Literal["entailed yes", "entailed no", "not settled", "misleading words"]
 Guess = Literal["yes", "no", "unknown"]

@@ -16,9 +16,10 @@ from core.lab.cases import Case, Reading, Trial
 from core.lab.lab import Command, Lab, Made, Prior
 from core.lab.shown import Metric
 from core.lab.spec import Spec
-from core.labs.simulatability import exam, fielded, parse, prompts, steps, world, world_claims
+from core.labs.simulatability import fielded, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.controls import controls
-from core.labs.simulatability.exam import ExamQuestion
+from core.labs.simulatability.exam import exam
+from core.labs.simulatability.exam.exam import ExamQuestion
 from core.labs.simulatability.records import ExamGuess, Examined
 from core.labs.simulatability.tasks import AskSpec, Reads, simulating
 from core.models.ids import is_control, is_free

@@ -1,0 +1,1 @@
+"""A test of what carries the entity functions of Probe out."""
