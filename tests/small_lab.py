@@ -166,7 +166,7 @@ LAB = Lab(
     records=(Promise, Echo),
     metrics=(Metric("repeated", "Repeated", "The share of words that came back.", leads=True),),
     prompts=lambda spec: {"echo": "h"},
-    marks={"kept": "kept", "broken": "broken"},
+    outcomes={"kept": "kept", "broken": "broken"},
     asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},
     robots=Robots(
         controls=lambda: {

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.events import Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case, View
-from core.lab.shown import READING, Judged, Judgement, Metric, Note, Otherwise, Picture, Table
+from core.lab.shown import READING, Judged, Judgement, Means, Metric, Note, Otherwise, Picture, Table
 from core.lab.spec import Spec
 from core.score import Figure
 from core.transcript import CaseLog, Transcript
@@ -189,7 +189,7 @@ class Lab:
       it too.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
-      outcomes are called on every screen; `marks` the outcomes of a trial in which the explanation was kept or broken.
+      outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
     """
 
@@ -235,7 +235,7 @@ class Lab:
     check: Callable[[Any], None] | None = None
     notes: Callable[[Any], Iterable[Note]] = _no_notes
     words: Mapping[str, str] = field(default_factory=dict)
-    marks: Mapping[str, Literal["kept", "broken"]] = field(default_factory=dict)
+    outcomes: Mapping[str, Means] = field(default_factory=dict)
 
     @property
     def calls(self) -> Callable[[Any, int], int] | None:
@@ -252,6 +252,15 @@ class Lab:
     def headline(self) -> str:
         """The first of its leading figures."""
         return next((metric.name for metric in self.metrics if metric.leads), "")
+
+    def means(self, outcome: str) -> Means:
+        """What an outcome of a case or trial means; "failed" and "waiting" mean themselves in every lab."""
+        of_all: dict[str, Means] = {"failed": "failed", "waiting": "waiting", "unread": "unread"}
+        return self.outcomes.get(outcome) or of_all.get(outcome, "set aside")
+
+    def that_mean(self, means: Means) -> list[str]:
+        """The outcomes that mean this."""
+        return [outcome for outcome, meant in self.outcomes.items() if meant == means]
 
     def metric(self, name: str) -> Metric:
         """How the figure `name` is shown; by its own name where it is not declared."""

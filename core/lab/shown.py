@@ -106,21 +106,25 @@ class Otherwise(NamedTuple):
     value: float | None
 
 
+Means = Literal["kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting"]
+"""What an outcome means for the explanation, in every lab: it was kept or broken; that is not settled, or in doubt; the
+case or trial does not count, or its answer was not read; it failed, or has yet to come.
+"""
+
+
 class Judged(NamedTuple):
     """How what a list of results has a row for is compared with others of its kind.
 
-    - `good` and `bad` are the outcomes that speak for the explanation (value 1) and against it (0); any other has no
-      value. `means` says what a good one means, in the past tense.
+    - An outcome in which the explanation was kept (`Lab.outcomes`) has the value 1, one in which it was broken 0; any
+      other has none. `means` says what a kept one means, in the past tense.
     - `one` is what a row is called; `whole` what several of them belong to, such as the starter question, which their
       cases' titles name; '' where a title names the row itself. After the last `tail` of a title stands what belongs to
       the explanation alone; '' where nothing does.
     - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
-    - `guessed`: an outcome is good where what was expected was observed, so that a fixed guess has a rate too.
+    - `guessed`: the explanation is kept where what was expected was observed, so that a fixed guess has a rate too.
     - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
     """
 
-    good: tuple[str, ...]
-    bad: tuple[str, ...]
     means: str
     one: str = "test"
     whole: str = ""

@@ -205,7 +205,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     of which all else is equal too (null where the row is no item), what that is (`among`), the `home` that it belongs
     to, its `value`, and what the table `items` says of it.
     """
-    judged = judged_of(store, asked.lab)
+    judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
     parts, values = [], list[object]()
     strata = [] if asked.same_rows else asked.strata
     among = ", ".join(f"nullif({column(one)}, '')" for one in strata) or "null"
@@ -228,16 +228,17 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
     elif asked.by_whole:
         item = home
-    elif store.labs[asked.lab].item == "trial":
+    elif lab.item == "trial":
         placed += " and about <> ''"
     else:
         item = "title"
     # Of a million items two have one hash by a chance of 1 in 40 million; texts as keys take ten times as long.
+    kept, broken = _texts(*lab.that_mean("kept")), _texts(*lab.that_mean("broken"))
     sql = f"""
         select *, if({placed}, hash({item}), null) as unit, {home} as home,
                if({placed}, hash({item}{", apart" if strata else ""}), null) as key,
-               case when not coalesce(counts, false) then null when outcome in ({_texts(*judged.good)}) then 1.0
-                    when outcome in ({_texts(*judged.bad)}) then 0.0 end as value
+               case when not coalesce(counts, false) then null when outcome in ({kept}) then 1.0
+                    when outcome in ({broken}) then 0.0 end as value
         from ({" union all ".join(parts)})
     """  # noqa: S608  our own names
     return sql, values

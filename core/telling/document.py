@@ -128,7 +128,7 @@ def _trial(lab: Lab, log: CaseLog, name: str, trial: Trial, steps: Iterator[int]
         "about": trial.about,
         "expected": expected,
         "observed": observed,
-        "mark": lab.marks.get(reading.outcome, "") if reading.counts and not reading.doubt else "",
+        "mark": _mark(lab, reading),
         "outcome": lab.words.get(reading.outcome, reading.outcome),
         "why": _why(reading),
         "paper": "" if paper.outcome == reading.outcome else lab.words.get(paper.outcome, paper.outcome),
@@ -136,6 +136,12 @@ def _trial(lab: Lab, log: CaseLog, name: str, trial: Trial, steps: Iterator[int]
         "asks": next(steps),
         "shows": next(steps),
     }
+
+
+def _mark(lab: Lab, reading: Reading) -> str:
+    """Whether the explanation was kept or broken; empty where neither is known for sure."""
+    means = lab.means(reading.outcome)
+    return means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
 
 
 def _why(reading: Reading) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.lab.cases import View
+from core.lab.lab import Lab
 from core.lab.shown import Judged
 from core.lab.spec import Spec
 from core.store import matching
@@ -89,8 +90,8 @@ class Row(NamedTuple):
         return [what for what, each in values.items() if len(each) > 1]
 
 
-def _tests(view: View, active: bool) -> list[Cell]:
-    """The trials as every lab has them: kept where what was expected was observed."""
+def of_trials(lab: Lab, view: View, active: bool) -> list[Cell]:
+    """The trials as every lab has them."""
 
     def state(id: str) -> State:
         reading = view.trials[id].repaired
@@ -98,7 +99,7 @@ def _tests(view: View, active: bool) -> list[Cell]:
             return "waiting" if active else "stopped"
         if not reading.counts:
             return "set aside"
-        return "kept" if reading.expected == reading.observed else "broken"
+        return lab.means(reading.outcome)
 
     def worded(id: str) -> str:
         reading = view.trials[id].repaired
@@ -115,8 +116,7 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 class Side:
     """What a lab declares to have its runs set side by side.
 
-    - `tests(view, active)` are the rows of one case. Of a run of several cases each is a row; `outcomes` are the states
-      of a case's outcomes.
+    - `tests(view, active)` are the rows of one case; without it its trials. Of a run of several cases each is a row.
     - `one` is what a row is called, `words` are the lab's own for the states.
     - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
     - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
@@ -124,8 +124,7 @@ class Side:
     - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
     """
 
-    tests: Callable[[Any, bool], list[Cell]] = _tests
-    outcomes: Mapping[str, State] = field(default_factory=dict)
+    tests: Callable[[Any, bool], list[Cell]] | None = None
     one: str = "test"
     words: Mapping[State, str] = field(default_factory=dict)
     ways: Callable[[Any], dict[str, dict[str, Any]]] = lambda spec: {}

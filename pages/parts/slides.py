@@ -114,7 +114,7 @@ def _of_any(view: View, active: bool) -> Iterator[Slide]:
             f"Test {number}: what came",
             f"**{observed}**",
             (f"expected **{expected}**",),
-            mark="in doubt" if reading.doubt else lab.marks.get(reading.outcome, "set aside") if lab else "set aside",
+            mark="in doubt" if reading.doubt else lab.means(reading.outcome) if lab else "set aside",
             words=plain(reading.outcome),
             is_waiting=active and reading.outcome == "waiting",
         )

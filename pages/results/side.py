@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 from pydantic import ValidationError
@@ -20,9 +21,9 @@ from pages import addresses
 from pages.parts import live, rooms, session
 from pages.parts.pace import PACE
 from pages.parts.run import link_to, stopped
-from pages.parts.side_by_side import MOST, Cell, Row, Side, aligned, finding, told_apart
+from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_trials, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
-from pages.parts.tiles import LOOKS, Tile, anchor, strip
+from pages.parts.tiles import LOOKS, State, Tile, anchor, strip
 
 ROWS = 25
 """Rows on a page."""
@@ -126,18 +127,19 @@ def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     for case, progress in one.state.cases.items():
         if shown in ("", case):
             view = lab.view(one.state.case(case)) if shown else None
-            cells = side.tests(view, _goes_on(one, case)) if view else [_case(one, case, side)]
+            rows = side.tests or partial(of_trials, lab)
+            cells = rows(view, _goes_on(one, case)) if view else [_case(one, case, lab)]
             settings = lab.facets(spec, case)
             found += [cell._replace(tried=Tried(cell.tried.about, progress.title, case, settings)) for cell in cells]
     return found
 
 
-def _case(one: Column, case: str, side: Side) -> Cell:
-    """One of several cases. What its lab has no state for is named by its own word alone."""
+def _case(one: Column, case: str, lab: Lab) -> Cell:
+    """One of several cases, in its lab's own word."""
     progress = one.state.cases[case]
     result = progress.result or {}
     outcome = str(result.get("outcome_repaired", "waiting"))
-    state = side.outcomes.get(outcome, "not settled")
+    state: State = lab.means(outcome)
     if outcome == "waiting" and not one.active:
         state, outcome = "stopped", ""
     return Cell(Tried(), plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome)

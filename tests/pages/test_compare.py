@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.simulatability.view import Outcome
 from core.store.comparing import By
-from pages.parts import rooms
 from tests.core.store.test_comparing import A, B, asked
 from tests.pages.conftest import in_address, words
 
@@ -53,11 +52,9 @@ def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., 
     assert "cannot compare by" in words(page("compare", by="outcome"))
 
 
-def test_what_a_lab_calls_good_is_what_its_page_calls_kept() -> None:
+def test_what_a_lab_compares_by_is_kept_or_broken() -> None:
     for lab in entry.LABS:
-        if lab.judged and lab.item == "case":
-            states = rooms.of(lab).side.outcomes
-            assert {one for one, state in states.items() if state == "kept"} == set(lab.judged.good)
-            assert {one for one, state in states.items() if state == "broken"} == set(lab.judged.bad)
-        elif lab.judged:
-            assert {*lab.judged.good, *lab.judged.bad} < set(get_args(Outcome))
+        if lab.judged:
+            assert lab.that_mean("kept") and lab.that_mean("broken"), lab.name
+        if lab.judged and lab.item == "trial":
+            assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.outcomes)

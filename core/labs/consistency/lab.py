@@ -141,8 +141,6 @@ LAB = Lab(
     principal=SESSION,
     facets=facets,
     judged=Judged(
-        ("faithful",),
-        ("unfaithful",),
         "the model kept to its explanation",
         one="check",
         whole="paragraph",
@@ -151,7 +149,12 @@ LAB = Lab(
     check=check,
     notes=notes,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
-    marks={"faithful": "kept", "unfaithful": "broken"},
+    outcomes={
+        "faithful": "kept",
+        "unfaithful": "broken",
+        "undecided": "not settled",
+        **dict.fromkeys(("misclassified", "not counted", "too long"), "set aside"),
+    },
     studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
     robots=Robots(
         controls=controls,

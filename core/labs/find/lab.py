@@ -126,7 +126,7 @@ LAB = Lab(
     prompts=prompts.hashes,
     how="interpreter",
     facets=facets,
-    judged=Judged(("found",), ("close", "missed"), "the function was found", one="function", nameless=NAMELESS),
+    judged=Judged("the function was found", one="function", nameless=NAMELESS),
     asks=asks,
     warm=warm,
     upgrade=upgrade,
@@ -134,7 +134,12 @@ LAB = Lab(
     is_input=lambda record: record.record in INPUTS,
     check=commands.check,
     notes=notes,
-    marks={"right": "kept", "wrong": "broken"},
+    outcomes={
+        **dict.fromkeys(("found", "right"), "kept"),
+        **dict.fromkeys(("close", "missed", "wrong"), "broken"),
+        "within the noise": "not settled",
+        **dict.fromkeys(("not answered", "not runnable here", "not tested"), "set aside"),
+    },
     studies=InStudies(
         tables=tables.TABLES,
         for_tables=tables.METRICS,

@@ -204,8 +204,6 @@ LAB = Lab(
     ),
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(
-        ("as expected",),
-        ("misled", "misled all"),
         "what the explanation led to expect came true",
         one="new question",
         whole="starter question",
@@ -224,7 +222,13 @@ LAB = Lab(
         **{"as expected": "came true", "misled": "did not come true", "misled all": "misled all predictors"},
         **{"unknown": "cannot guess", "neither": "unreadable"},
     },
-    marks={"as expected": "kept", "misled": "broken", "misled all": "broken"},
+    outcomes={
+        **dict.fromkeys(("as expected", "helped"), "kept"),
+        **dict.fromkeys(("misled", "misled all"), "broken"),
+        **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
+        "not settled": "not settled",
+        "no explanation": "set aside",
+    },
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     prior=exam.prior,

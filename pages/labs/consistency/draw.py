@@ -16,7 +16,7 @@ from core.text.glossary import on_hover
 from core.transcript import Transcript
 from pages.labs.consistency import sessions, table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import STATES, TILES, WORDS, grid
+from pages.labs.consistency.grid import STATES, WORDS, grid
 from pages.parts import plain_case
 from pages.parts.text import difference, emphasised, plain
 from pages.parts.tiles import Tile, strip
@@ -79,9 +79,7 @@ def choose(transcript: Transcript) -> str:
 def _verdict_on_all(transcript: Transcript) -> None:
     """The run's sentence, and one tile a check."""
     results = [one.result for one in plain_case.by_number(transcript).values()]
-    marks = [
-        Tile(TILES.get(str(result["outcome_repaired"]), "set aside") if result else "waiting") for result in results
-    ]
+    marks = [Tile(LAB.means(str(result["outcome_repaired"])) if result else "waiting") for result in results]
     with st.container(border=True, key="verdict-of-all"):
         st.markdown(f"#### {emphasised(words.summary(transcript))}", anchors=False)
         strip(marks, "check", WORDS)

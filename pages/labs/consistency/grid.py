@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import in_words
 from core.labs.consistency.view import State, agreement, name_of
 from core.transcript import Progress
@@ -23,18 +24,6 @@ STATES: dict[State, Look] = {
     "waiting": LOOKS["waiting"],
 }
 
-TILES: dict[str, Mark] = {
-    "faithful": "kept",
-    "unfaithful": "broken",
-    "undecided": "not settled",
-    "misclassified": "set aside",
-    "not counted": "set aside",
-    "too long": "set aside",
-    "failed": "failed",
-    "waiting": "waiting",
-}
-"""What the outcomes of a case are called in every lab."""
-
 WORDS: dict[Mark, str] = {
     "kept": "kept to its explanation",
     "broken": "did not",
@@ -50,7 +39,9 @@ _CELLS = {
     "misclassified": "wrong at first",
     "waiting": "…",
 }
-OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in TILES.items()}
+_MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
+
+OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
 """What a cell says of a case's outcome; a phone is narrow."""
 
 

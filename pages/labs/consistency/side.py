@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from core.labs.consistency import verdict
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.consistency.view import CheckView
 from core.store.matching import Tried
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import TILES, WORDS
+from pages.labs.consistency.grid import WORDS
 from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import emphasised, plain, shortened
+from pages.parts.tiles import State
 
 
 def tests(view: CheckView, active: bool) -> list[Cell]:
     """The check itself: its random masks are drawn for each explanation, so they are not the same."""
-    item, state = view.item, TILES[view.outcome("repaired")]
+    item = view.item
+    state: State = LAB.means(view.outcome("repaired"))
     if item is None:
         return []
     about = item.question or item.hypothesis or item.paragraph
@@ -31,4 +34,4 @@ def ways(spec: CheckSpec) -> dict[str, dict[str, Any]]:
     return {words: {"explanations": (kind,)} for kind, words in EXPLANATIONS.items() if kind not in spec.explanations}
 
 
-SIDE = Side(tests=tests, outcomes=TILES, one="check", words=WORDS, ways=ways)
+SIDE = Side(tests=tests, one="check", words=WORDS, ways=ways)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.labs.consistency import metrics
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.verdict import caveats, row_verdict
 from core.labs.consistency.view import CheckView
-from pages.labs.consistency.grid import STATES, TILES
+from pages.labs.consistency.grid import STATES
 from pages.labs.consistency.sessions import EXPLAINS, WANTED, pieces
 from pages.parts.models import short
 from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import difference, emphasised, masked, plain, tinted
+from pages.parts.tiles import State
 
 
 def slides(view: CheckView, active: bool) -> list[Slide]:
@@ -68,7 +70,7 @@ def _slides(view: CheckView, active: bool) -> Iterator[Slide]:
     if active:
         yield Slide("What comes next", is_waiting=True)
         return
-    state = TILES.get(view.outcome("repaired"), "set aside")
+    state = LAB.means(view.outcome("repaired"))
     more = tuple(emphasised(sentence) for sentence in caveats(view))
     yield Slide(
         "The verdict", emphasised(row_verdict(view)), more, mark=state, words=_words(view, state), is_verdict=True
@@ -136,7 +138,7 @@ def _came(view: CheckView, waiting: bool = False) -> Slide:
     expected = f"*{plain(wanted)}*" if by_edit and wanted else "another answer" if by_edit else "that it cannot tell"
     first = f":gray[Its first answer: {plain(before or 'could not be read')}]"
     state = STATES[view.state()]
-    mark = TILES["faithful"] if view.state() == "yes" else TILES["unfaithful"] if view.state() == "no" else None
+    mark: State | None = "kept" if view.state() == "yes" else "broken" if view.state() == "no" else None
     return Slide(lead, says, (first, f":gray[Expected from its explanation: {expected}]"), mark=mark, words=state.words)
 
 

@@ -6,11 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from core.labs.consistency import charts
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.records import Consistency
 from core.transcript import Transcript
 from core.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import TILES, WORDS
+from pages.labs.consistency.grid import WORDS
 from pages.parts import plain_case, session
 from pages.parts.pace import waits
 from pages.parts.run import size
@@ -78,7 +79,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
 
 def _word(outcome: str) -> str:
     """What a screen calls an outcome."""
-    return WORDS.get(TILES[outcome], outcome) if outcome in ("faithful", "unfaithful") else outcome
+    return WORDS.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
 
 
 def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:

@@ -70,17 +70,6 @@ def other(spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeView 
 
 SIDE = Side(
     tests=tests,
-    outcomes={
-        "found": "kept",
-        "close": "broken",
-        "missed": "broken",
-        "within the noise": "not settled",
-        "not answered": "set aside",
-        "not runnable here": "set aside",
-        "not tested": "set aside",
-        "failed": "failed",
-        "waiting": "waiting",
-    },
     words={"kept": "right", "broken": "wrong", "not settled": "within the noise", "set aside": "not tested"},
     ways=ways,
     other=other,

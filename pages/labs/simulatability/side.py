@@ -105,16 +105,6 @@ def note(specs: Mapping[str, AskSpec]) -> str:
 
 SIDE = Side(
     tests=tests,
-    outcomes={
-        "helped": "kept",
-        "misled": "broken",
-        **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
-        "not settled": "not settled",
-        "unread": "unread",
-        "no explanation": "set aside",
-        "failed": "failed",
-        "waiting": "waiting",
-    },
     one="question",
     words=TILES,
     ways=ways,

@@ -17,7 +17,7 @@ from core.store.store import Store
 from tests.core.store.store_events import ended, started, write
 from tests.core.store.test_comparing import BAD, GOOD, asked, same
 
-OF_CHECK = Judged(("faithful",), ("unfaithful",), "", whole="paragraph", tail=" · ")
+OF_CHECK = Judged("", whole="paragraph", tail=" · ")
 
 
 def checked(folder: Path, run: str, *cases: str) -> None:
@@ -95,7 +95,7 @@ def test_what_a_title_belongs_to_is_the_same_in_python_and_in_sql(tmp_path: Path
 def test_what_two_have_twice_meets_in_order_and_what_has_no_name_by_its_case() -> None:
     twice = [Tried("q", "S"), Tried("q", "S")]
     assert met([twice, twice[:1]], None) == [(0, 0), (1, None)]
-    judged = Judged((), (), "", nameless=("Your function",))
+    judged = Judged("", nameless=("Your function",))
     mine = Tried("x", "Your function", "own")
     assert home("Your function", judged) == "" and home("Another", judged) == "Another"
     assert met([[mine], [mine]], judged) == [(0, 0)] and len(met([[mine], [mine._replace(case="other")]], judged)) == 2
