@@ -86,9 +86,7 @@ class Catalog:
         self._connections: dict[str, Connection] = {}
         for config in endpoints:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
-                raise BadSetting(
-                    f"There cannot be an endpoint named {config.name!r}: the name is taken.", "Give it another name."
-                )
+                raise BadSetting(f"The name {config.name!r} is taken.", "Give the endpoint another name.")
             self._connections[config.name] = connect(config)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}

@@ -59,7 +59,7 @@ class Replay:
             words = request.messages[-1].content.split() if request.messages else []
             more = "…" if len(words) > _FIRST_WORDS else ""
             raise errors.NotInReplay(
-                f"Run {self._run} holds no answer of the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
+                f"Run {self._run} has no answer by the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
                 "A replay answers only what that run asked, in the same words and with the same settings. "
                 "Choose its question and settings, or another model.",
             )

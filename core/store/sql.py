@@ -120,14 +120,14 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
         raise QueryRefused(words) from None
     except confined.FullError:
-        raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.") from None
+        raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 
     table = pa.ipc.open_stream(answer).read_all()
     cut = {
         "": "",
-        "rows": f"These are the first {table.num_rows:,} rows: a query gives no more (EXPLAIN_QUERY_ROWS).",
-        "size": f"These are the first {table.num_rows:,} rows: a result takes {RESULT_MB} MB at most.",
+        "rows": f"Only the first {table.num_rows:,} rows are shown, the limit of a query (EXPLAIN_QUERY_ROWS).",
+        "size": f"Only the first {table.num_rows:,} rows are shown: a result is limited to {RESULT_MB} MB.",
     }[table.schema.metadata[b"cut"].decode()]
     return Found(table, cut, time.monotonic() - began)
 
@@ -188,10 +188,10 @@ def _described() -> dict[str, Any]:
 def _kind(error: str) -> str:
     """DuckDB's words, with what they mean where that is not plain."""
     if "Out of Memory" in error or "bad_alloc" in error:
-        first = error.splitlines()[0]
-        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {first}"
+        limit, first = f"{most('query_mb')} MB, EXPLAIN_QUERY_MB", error.splitlines()[0]
+        return f"The query needs more memory than it may use ({limit}). DuckDB says: {first}"
     if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
-        return f"A query reads the store, and nothing else. DuckDB says: {error}"
+        return f"A query may only read the store. DuckDB says: {error}"
     return error
 
 

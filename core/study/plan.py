@@ -196,12 +196,12 @@ def read(path: Path, labs: Mapping[str, Lab]) -> Study:
 def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
     """The study that a file of that name and content describes, whoever wrote it. Raises BadStudy."""
     if len(content) > LARGEST:
-        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB. A study is a text that one can read.")
+        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise BadStudy(f"{name}, line {line}: this is no text in UTF-8.") from None
+        raise BadStudy(f"{name}, line {line}: this is not UTF-8 text.") from None
     if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
         raise BadStudy(f"{name}: its keys are nested too deeply.")
     try:
@@ -243,7 +243,7 @@ class _Reader:
         controls: dict[str, Planned] = {}
         points = sum(math.prod(map(len, part.grid.values())) for part in self.data.part)
         if points > MOST_RUNS:
-            raise self.fault((), f"its grid has more points than the {MOST_RUNS:,} runs that a study may have.")
+            raise self.fault((), f"its grid makes more than {MOST_RUNS:,} runs, the limit of a study.")
         for number, part in enumerate(self.data.part):
             lab = self.lab(part.lab, ("part", number, "lab"))
             for spec in self.specs(part, lab, ("part", number)):
@@ -297,7 +297,7 @@ class _Reader:
             for name in excluded:
                 if name not in varied:
                     place = (*key, "exclude", number, name)
-                    raise self.fault(place, f"{name!r} is no setting of the grid. {_near(name, varied)}")
+                    raise self.fault(place, f"{name!r} is not in the grid. {_near(name, varied)}")
         for combined in product(*axes):
             point = {name: value for one in combined for name, value in one.items()}
             matching = [number for number, excluded in enumerate(part.exclude) if _matches(point, excluded)]
@@ -307,7 +307,7 @@ class _Reader:
                 yield self.spec(lab, {**part.spec, **point}, where, key)
         for number, count in enumerate(left_out):
             if not count:
-                raise self.fault((*key, "exclude", number), "it leaves nothing out: no point of the grid is like that.")
+                raise self.fault((*key, "exclude", number), "it excludes nothing: no point has these values.")
 
     def spec(self, lab: Lab, fields: dict[str, Any], where: Mapping[str, Key], key: Key) -> Spec:
         try:

@@ -192,5 +192,5 @@ def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(store: Store)
 def test_a_refusal_says_which_limit_it_was(store: Store) -> None:
     with pytest.raises(QueryRefused, match=r"^Stopped after 1 seconds \(EXPLAIN_QUERY_SECONDS\)"):
         sql.ask(store, "select count(*) from range(1000000000000)")
-    with pytest.raises(QueryRefused, match=r"more memory than a query may \(100 MB, EXPLAIN_QUERY_MB\)"):
+    with pytest.raises(QueryRefused, match=r"more memory than it may use \(100 MB, EXPLAIN_QUERY_MB\)"):
         sql.ask(store, "select repeat('x', 3000000000)")
