@@ -59,7 +59,7 @@ class Throttle:
         with self._lock:
             self._wait_until = max(self._wait_until, time.monotonic() + (wait or 0))
             self._refused = True
-            # Many calls of one moment are refused together: that is one refusal.
+            # Calls that were sent together and refused together count as one refusal.
             if sent == self._change:
                 self._set(max(1, int(self.at_once * LESS)))
 
