@@ -122,8 +122,8 @@ class Catalog:
         return self._remembering(Endpoint(connection, name), connection.config.account)
 
     def is_at_hand(self, model_id: str) -> bool:
-        """Whether that model can be asked now, as far as that is known without asking: an endpoint that is connected,
-        with a key where one is wanted, has every model of its own.
+        """Whether that model can be asked now, as far as is known without asking: a connected endpoint, with a key if
+        it needs one, is taken to have every model.
         """
         connection = self._connections.get(model_id.partition("/")[0])
         if connection is not None:
@@ -139,7 +139,7 @@ class Catalog:
         return [*self.offered(), *self._replays()]
 
     def offered(self) -> list[ModelInfo]:
-        """The same without replays, of which there are as many as runs: what pages let one choose from."""
+        """The same without replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
     def _remembering(self, model: Model, account: str) -> Model:
