@@ -87,23 +87,13 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
     cells: list[Row] = []
 
     def compared(first: DataFrame, second: DataFrame, row: str, column: str) -> None:
-        difference = compare(_by_item(first), _by_item(second))
+        pair = compare(_by_item(first), _by_item(second))
         cells.append(
             {
                 **BLANK,
-                **{
-                    "row": row,
-                    "column": column,
-                    "value": difference.difference,
-                    "low": difference.low,
-                    "high": difference.high,
-                },
-                **{
-                    "n": difference.n,
-                    "of": difference.of,
-                    "p": difference.p,
-                    "note": difference.detail.get("test") or difference.detail.get("reason"),
-                },
+                **{"row": row, "column": column, "value": pair.difference, "low": pair.low, "high": pair.high},
+                **{"n": pair.n, "of": pair.of, "p": pair.p},
+                "note": pair.detail.get("test") or pair.detail.get("reason"),
                 "complete": bool(first["complete"].all() and second["complete"].all()),
                 "behind": tuple(dict.fromkeys(_places(first) + _places(second))),
             }
