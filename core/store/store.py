@@ -209,7 +209,7 @@ class Store:
 
     @contextmanager
     def cursor(self) -> Iterator[DuckDBPyConnection]:
-        """A cursor of one's own, for reading; each thread needs one."""
+        """A separate cursor, for reading; each thread needs its own."""
         cursor = self._connection.cursor()
         try:
             yield cursor
