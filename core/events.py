@@ -138,7 +138,7 @@ class Usage(Frozen):
 
 class Answer(Frozen):
     """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds. `edited`: a
-    person wrote it in the model's place. `at_once`: how many calls its endpoint was let have at once by then.
+    person wrote it in the model's place. `at_once`: the endpoint's concurrency limit when this answer came.
     """
 
     text: str
@@ -300,8 +300,8 @@ class Token(_Event):
 class Answered(_Placed):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
     that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER. `edited`: a person wrote it.
-    `at_once`: how many calls its endpoint was let have at once by then. `as_prose`: it was asked for by its fields, and
-    is no JSON object of these.
+    `at_once`: the endpoint's concurrency limit when this answer came. `as_prose`: asked for as JSON by a schema,
+    but not given so.
     """
 
     kind: Literal["answered"] = "answered"

@@ -32,8 +32,8 @@ def named(path: str | Path) -> Path:
     inside = any(resolved.is_relative_to(own / part) for part in ("datasets", "models", "prompts"))
     if not policy.allows("files") and not inside:
         raise policy.NotAllowed(
-            "This app serves several people, and reads no files that a visitor names. Whoever runs it can put data "
-            "sets into $EXPLAIN_HOME/datasets, where they are found by name."
+            "This app serves several people, so visitors cannot name files. Ask whoever runs it to put the data set "
+            "into $EXPLAIN_HOME/datasets, and choose it there by its name."
         )
     _no_device(path)
     return resolved
@@ -41,7 +41,7 @@ def named(path: str | Path) -> Path:
 
 def _no_device(path: str | Path) -> None:
     if os.path.realpath(path).startswith(tuple(f"{device}/" for device in _DEVICES)):
-        raise BadFile(f"{path} is no file of data.")
+        raise BadFile(f"{path} is a device, not a file with data.")
 
 
 def opened(path: Path) -> BinaryIO:

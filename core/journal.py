@@ -328,8 +328,8 @@ class Journal:
         self.path = path
         if not path.exists() and packs.find(path.stem, path.parent) is not None:
             raise JournalInUse(
-                f"{path.name} lies in a pack with its study, and packs are only read: unpack the study to go on with "
-                "the run or to delete it"
+                f"{path.name} is in the pack of its study, and packs are read-only: unpack the study to go on with the "
+                "run or to delete it"
             )
         self._lease = _taken(path)
         try:

@@ -42,7 +42,7 @@ class Packed(_Path):
         PermissionError for any other mode.
         """
         if mode != "rb":
-            raise PermissionError(f"{self} lies in a pack, which is only read")
+            raise PermissionError(f"{self} is in a pack, which is read-only")
         return io.BytesIO(self.read_bytes())
 
     def read_bytes(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The figures that a lab's paper reported (`data/published/`), to be laid under one's own: theirs, and said to be."""
+"""The figures that a lab's paper reported (`data/published/`), shown beside ours and marked as the paper's."""
 
 from __future__ import annotations
 

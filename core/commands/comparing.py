@@ -25,12 +25,15 @@ def add(commands: click.Group) -> None:
 @click.argument("of", nargs=-1, metavar="[NAME]...")
 @click.option("--by", type=click.Choice(get_args(By)), default="model", show_default=True, help="what the names are of")
 @click.option(
-    "--within", default="", metavar="FILTER", help="of these results only, as Browse's address has it: lab=find&how=aia"
+    "--within",
+    default="",
+    metavar="FILTER",
+    help="only these results, filtered as in Browse's address: lab=find&how=aia",
 )
 @click.option(
     "--match",
     type=click.Choice(get_args(Match)),
-    help="what is the same: the starter question, or exactly that (where it was given, that is the default)",
+    help="what two rows must share: the starter question (whole), or their own too (exact, default where given)",
 )
 @click.option("--json", "as_json", is_flag=True, help="print what was found as a JSON object")
 def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_json: bool) -> int:

@@ -63,7 +63,7 @@ def _options(name: str) -> list[click.Parameter]:
         click.Option(["--json", "as_json"], is_flag=True, help=f"print {rows.get(name, 'a JSON object')}"),
     ]  # fmt: skip
     if name == "table":
-        help = "also draw what was measured against what is so, where that is known"
+        help = "also draw the figures measured against the true ones, where these are known"
         options.append(click.Option(["--picture"], type=path, metavar="FILE.html", help=help))
     if name == "run":
         options += study_cluster.OPTIONS

@@ -189,7 +189,7 @@ def _state_of(run: str) -> tuple[Lab, Transcript]:
         raise click.BadParameter(f"There is no run named {run!r} in {home.journals()}.")
     state = transcript(upgraded(journal.read(path).events, entry.labs()))
     if state.started is None or state.started.about or state.started.lab not in entry.labs():
-        raise click.BadParameter(f"{path} holds no run that can be told.")
+        raise click.BadParameter(f"{path} holds no run of a lab of this app.")
     return entry.labs()[state.started.lab], state
 
 

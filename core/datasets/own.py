@@ -61,8 +61,8 @@ Columns = Annotated[
     dict[str, str],
     Field(
         title="Columns",
-        description="of a file of one's own: which column holds what, where it is not called so; "
-        "several choices are named with commas between them",
+        description="for your own file: which column holds what, if it has another name; separate several columns of "
+        "choices by commas",
         json_schema_extra={"option": "--column", "pairs": "WHAT=COLUMN"},
         exclude_if=lambda columns: not columns,
     ),
@@ -106,7 +106,7 @@ def keep(name: str, content: bytes) -> str:
     """
     stem, suffix = re.sub(r"[^\w .-]", "_", Path(name).stem)[:80].strip(" .") or "items", Path(name).suffix.lower()
     if suffix not in KINDS:
-        raise DatasetError(f"{name[:100]} is none of {', '.join(KINDS)}: only such tables can be read.")
+        raise DatasetError(f"{name[:100]} cannot be read as a table. Choose a file that ends in {', '.join(KINDS)}.")
     if len(content) > LARGEST:
         raise DatasetError(f"{name[:100]} is larger than {LARGEST // files.MB} MB.")
     folder = home() / "datasets"
@@ -124,7 +124,7 @@ def check(task: Task, columns: Mapping[str, str]) -> None:
     """Raises ValueError where `columns` names what no item of the task has."""
     for role in columns:
         if role not in roles(task):
-            raise ValueError(f"No column can hold {role!r} for {task}. There are: {', '.join(roles(task))}.")
+            raise ValueError(f"Items for {task} have no {role!r}. Name columns for: {', '.join(roles(task))}.")
 
 
 def place(dataset: str) -> Path:
@@ -142,14 +142,14 @@ def place(dataset: str) -> Path:
         except (files.BadFile, policy.NotAllowed) as error:
             raise DatasetError(f"{dataset[:200]}: {error}") from None
         except (OSError, ValueError):
-            raise DatasetError(f"{dataset[:200]!r} is no file's name.") from None
+            raise DatasetError(f"{dataset[:200]!r} is not the name of a file.") from None
         if size > LARGEST:
             raise DatasetError(f"{path.name} is larger than {LARGEST // files.MB} MB.")
     if path.suffix.lower() not in KINDS:
-        raise DatasetError(f"{path.name} is none of {', '.join(KINDS)}: only such tables can be read.")
+        raise DatasetError(f"{path.name} cannot be read as a table. Choose a file that ends in {', '.join(KINDS)}.")
     if set("*?[]{}") & set(str(path)):
         raise DatasetError(
-            f"{path.name}: a path may hold none of * ? [ ] {{ }}. Give the file or its folder another name."
+            f"{path.name}: a path must not contain * ? [ ] {{ }}. Give the file or its folder another name."
         )
     return path
 
@@ -262,12 +262,12 @@ def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
     if task == "multi_choice":
         choices = [text.strip() for text in _choices(cells["choices"])]
         if len(choices) < 2 or not all(choices) or len(set(choices)) < len(choices):
-            raise ValueError("two different choices at least are expected")
+            raise ValueError("it needs at least two choices, all different and none of them empty")
         fields |= {"choices": tuple(sorted(choices)), "label": _choice(answer, choices)}
     elif answer:
         known = ANSWERS[task]
         if answer.lower() not in known:
-            raise ValueError(f"the answer “{answer[:80]}” is none of {', '.join(known)}")
+            raise ValueError(f"the answer “{answer[:80]}” is not one of {', '.join(known)}")
         fields["label"] = known[answer.lower()]
     return Item(id=id.replace("/", "%2F"), task=task, **fields)
 
@@ -290,7 +290,7 @@ def _choice(answer: str, choices: list[str]) -> str | None:
     if not answer or answer in choices:
         return answer or None
     if answer.lower() not in letters:
-        raise ValueError(f"the answer “{answer[:80]}” is none of the choices")
+        raise ValueError(f"the answer “{answer[:80]}” is not one of the choices")
     return letters[answer.lower()]
 
 
@@ -305,12 +305,12 @@ def _header(path: Path) -> tuple[list[str], str]:
     except UnicodeDecodeError:
         raise DatasetError(f"{path.name}, line 1: this is not UTF-8 text") from None
     if len(line) > LONGEST_HEADER or "\0" in text or not text.strip():
-        raise DatasetError(f"{path.name}, line 1: the names of the columns are expected there")
+        raise DatasetError(f"{path.name}, line 1: write the names of the columns here")
     delimiter = max((",", "\t", ";", "|"), key=text.count)
     try:
         return [name.strip() for name in next(csv.reader([text], delimiter=delimiter, strict=True))], delimiter
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line 1: these are no names of columns ({error})") from None
+        raise DatasetError(f"{path.name}, line 1: the names of the columns cannot be read ({error})") from None
 
 
 def _wanted(

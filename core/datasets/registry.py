@@ -167,10 +167,10 @@ def check(chosen: _Chosen) -> None:
             )
         return
     if chosen.columns:
-        raise ValueError("Columns are named of files only: a data set called file:NAME or hf://OWNER/NAME/FILE.")
+        raise ValueError("`--column` is for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
     if find(chosen.dataset).task != chosen.task:
         fit = [dataset.name for dataset in DATASETS if dataset.task == chosen.task]
-        raise ValueError(f"{chosen.dataset} is no data set for {chosen.task}. These are: {', '.join(fit)}.")
+        raise ValueError(f"{chosen.dataset} has no items for {chosen.task}. Choose one of {', '.join(fit)}.")
 
 
 def chosen_items(chosen: _Chosen) -> tuple[list[Item], Loaded]:

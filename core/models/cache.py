@@ -1,4 +1,4 @@
-"""Answers that were given before: the same question to the same model is not paid for twice."""
+"""The response cache: the same request to the same model is not paid for twice."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ResponseCache:
         return not self._run("select key from answers limit 1", ())
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._turn:
             self._close()
 
@@ -130,14 +130,14 @@ def key_of(request: Request, model: str, account: str) -> str:
 
 
 def repeatable(request: Request) -> bool:
-    """Whether asking again should bring the same: drawn answers without a seed are meant to differ."""
+    """Whether the same request should get the same answer: samples without a seed are meant to differ."""
     return request.sampling.temperature == 0 or request.sampling.seed is not None
 
 
 class Cached:
-    """`model`, asked only what the cache does not hold. A hit is marked `cached`; its `seconds` are what finding took.
+    """`model` behind the cache. A hit is marked `cached`; its `seconds` are those of the look-up.
 
-    `account` tells apart models of one name at two addresses, and answers that two people paid for; it must hold no
+    `account` separates models of one name at two addresses, and what different people paid for; it must not contain a
     key. Raises what `model` raises.
     """
 
@@ -148,7 +148,7 @@ class Cached:
         self._account = account
 
     def under(self, leave: Leave) -> Cached:
-        """The same; what the cache does not hold is asked only while `leave` lets calls leave."""
+        """The same; a request that is not in the cache is asked only while `leave` allows it."""
         return Cached(under(self.model, leave), self._cache, self._account)
 
     @property
@@ -157,14 +157,14 @@ class Cached:
         return self._cache.is_empty
 
     async def kept(self, request: Request) -> Answer | None:
-        """The answer that is kept for the request; None where it would be asked."""
+        """The cached answer to the request, or None."""
         if not repeatable(request):
             return None
         key = key_of(request, self.id, self._account)
         return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """The kept answer, or a fresh one that is then kept. Requests that differ each time are never kept."""
+        """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
         if not repeatable(request):
             return await self.model.answer(request, on_text)
         began = time.monotonic()

@@ -86,9 +86,7 @@ class Catalog:
         self._connections: dict[str, Connection] = {}
         for config in endpoints:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
-                raise BadSetting(
-                    f"There cannot be an endpoint named {config.name!r}: the name is taken.", "Give it another name."
-                )
+                raise BadSetting(f"The name {config.name!r} is taken.", "Give the endpoint another name.")
             self._connections[config.name] = connect(config)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}
@@ -124,8 +122,8 @@ class Catalog:
         return self._remembering(Endpoint(connection, name), connection.config.account)
 
     def is_at_hand(self, model_id: str) -> bool:
-        """Whether that model can be asked now, as far as that is known without asking: an endpoint that is connected,
-        with a key where one is wanted, has every model of its own.
+        """Whether that model can be asked now, as far as is known without asking: a connected endpoint, with a key if
+        it needs one, is taken to have every model.
         """
         connection = self._connections.get(model_id.partition("/")[0])
         if connection is not None:
@@ -141,7 +139,7 @@ class Catalog:
         return [*self.offered(), *self._replays()]
 
     def offered(self) -> list[ModelInfo]:
-        """The same without replays, of which there are as many as runs: what pages let one choose from."""
+        """The same without replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
     def _remembering(self, model: Model, account: str) -> Model:

@@ -54,14 +54,14 @@ _DISPENSABLE = {
     "repetition_penalty",
     "repeat_penalty",
 }
-"""Parameters that a call goes on without where a server does not take them. Log probabilities are not among them: who
-asks for them needs them."""
+"""Parameters that are left out where a server refuses them. Log probabilities are not among them: a caller that asks
+for them needs them."""
 
 
 class Connection:
-    """One endpoint, shared by all its models: the calls going on at once, and what each model does not take.
+    """One endpoint, shared by all its models: its concurrency limit, and which parameters each model refuses.
 
-    May be used from several event loops. Those who ask it are taken in fair turns.
+    May be used from several event loops. Its callers take turns.
     """
 
     def __init__(self, config: EndpointConfig) -> None:
@@ -92,7 +92,7 @@ _opening = threading.Lock()
 
 
 def connect(config: EndpointConfig) -> Connection:
-    """The process's one connection with these settings, so that its limit of calls holds over all who share them."""
+    """The process's one connection with these settings, so that all callers share its limit."""
     with _opening:
         connection = _open.get(config)
         if connection is None:
@@ -132,7 +132,7 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
 class Endpoint:
     """One model of one endpoint. Its id is `<endpoint's name>/<model>`; `streams`: whether answers come piece by piece.
 
-    Stop sequences are applied on this side as well, at the first one that occurs, for servers that pass over them;
+    Stop sequences are applied on this side as well, at the first one that occurs, for servers that ignore them;
     apart from that the text is what the server sent. A parameter that the server refuses by name is left out from
     then on for that model (`Connection.not_taken`), and the log says so.
 
@@ -150,11 +150,11 @@ class Endpoint:
         return f"Endpoint({self.id!r})"
 
     def under(self, leave: Leave) -> Endpoint:
-        """The same model; each try of a call asks `leave` first, and none rests longer than one may leave."""
+        """The same model; each try of a call asks `leave` first, and a wait between tries ends when `leave` closes."""
         return Endpoint(self.connection, self.model, self.streams, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """Ask; waits for its turn first. `seconds` counts from when the try that succeeded was sent."""
+        """Ask, once it is this call's turn. `seconds` are those of the try that succeeded."""
         client = self.connection.client()
         config = self.connection.config
         passed_on = _PassedOn(on_text)
@@ -260,7 +260,7 @@ class Endpoint:
         return faults.no_such_model(config, self.model, names) if names else failure
 
     def _parameters(self, request: Request) -> dict[str, Any]:
-        """What is sent besides model and messages: what is set, less what this server does not take."""
+        """What is sent besides model and messages: the settings, without those that this server refuses."""
         sampling = request.sampling
         preset = self.connection.config.known_server()
         penalty = preset.penalty if preset else "repetition_penalty"
@@ -293,7 +293,7 @@ class Endpoint:
 
 
 class _PassedOn:
-    """Hands pieces on, and remembers whether there were any: a text that was begun is not begun again."""
+    """Passes pieces of text on, and remembers whether there were any: after the first a call is not tried again."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
@@ -305,7 +305,7 @@ class _PassedOn:
 
 
 class _Unreadable(Exception):
-    """What came is not what the API's description says; the message says what is wrong, where that is known."""
+    """The reply does not follow the API's description; the message says where, if that is known."""
 
     @classmethod
     def of(cls, error: Exception) -> _Unreadable:
@@ -363,7 +363,7 @@ def _uses_tools(request: Request) -> bool:
 
 
 def _wait(failure: CallFailed, tries: int, backoff: float) -> float:
-    """Seconds until the next try: what the server asked for, else doubling, with a little chance in it."""
+    """Seconds until the next try: what the server asked for, else doubling, with random jitter."""
     if isinstance(failure, RateLimited) and failure.wait is not None:
         return failure.wait
     return min(backoff * 2.0**tries, _LONGEST_WAIT) * random.uniform(0.75, 1.0)

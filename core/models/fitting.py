@@ -1,4 +1,4 @@
-"""Which local model fits this machine, and how long it would take over what another was timed with."""
+"""Which local model fits this machine, and how long it would take, from the speed of another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core.models import download, local
 
 ROOM = 2.0
-"""Memory that a model is given, in sizes of its file: a context and everything else on the machine want their share."""
+"""Memory that a model needs, as a multiple of its file's size: room for the context and for other programs."""
 
 
 class Fitting(NamedTuple):
@@ -49,7 +49,7 @@ def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:
 
 
 def seconds(model: Fitting, tokens: int, rate: float, size: int) -> float:
-    """What it may take `model` to write so many tokens, where one of `size` bytes wrote `rate` of them a second on a
-    like machine: a token costs one reading of all weights, whatever the model.
+    """Seconds that `model` may take for so many tokens, where one of `size` bytes wrote `rate` tokens a second on a
+    similar machine: each token costs one reading of all weights.
     """
     return tokens / rate * model.size / size

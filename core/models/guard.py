@@ -81,8 +81,8 @@ def public_only() -> httpx2.AsyncBaseTransport:
 
 async def _public_address(host: str, port: int) -> str:
     """The first address of `host`, where all it has are public. Raises OSError where it has none, and NotPublic."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(address[0]) for *_, address in found]
+    resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(address[0]) for *_, address in resolved]
     if not all(map(is_public, addresses)):
         raise NotPublic(
             "Whoever runs this app lets visitors connect servers on the public internet only. Ask them to add this one."

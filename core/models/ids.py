@@ -9,5 +9,5 @@ def is_control(model: str) -> bool:
 
 
 def is_free(model: str) -> bool:
-    """Whether its answers cost nobody anything: a robot's, or a replay's."""
+    """Whether its answers are free: a robot's, or a replay's."""
     return model.startswith((CONTROL, "replay/"))

@@ -21,8 +21,8 @@ class _Call(NamedTuple):
 class Replay:
     """`replay/<run>`: answers each request as the journal of `run` says it was answered; fails where it failed.
 
-    A request is known by role, messages, sampling and repeat number; its model is not looked at, for it is the
-    replay's own. Where several calls are the same in all of these (two models asked one question, or one question with
+    A request is known by role, messages, sampling and repeat number; its model is ignored, for a replay has
+    its own id. Where several calls are the same in all of these (two models asked one question, or one question with
     two schemas), the one whose fingerprint fits comes first, and then they are given by turns in the journal's order.
 
     Raises NotInReplay for anything else.
@@ -59,7 +59,7 @@ class Replay:
             words = request.messages[-1].content.split() if request.messages else []
             more = "…" if len(words) > _FIRST_WORDS else ""
             raise errors.NotInReplay(
-                f"Run {self._run} holds no answer of the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
+                f"Run {self._run} has no answer by the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
                 "A replay answers only what that run asked, in the same words and with the same settings. "
                 "Choose its question and settings, or another model.",
             )

@@ -47,17 +47,17 @@ class Reply:
         if not part.get("choices"):
             return ""
         choice = part["choices"][0]
-        said = choice.get("delta") or choice.get("message") or {}
+        message = choice.get("delta") or choice.get("message") or {}
         reason = choice.get("finish_reason")
         self.finish_reason = storable(str(reason))[:100] if reason else self.finish_reason
-        self.reasoned = self.reasoned or bool(said.get("reasoning_content") or said.get("reasoning"))
+        self.reasoned = self.reasoned or bool(message.get("reasoning_content") or message.get("reasoning"))
         for token in (choice.get("logprobs") or {}).get("content") or []:
             self._offsets.append(self._received)
             self._received += len(token["token"])
             self.logprobs.append(json.loads(storable(json.dumps(token, ensure_ascii=False))))
-        for part_of_call in said.get("tool_calls") or []:
+        for part_of_call in message.get("tool_calls") or []:
             self._take_call(part_of_call)
-        return self._keep(self._cutter.feed(storable(said.get("content") or said.get("refusal") or "")))
+        return self._keep(self._cutter.feed(storable(message.get("content") or message.get("refusal") or "")))
 
     def end(self) -> str:
         """No more comes: the text that was held back. Log probabilities of what was cut off go too."""

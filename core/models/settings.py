@@ -76,7 +76,7 @@ class EndpointConfig(BaseModel):
     def _usable_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name):
             raise BadSetting(
-                f"{name!r} cannot be an endpoint's name.", "Use letters, digits, dots, dashes, underscores."
+                f"{name!r} cannot be the name of an endpoint.", "Use letters, digits, dots, dashes, underscores."
             )
         return name
 
@@ -91,8 +91,8 @@ class EndpointConfig(BaseModel):
         text = key.get_secret_value().strip()
         if not (text.isascii() and text.isprintable()):
             raise BadSetting(
-                "The key holds characters that no key has.",
-                "Copy it again, from the page that issued it: perhaps dots or a line's end came along.",
+                "The key contains characters that keys never have.",
+                "Copy it again from the page that issued it: perhaps dots or a line break were copied too.",
             )
         return SecretStr(text)
 

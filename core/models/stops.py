@@ -21,10 +21,10 @@ class StopCutter:
         if self.stopped:
             return ""
         self._held += piece
-        found = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
-        if found:
+        stops = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
+        if stops:
             self.stopped = True
-            out, self._held = self._held[: min(found)[1]], ""
+            out, self._held = self._held[: min(stops)[1]], ""
             return out
         keep = max((_overlap(self._held, stop) for stop in self._stops), default=0)
         cut = len(self._held) - keep

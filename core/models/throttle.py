@@ -1,4 +1,4 @@
-"""How many calls one endpoint is sent at once: as many as it takes."""
+"""The concurrency limit of one endpoint: as many calls at once as it takes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ LESS = 0.8
 
 
 class Throttle:
-    """`begin` calls at once, doubled whenever that many were answered while others waited, up to `most`. At a refusal
-    (HTTP 429) four fifths of them, and from then on one more each time that many were answered. Other failures change
-    nothing. While the server said to wait, nothing is sent.
+    """The limit is `begin` calls at first, and doubles, up to `most`, whenever as many were answered while others
+    waited. A refusal (HTTP 429) lowers it to four fifths; from then on it grows by one whenever as many were answered.
+    Other failures change nothing. Nothing is sent before the time at which the server allows it.
 
     May be used from several event loops.
     """
@@ -25,19 +25,19 @@ class Throttle:
         self._refused = False
         self._answered = 0
         self._change = 0
-        """How often the number changed: what was sent before the last change says nothing of it."""
+        """How often the limit changed: calls sent before the last change do not change it again."""
         self._wait_until = 0.0
         self._lock = threading.Lock()
 
     @property
     def wait(self) -> float:
-        """Seconds for which the server still wants nothing to be sent."""
+        """Seconds until the server allows the next call."""
         return max(0.0, self._wait_until - time.monotonic())
 
     async def open(self, leave: Leave) -> int:
-        """Wait for as long as the server asked for; what to name when telling what came of the call sent next.
+        """Wait as long as the server asked for; the value to pass as `sent` when the next call has ended.
 
-        Raises Withheld where `leave` lets none leave.
+        Raises Withheld where `leave` allows no call.
         """
         leave.check()
         while self.wait:
@@ -46,7 +46,7 @@ class Throttle:
         return self._change
 
     def answered(self, sent: int) -> None:
-        """A call that was `sent` at that point was answered."""
+        """Count an answer to a call; `sent` is what `open` gave."""
         with self._lock:
             if sent != self._change or self.at_once >= self._most or not self.turns.all_taken:
                 return
@@ -55,11 +55,11 @@ class Throttle:
                 self._set(min(self._most, self.at_once + 1 if self._refused else self.at_once * 2))
 
     def refused(self, sent: int, wait: float | None) -> None:
-        """A call that was `sent` at that point was one too many; `wait` is how many seconds the server wants."""
+        """Count a refusal of a call; `sent` is what `open` gave, `wait` the seconds that the server asks for."""
         with self._lock:
             self._wait_until = max(self._wait_until, time.monotonic() + (wait or 0))
             self._refused = True
-            # Many calls of one moment are refused together: that is one refusal.
+            # Calls that were sent together and refused together count as one refusal.
             if sent == self._change:
                 self._set(max(1, int(self.at_once * LESS)))
 

@@ -29,10 +29,10 @@ def of_runs(
     stopped: Sequence[str] = (),
     held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
-    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. Each
-    run that has a row as `wanted` is there, with the figures of the whole of it; for whom and `stopped` as in
-    `core.store.filters.condition`. Recordings were chosen to be shown, and are left out unless they are wanted;
-    forks have an answer that a person edited, and are always left out.
+    """One row a run of a lab that has the first of `metrics`, newest first: chosen figures beside chosen settings. A
+    run with a row that is `wanted` is there, with the figures of the whole run; `viewer` and `stopped` as in
+    `core.store.filters.condition`. Recordings are left out unless they are wanted, for they were chosen to be shown;
+    forks always, for a person edited one of their answers.
 
     run, at, title, model, rules; each of `fields` of the run's specification, as a Python value; the value of each of
     `metrics` under its name, null where undefined; low, high, n, of: those of the first. For each of `held`, (record,
@@ -72,28 +72,17 @@ def of_cases(
     newest: int | None = None,
     held: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
-    """One row for each of `metrics` of each case of a lab that came to its end, newest run first; else as `of_runs`.
+    """One row for each of `metrics` of each completed case of a lab, newest run first; else as `of_runs`.
 
     run, case, at, title, model, lab, a column for each of `core.lab.FACETS` and of `fields`; metric, value (null where
-    it is undefined or the case has none), low, high, n, of (0 where it has none). Each of `records` is a column: a
-    field of what the case recorded of that type, the latest, as a Python value where it is JSON, or how many it
-    recorded where the field is ''. With `newest` only so many cases, of those that recorded all of them; `found` says
-    of how many.
+    it is undefined or the case has none), low, high, n, of (0 where it has none). Each of `records` is a column:
+    the field in the case's latest record of that type (JSON as a Python value), or, where the field is '', how many
+    records there are. `newest` limits the cases, and leaves out those without one of `records`; `found` is how many
+    there were before that limit.
     """
     left, values = condition(wanted, viewer, stopped)
     records = records or {}
-    joins = "".join(
-        f"""left join (select run, "case", {f'arg_max({named([field])}, "at")' if field else "count(*)"} as value
-            from {named([table_of(record)])} group by run, "case") as {named([f"of_{name}"])} using (run, "case")
-        """  # noqa: S608  our own names
-        for name, (record, field) in records.items()
-    )
-    columns = "".join(
-        f", {source if field else f'coalesce({source}, 0)'} as {named([name])}"
-        for name, (_, field) in records.items()
-        for source in [f"{named([f'of_{name}'])}.value"]
-    )
-    there = " and ".join(f"{named([name])} is not null" for name in records) if newest is not None else ""
+    is_whole = " and ".join(f"{named([name])} is not null" for name in records) if newest is not None else ""
     facets = ", ".join(f"any_value({name}) as {name}" for name in FACETS)
     frame = store.query(
         f"""
@@ -102,13 +91,13 @@ def of_cases(
             where {left} and lab = ? and "case" <> '' group by items.run, items."case"
         ), done as (
             select run, "case", runs."at", cases.number, cases.title, coalesce(cases.model, runs.model, '') as model,
-                   wanted.* exclude (run, "case"){_chosen(fields)}{columns}{_held(store, held)},
+                   wanted.* exclude (run, "case"){_chosen(fields)}{_recorded(records)}{_held(store, held)},
                    -- The figures of a run's only case are those of the run.
                    if(coalesce(cases."of", 1) = 1, '', "case") as at_case
-            from wanted join runs using (run) join cases using (run, "case") {joins}
+            from wanted join runs using (run) join cases using (run, "case")
             where cases.status = 'done' and coalesce(forked_from, '') = ''
         ), chosen as (
-            select *, count(*) over () as found from done where {there or "true"}
+            select *, count(*) over () as found from done where {is_whole or "true"}
             order by "at" desc, run, number, "case" limit ?
         )
         select chosen.* exclude (number, at_case), metrics.metric, value, low, high, coalesce(n, 0) as n,
@@ -121,12 +110,12 @@ def of_cases(
         [*values, lab, *_paths(fields), newest, list(metrics), rules],
         rows=None,
     )
-    of_kind = {name: store.tables[table_of(record)].columns.get(field) for name, (record, field) in records.items()}
-    return decoded(frame, dict.fromkeys([*fields, *(name for name in of_kind if of_kind[name] == "JSON")], "null"))
+    kinds = {name: store.tables[table_of(record)].columns.get(field) for name, (record, field) in records.items()}
+    return decoded(frame, dict.fromkeys([*fields, *(name for name, kind in kinds.items() if kind == "JSON")], "null"))
 
 
 def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
-    """How many of the cases that are wanted have not come to their end, and so are not among `of_cases`."""
+    """How many of the wanted cases are not completed, and so not among `of_cases`."""
     left, values = condition(wanted, viewer, stopped)
     with store.cursor() as cursor:
         row = cursor.execute(
@@ -139,11 +128,21 @@ def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped:
     return int(row[0]) if row else 0
 
 
+def _recorded(records: Mapping[str, tuple[type[Frozen], str]]) -> str:
+    """A column for each of `records`: the field in the case's latest record of that type, or how many there are."""
+    columns = ""
+    for name, (record, field) in records.items():
+        value = f'arg_max({named([field])}, "at")' if field else "count(*)"
+        rows = f'{named([table_of(record)])} r where r.run = wanted.run and r."case" = wanted."case"'
+        columns += f", (select {value} from {rows}) as {named([name])}"  # noqa: S608  our own names
+    return columns
+
+
 def _held(store: Store, held: Sequence[tuple[str, str]]) -> str:
     """A column for each (record, field): whether the field is true wherever the run recorded it."""
     return "".join(
-        f', (select bool_and("{field}") from "{store.records[record]}" one'  # noqa: S608  our own names
-        f" where one.run = runs.run) as {record}_{field}"
+        f', (select bool_and("{field}") from "{store.records[record]}" r'  # noqa: S608  our own names
+        f" where r.run = runs.run) as {record}_{field}"
         for record, field in held
     )
 

@@ -1,6 +1,6 @@
-"""Which results somebody wants to see: one set of filters for cases, runs and counts, written in an address as a query.
+"""One set of filters for cases, runs and counts, which an address holds as its query.
 
-A filter takes what it does not know from an address for nothing, so that a link of before still opens.
+Unknown parameters of an address are ignored, so that old links still open.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ TITLES = {
     "owner": "Made by",
     "study": "Study",
 }
-"""What can be chosen by its values, in the order in which it is offered."""
+"""Facets that are filtered by their values, in the order on the screen."""
 
 MOST_VALUES, LONGEST = 50, 500
 """Values of one facet, and characters of one, that an address may hold."""
 
 Where = tuple[str, list[object]]
-"""A condition, and what stands for its question marks."""
+"""A condition in SQL, and its parameters."""
 
 
 class Range(NamedTuple):
@@ -94,24 +94,24 @@ class Filter:
 
     def query(self) -> dict[str, list[str]]:
         """What an address holds for it; nothing for what is not filtered."""
-        found = {name: list(values) for name, values in self.chosen.items() if values}
+        address = {name: list(values) for name, values in self.chosen.items() if values}
         if self.text:
-            found["text"] = [self.text]
+            address["text"] = [self.text]
         if self.deep:
-            found["deep"] = ["1"]
+            address["deep"] = ["1"]
         for name, day in (("since", self.since), ("until", self.until)):
             if day:
-                found[name] = [day.isoformat()]
+                address[name] = [day.isoformat()]
         if self.ranges:
-            found["score"] = [f"{one.metric}:{_number(one.low)}:{_number(one.high)}" for one in self.ranges]
+            address["score"] = [f"{score.metric}:{_number(score.low)}:{_number(score.high)}" for score in self.ranges]
         if self.runs:
-            found["only"] = list(self.runs)
+            address["only"] = list(self.runs)
         if self.recordings:
-            found["recordings"] = ["1"]
+            address["recordings"] = ["1"]
         for name in ("hidden", "older"):
             if getattr(self, name):
-                found[name] = ["1"]
-        return found
+                address[name] = ["1"]
+        return address
 
 
 def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
@@ -128,7 +128,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
         since=_day(_last(query, "since")),
         until=_day(_last(query, "until")),
         ranges=tuple(_ranges(query.get("score", ()))),
-        runs=tuple(one for one in query.get("only", ()) if len(one) <= LONGEST)[:MOST_VALUES],
+        runs=tuple(run for run in query.get("only", ()) if len(run) <= LONGEST)[:MOST_VALUES],
         recordings=_last(query, "recordings") == "1",
         hidden=_last(query, "hidden") == "1",
         older=_last(query, "older") == "1",
@@ -136,8 +136,8 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
 
 
 def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
-    """Which rows of `items` (under that name) are wanted, of the runs that `viewer` owns or may see, None for all.
-    `stopped` are runs that say they go on, whose process is gone.
+    """The condition for rows of `items` (under that name) that are wanted, in runs that `viewer` may see (None: all).
+    `stopped`: runs that are `running` by their journals, but whose process is gone.
     """
     runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
     runs.append((f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})", []))
@@ -169,14 +169,14 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
         here.append(('items."at" < ?::date + 1', [wanted.until]))
     if wanted.runs:
         here.append(("items.run = any(?)", [list(wanted.runs)]))
-    here += [_in_range(one) for one in wanted.ranges]
+    here += [_in_range(bounds) for bounds in wanted.ranges]
     here += [_holding(words, wanted.deep) for words in phrases(wanted.text)]
-    sql, found = _all(runs)
-    return _all([(f"items.run in (select run from runs where {sql})", found), *here])  # noqa: S608  our own names
+    sql, values_of_runs = _all(runs)
+    return _all([(f"items.run in (select run from runs where {sql})", values_of_runs), *here])  # noqa: S608  our own names
 
 
 KIND = "regexp_replace(items.outcome, ' all$', '')"
-"""An outcome without *all*: *misled all* is a kind of *misled*, and whoever looks for this finds both."""
+"""An outcome without *all*: the filter *misled* includes *misled all*."""
 
 DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.trial <> '', 'sure', ''))"
 """Whether a trial that counts is in doubt."""
@@ -192,22 +192,21 @@ _SAID = """
 """
 
 STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
-"""How a run stands; the question mark stands for those whose process is gone."""
-
+"""A run's status; the parameter are the runs whose process is gone."""
 
 MADE_BY = f"""coalesce((
-    select min(json_extract_string(data, '$.sender')) from records join runs said using (run)
-    where record = '{IMPORTED}' and said.about = runs.run
+    select min(json_extract_string(data, '$.sender')) from records join runs imported using (run)
+    where record = '{IMPORTED}' and imported.about = runs.run
 ), runs.owner)"""  # noqa: S608  our own names
-"""Whose a run is: who sent it, where it was imported, or else who began it."""
+"""Who made a run: the sender of an imported one, else its owner."""
 
 
 def phrases(text: str) -> list[str]:
-    """What must stand in a text: its words, and what is in double quotes as one."""
-    found: list[str] = []
+    """The phrases that a text must contain: single words, and what is in double quotes."""
+    parts: list[str] = []
     for number, part in enumerate(text.split('"')):
-        found += [part.strip()] if number % 2 else part.split()
-    return [one for one in found if one]
+        parts += [part.strip()] if number % 2 else part.split()
+    return [part for part in parts if part]
 
 
 def _holding(words: str, deep: bool) -> Where:
@@ -223,7 +222,7 @@ def _holding(words: str, deep: bool) -> Where:
     return f"({sql})", list(values)
 
 
-# What the cases of an item share is placed above them, and what belongs to a case above its trials.
+# Calls that the cases of an item share belong to the item, and those of a case to the case, above its trials.
 _DEEP = """
     with hits as materialized (
         select distinct run, "case", coalesce(trial, '') as trial from calls
@@ -238,9 +237,9 @@ _DEEP = """
 """
 
 
-def _in_range(one: Range) -> Where:
-    low = -1e308 if one.low is None else one.low
-    high = 1e308 if one.high is None else one.high
+def _in_range(wanted: Range) -> Where:
+    low = -1e308 if wanted.low is None else wanted.low
+    high = 1e308 if wanted.high is None else wanted.high
     return (
         """coalesce(
             (select value from scores s where s.run = items.run and s."case" = items."case" and s."case" <> ''
@@ -248,7 +247,7 @@ def _in_range(one: Range) -> Where:
             (select value from scores s where s.run = items.run and s."case" = ''
              and s.item = '' and metric = ? and rules = 'repaired')
         ) between ? and ?""",
-        [one.metric, one.metric, low, high],
+        [wanted.metric, wanted.metric, low, high],
     )
 
 

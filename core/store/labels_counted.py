@@ -28,18 +28,19 @@ class BorneOut(NamedTuple):
 
 
 class Labellers(NamedTuple):
-    """On `n` rows two or more of `people` passed a verdict; on `agreed` of them all the same."""
+    """Two or more of `people` gave a verdict on each of `n` rows, and all the same one on `agreed` of these."""
 
     people: int
     n: int
     agreed: int
 
 
-_Said = dict[tuple[str, str, str, str], "_Labelled"]
+_Place = tuple[str, str, str, str]
+"""Run (of several versions the first), case, trial and who gave the label."""
 
 
 class _Labelled(NamedTuple):
-    """One person's words on one trial of a run, and the trial's readings."""
+    """What one person said of one trial of a run, by kind and judgement, and the trial's readings."""
 
     run: str
     words: dict[tuple[str, str], str]
@@ -47,62 +48,63 @@ class _Labelled(NamedTuple):
 
 
 def borne_out(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> list[BorneOut]:
-    """By all labels on runs of the lab that `viewer` may see, a person's on one row once, whichever reading of the run
-    they looked at; nothing where `judged` is no reading or has no label.
+    """By all labels on runs of the lab that `viewer` may see. A person's label on a row counts once, whichever version
+    of the run they looked at. Empty where `judged` is no reading or has no label.
     """
     if not judged.of:
         return []
     models = _models(store, judged.role)
     n, right = Counter[str](), Counter[str]()
-    for one in _labels(store, lab, viewer).values():
-        word = one.words.get(("verdict", judged.name))
-        if word is None:
+    for labelled in _labels(store, lab, viewer).values():
+        verdict = labelled.words.get(("verdict", judged.name))
+        if verdict is None:
             continue
-        shown = one.readings[f"{judged.of}_repaired"] or UNREAD
-        truth = shown if word == judged.good else one.words.get(("should", judged.name))
-        readers = {models.get(one.run, judged.role): "repaired"} if judged.role else {f"{of} rules": of for of in RULES}
-        for reader, rules in readers.items():
-            read = one.readings[f"{judged.of}_{rules}"] or UNREAD
-            # Of what was read otherwise than shown, and should be neither, nothing is known.
-            if truth is not None or read == shown:
+        readings = {rules: labelled.readings[f"{judged.of}_{rules}"] or UNREAD for rules in RULES}
+        # People see the reading by repaired rules, and that is what a verdict is on.
+        shown = readings["repaired"]
+        truth = shown if verdict == judged.good else labelled.words.get(("should", judged.name))
+        for rules in ("repaired",) if judged.role else RULES:
+            reader = models.get(labelled.run, judged.role) if judged.role else f"{rules} rules"
+            # Where `shown` is wrong and nobody said what is right, another reading may be right or wrong.
+            if truth is not None or readings[rules] == shown:
                 n[reader] += 1
-                right[reader] += read == truth
+                right[reader] += readings[rules] == truth
     return [BorneOut(reader, right[reader], n[reader]) for reader in sorted(n, reverse=True)]
 
 
 def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> Labellers | None:
     """How often those agree who labelled the same; None where nobody did."""
-    words: defaultdict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
-    for (run, case, trial, who), one in _labels(store, lab, viewer, readings=False).items():
-        if word := one.words.get(("verdict", judged.name)):
-            words[run, case, trial][who] = word
-    shared = [said for said in words.values() if len(said) > 1]
+    verdicts: defaultdict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    for (run, case, trial, who), labelled in _labels(store, lab, viewer, readings=False).items():
+        if verdict := labelled.words.get(("verdict", judged.name)):
+            verdicts[run, case, trial][who] = verdict
+    shared = [by_person for by_person in verdicts.values() if len(by_person) > 1]
     if not shared:
         return None
-    people = {who for said in shared for who in said}
-    return Labellers(len(people), len(shared), sum(len(set(said.values())) == 1 for said in shared))
+    people = {who for by_person in shared for who in by_person}
+    return Labellers(len(people), len(shared), sum(len(set(by_person.values())) == 1 for by_person in shared))
 
 
 def tags(store: Store, viewer: str | None = None, most: int = 50) -> list[str]:
     """The tags that people gave, the most frequent first."""
     with store.cursor() as cursor:
-        found = cursor.execute(
+        rows = cursor.execute(
             f"""
             select value from labels where kind = 'tag' and about in (select run from runs where {SEEN})
             group by value order by count(*) desc, value limit ?
             """,  # noqa: S608  our own names
             [viewer, viewer, most],
         ).fetchall()
-    return [tag for (tag,) in found]
+    return [tag for (tag,) in rows]
 
 
-def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -> _Said:
-    """People's words by run (of several readings the first), case, trial and who, the latest alone; with `readings`,
-    those on trials, where the trial that stands for a case has the words on the case too.
+def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -> dict[_Place, _Labelled]:
+    """The latest labels of each person on each row. With `readings` only those on trials: a label on a case is then one
+    on the trial that stands for the case.
     """
     columns = [f"{of}_{rules}" for of in ("expected", "observed") for rules in RULES]
     with store.cursor() as cursor:
-        found = cursor.execute(
+        rows = cursor.execute(
             f"""
             with family as ({first_of()})
             select coalesce(first, l.about), l.about, l."case", l.trial, who, kind, value, {", ".join(columns)}
@@ -114,14 +116,14 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
             """,  # noqa: S608  our own names
             [lab.principal, lab.name, viewer, viewer, readings],
         ).fetchall()
-    said: _Said = {}
-    for first, run, case, trial, who, kind, value, *read in found:
+    labels: dict[_Place, _Labelled] = {}
+    for first, run, case, trial, who, kind, value, *readings_of_trial in rows:
         name, _, word = value.partition(": ")
-        one = said.get((first, case, trial, who))
-        if one is None or one.run != run:
-            one = said[first, case, trial, who] = _Labelled(run, {}, dict(zip(columns, read, strict=True)))
-        one.words[kind, name] = word
-    return said
+        place = (first, case, trial, who)
+        if place not in labels or labels[place].run != run:
+            labels[place] = _Labelled(run, {}, dict(zip(columns, readings_of_trial, strict=True)))
+        labels[place].words[kind, name] = word
+    return labels
 
 
 def _models(store: Store, role: str) -> dict[str, str]:

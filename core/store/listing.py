@@ -107,7 +107,7 @@ _SHOWN = f"""
 
 
 def row(store: Store, place: Place, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
-    """The row of that place as `items` has it; none where there is none that `viewer` owns or may see."""
+    """The row of that place with the columns of `items`; empty where `viewer` may not see it or there is none."""
     return store.query(
         f"""
         {_SHOWN} where (items.run, items."case", items.trial) = (?, ?, ?)
@@ -128,7 +128,7 @@ def runs(
     stopped: Sequence[str] = (),
     limit: int = PAGE,
 ) -> Listed:
-    """A page of the runs that have a row as wanted: run, "at" and `found`, how many such rows it has. The newest first,
+    """A page of the runs with a wanted row: run, "at" and `found`, how many wanted rows it has; the newest first,
     or the oldest.
     """
     sql, values = condition(wanted, viewer, stopped)
@@ -168,7 +168,7 @@ def runs(
 def cases(
     store: Store, wanted: Filter, limit: int, viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> tuple[list[Place], int]:
-    """The first `limit` of the cases that have a row as wanted, the newest run first, and how many there are."""
+    """The first `limit` cases with a wanted row, the newest run first, and how many there are."""
     sql, values = condition(wanted, viewer, stopped)
     with store.cursor() as cursor:
         rows = cursor.execute(
@@ -182,11 +182,11 @@ def cases(
 
 
 def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> list[str]:
-    """All runs that have a row as wanted, the newest first."""
+    """All runs with a wanted row, the newest first."""
     sql, values = condition(wanted, viewer, stopped)
     with store.cursor() as cursor:
-        found = cursor.execute(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
-        return [run for (run,) in found.fetchall()]
+        rows = cursor.execute(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
+        return [run for (run,) in rows.fetchall()]
 
 
 def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
@@ -194,7 +194,7 @@ def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int 
     outcome, verdict. Another reading of the same run is no other run.
     """
     sql, values = condition(Filter(), viewer)
-    same = [one.run for one in versions(store, place.run, viewer)] or [place.run]
+    same = [version.run for version in versions(store, place.run, viewer)] or [place.run]
     return store.query(
         f"""
         with others as (select distinct items.run, items."case", items."at", items.how from items where {sql})
@@ -211,7 +211,7 @@ def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int 
 def _counts(
     store: Store, sql: str, values: list[object], order: Sequence[str], there: Sequence[object] | None, after: bool
 ) -> tuple[int, int]:
-    """How many rows there are, and how many before the page: with `after` the anchor is one of them."""
+    """How many rows there are, and how many before the page (with `after`, the anchor too)."""
     behind, past = "false", list[object]()
     if there is not None:
         behind, past = _beyond(order, there, backwards=True)
@@ -225,7 +225,7 @@ def _counts(
 
 
 def _values(store: Store, place: Place, order: Sequence[str]) -> list[object] | None:
-    """What the list is ordered by, of that row; None where it is gone."""
+    """That row's values of the columns in `order`; None where the row is gone."""
     columns = ", ".join(_comparable(column) for column in order)
     with store.cursor() as cursor:
         row = cursor.execute(
@@ -236,8 +236,8 @@ def _values(store: Store, place: Place, order: Sequence[str]) -> list[object] | 
 
 
 def _beyond(order: Sequence[str], there: Sequence[object], backwards: bool) -> tuple[str, list[object]]:
-    """The condition for rows after (before) the one with those values: greater in the first column in which they
-    differ, or smaller where that is turned round.
+    """The condition for rows after (`backwards`: before) the one with the values `there`: by the first column that
+    differs, greater, or smaller where its order is descending.
     """
     sql, values = "false", list[object]()
     for column, value in reversed(list(zip(order, there, strict=True))):
@@ -261,41 +261,41 @@ def _by(order: Sequence[str], turned: bool = False) -> str:
 def facet(
     store: Store, wanted: Filter, name: str, viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> dict[str, int]:
-    """The values of a facet and how many rows have each, where everything else is as wanted; the most frequent first.
-    A value of '' is none, save of the outcome, where it means that none has come yet.
+    """The values of a facet with their numbers of rows, the most frequent first, under all filters but its own. Without
+    the value '', except for the outcome, where it means that there is none yet.
     """
     sql, values = condition(wanted.without(name), viewer, stopped)
     by_run = f"(select run, count(*) as n from items where {sql} group by run) join"  # noqa: S608  our own names
     if name.startswith("as:"):
-        found = f"model, sum(n) from {by_run} roles using (run) where role = ?"
+        columns = f"model, sum(n) from {by_run} roles using (run) where role = ?"
         values = [*values, name.removeprefix("as:")]
     elif name == "status":
-        found = f"{STATUS}, sum(n) from {by_run} runs using (run)"
+        columns = f"{STATUS}, sum(n) from {by_run} runs using (run)"
         values = [list(stopped), *values]
     elif name == "owner":
-        found = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
+        columns = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
     elif name == "study":
-        found = f"runs.study, sum(n) from {by_run} runs using (run)"
+        columns = f"runs.study, sum(n) from {by_run} runs using (run)"
     elif name in SAID:
-        said = '(select distinct about as run, "case", trial, value from labels where kind = ?)'
-        found = f'value, count(*) from {said} said join items using (run, "case", trial) where {sql}'
+        labels = '(select distinct about as run, "case", trial, value from labels where kind = ?)'
+        columns = f'value, count(*) from {labels} given join items using (run, "case", trial) where {sql}'
         values = [SAID[name], *values]
     else:
         column = {"differs": "if(items.differ, 'differ', 'agree')", "doubt": DOUBT}.get(name, f"items.{name}")
-        found = f"{column}, count(*) from items where {sql}"
+        columns = f"{column}, count(*) from items where {sql}"
     with store.cursor() as cursor:
-        rows = cursor.execute(f"select {found} group by 1 order by 2 desc, 1", values).fetchall()
+        rows = cursor.execute(f"select {columns} group by 1 order by 2 desc, 1", values).fetchall()
     counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
     return _with_kinds(counts) if name == "outcome" else counts
 
 
 def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
-    """The same where an outcome counts its kind too (`filters.KIND`), the most frequent first."""
+    """`counts`, where an outcome such as *misled all* counts for *misled* too (`filters.KIND`); most frequent first."""
     for value, count in list(counts.items()):
         if value.endswith(" all"):
             whole = value.removesuffix(" all")
             counts[whole] = counts.get(whole, 0) + count
-    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
@@ -307,13 +307,13 @@ def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequ
 
 
 def roles(store: Store) -> list[str]:
-    """What runs asked models as."""
+    """All roles in which runs asked models."""
     with store.cursor() as cursor:
         return [role for (role,) in cursor.execute("select distinct role from roles order by role").fetchall()]
 
 
 def interrupted(store: Store, alive: Callable[[str], bool]) -> list[str]:
-    """Runs that say they go on and do not."""
+    """Runs that are `running` by their journals, but not `alive`."""
     with store.cursor() as cursor:
         running = cursor.execute("select run from runs where status = 'running' and about = ''").fetchall()
     return [run for (run,) in running if not alive(run)]

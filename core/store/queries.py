@@ -1,7 +1,7 @@
-"""What pages and the command line ask of the store. Every function returns a DataFrame with the columns it names.
+"""The queries of pages and the command line. Every function returns a DataFrame with the columns it names.
 
-"The figures of a run" are those of the whole run: `case` and `item` are ''. What a person says about a run lies in a
-journal of its own (`runs.about`), which is in no list of runs.
+"The figures of a run" are those of the whole run: `case` and `item` are ''. What people say about a run has a separate
+journal (`runs.about`), which no list of runs shows.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Alive = Callable[[str], bool]
-"""Whether the run of that id goes on now, in this process or another."""
+"""Whether the run of that id is running now, in this process or another."""
 
 SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
-"""What somebody sees, who stands for both of the question marks; null sees all."""
+"""The runs that a viewer may see. Both parameters are the viewer; null sees all."""
 
 _JSON_OF_A_RUN = ("spec", "versions", "prompts")
 
@@ -38,32 +38,31 @@ def runs(
     recordings: bool = False,
     only: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The newest runs first, one row each, of one lab or of all, or `only` these; with `viewer`, those that person owns
-    or may see; with `recordings`, those that came with the app, and else none of them.
+    """One row for each run, the newest first: of one lab or all, or `only` these; with `viewer`, those that this person
+    may see. Either the `recordings` that came with the app, or all other runs.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
-    how: what the specification has in the field that the lab names so, in words; n and of: those of its lab's first
-    leading figure; then a column for each leading figure of the labs, by its metric, null where a run has none or it
-    is undefined.
+    how: the specification's field that the lab declares as `how`, in words; n and of: of its first leading figure; then
+    a column for each leading figure of the labs, by its metric, null where undefined or without one.
     A run that has not finished is `running`; with `alive`, `interrupted` where its process is gone.
     """
     leading = [
-        (one.name, metric.name, place)
-        for one in store.labs.values()
-        for place, metric in enumerate(one.metrics)
+        (each.name, metric.name, place)
+        for each in store.labs.values()
+        for place, metric in enumerate(each.metrics)
         if metric.leads
     ]
     metrics = list(dict.fromkeys(metric for _, metric, _ in leading))
-    labs, names, places = ([one[column] for one in leading] for column in range(3))
+    labs, names, places = ([row[column] for row in leading] for column in range(3))
     frame = store.query(
         f"""
         with listed as (
-            select run, lab, coalesce(said.value, title) as title, model, status, runs."at", finished_at, seconds,
+            select run, lab, coalesce(renamed.value, title) as title, model, status, runs."at", finished_at, seconds,
                    cases, answered, failed, error, message, hint, reread_from,
                    json_extract(spec, '$."' || nullif(how, '') || '"') as how
             from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
-                 left join (select about as run, value from labels where kind = 'title') said using (run)
+                 left join (select about as run, value from labels where kind = 'title') renamed using (run)
             where about = '' and recording = ? and (? is null or lab = ?) and (?::varchar[] is null or run = any(?))
                   and {SEEN}
             order by runs."at" desc nulls first, run desc limit ?
@@ -83,7 +82,7 @@ def runs(
         """,  # noqa: S608  our own names
         [
             list(store.labs),
-            [one.how for one in store.labs.values()],
+            [each.how for each in store.labs.values()],
             recordings,
             lab,
             lab,
@@ -108,7 +107,7 @@ def runs(
 
 
 def _in_words(how: object) -> str:
-    """A field of a specification as one word or several."""
+    """The value of a specification's field; several joined by commas."""
     value = json.loads(how) if isinstance(how, str) else None
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
@@ -132,7 +131,7 @@ def run(store: Store, run_id: str, alive: Alive | None = None) -> dict[str, Any]
 def cases(store: Store, run_id: str | None = None, lab: str | None = None, limit: int = 1_000) -> DataFrame:
     """Cases, one row each, of one run or of all, of one lab or of all; the newest run first, its cases in order.
 
-    The columns of the table `cases`. A case that has not come to its end is `running`, even where its run stopped.
+    The columns of the table `cases`. A case that is not completed is `running`, even where its run stopped.
     """
     return store.query(
         """
@@ -214,7 +213,7 @@ def faults(store: Store, run_id: str) -> DataFrame:
 
 
 def records(store: Store, run_id: str, record: str, people: bool = False) -> DataFrame:
-    """What a run recorded of one type (its name in the journal), or with `people` what people said about it.
+    """The records of one type (its name in the journal) in a run, or with `people` in what people said about it.
 
     run (the journal), case, item, trial, by, at, and a column for each of the type's fields, where a lab declares it;
     JSON columns as Python values. A type that no lab declares has one column `data`, a dict.
@@ -238,7 +237,7 @@ def records(store: Store, run_id: str, record: str, people: bool = False) -> Dat
 
 
 def senders(store: Store) -> dict[str, str]:
-    """Whose the runs are that were made elsewhere: run -> a name, untrusted."""
+    """Who made the runs that were imported: run -> a name, untrusted."""
     with store.cursor() as cursor:
         cursor.execute(
             "select about, json_extract_string(data, '$.sender') from records join runs using (run) where record = ?",
@@ -248,12 +247,12 @@ def senders(store: Store) -> dict[str, str]:
 
 
 def pivot(metrics: Sequence[str]) -> str:
-    """A column for the value of each metric; each `?` in it stands for one's name."""
+    """A column for the value of each metric; each `?` in it is a metric's name."""
     return "".join(f", max(value) filter (metric = ?) as {named([metric])}" for metric in metrics)
 
 
 def decoded(frame: DataFrame, columns: dict[str, str]) -> DataFrame:
-    """JSON columns as Python values; what is null is what stands beside the column's name."""
+    """JSON columns as Python values; `columns` gives the JSON that stands for null in each."""
     import pandas as pd
 
     for name, nothing in columns.items():

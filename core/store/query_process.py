@@ -90,10 +90,10 @@ def _table(connection: DuckDBPyConnection, asked: Asked) -> Table:
     import duckdb
 
     if any("\ud800" <= letter <= "\udfff" for letter in asked.sql):
-        raise ValueError("The query holds half of a character.")
+        raise ValueError("The query contains half of a character (a lone surrogate). Type it again.")
     kinds = [statement.type for statement in connection.extract_statements(asked.sql)]
     if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise ValueError("The store is for reading: give one SELECT, DESCRIBE, SHOW or EXPLAIN.")
+        raise ValueError("The store is read-only: write one SELECT, DESCRIBE, SHOW or EXPLAIN.")
     connection.execute("begin transaction read only")
     relation = connection.sql(asked.sql)
     table = relation.limit(asked.rows + 1).to_arrow_table()

@@ -1,8 +1,8 @@
-"""SQL of a person's own over the store, which reads and does nothing else.
+"""Read-only SQL over the store, written by users.
 
-The app has the store's file open for writing, so a query reads a copy, made again once something new was indexed, in a
-process of its own (`query_process`), which is ended when its time is up. So no query can change a run, reach another
-file, or take what the app itself lives on.
+The app has the store's file open for writing, so a query reads a copy, which is renewed once something new was indexed,
+in a separate process (`query_process`) with a time limit. So no query can change a run, reach another file, or take the
+app's own memory and time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
 RESULT_MB = 32
-"""Megabytes of a result, from which on its rows are left out, which `Found.cut` says."""
+"""The largest result in megabytes; rows beyond are left out, and `Found.cut` says so."""
 
 LONGEST = 100_000
 """Characters of a query."""
@@ -76,14 +76,14 @@ class Found(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A question to begin with."""
+    """An example query."""
 
     title: str
     sql: str
 
 
 def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
-    """What a query finds in the store that this process has open. With `viewer`, it finds what that visitor may see.
+    """Run a query on the store that this process has open; with `viewer`, on what that visitor may see.
 
     Raises QueryRefused for SQL that is wrong, would do more than read, or takes more than it may (`core.policy`).
     """
@@ -96,7 +96,7 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
 
 
 def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
-    """The same of a store that nobody has open. Raises QueryRefused."""
+    """The same for a store that no process has open. Raises QueryRefused."""
     if len(sql) > LONGEST:
         raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
     seconds = most("query_seconds")
@@ -120,32 +120,32 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
         raise QueryRefused(words) from None
     except confined.FullError:
-        raise QueryRefused("It took more memory than a query may (EXPLAIN_QUERY_MB), and was ended.") from None
+        raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 
     table = pa.ipc.open_stream(answer).read_all()
     cut = {
         "": "",
-        "rows": f"These are the first {table.num_rows:,} rows: a query gives no more (EXPLAIN_QUERY_ROWS).",
-        "size": f"These are the first {table.num_rows:,} rows: a result takes {RESULT_MB} MB at most.",
+        "rows": f"Only the first {table.num_rows:,} rows are shown, the limit of a query (EXPLAIN_QUERY_ROWS).",
+        "size": f"Only the first {table.num_rows:,} rows are shown: a result is limited to {RESULT_MB} MB.",
     }[table.schema.metadata[b"cut"].decode()]
     return Found(table, cut, time.monotonic() - began)
 
 
 def most(name: str) -> int:
-    """A limit that holds everywhere."""
+    """A limit of `core.policy` that always has a value."""
     return policy.limit(name) or 0
 
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Questions to begin with, one of each kind: `data/queries.toml`."""
-    return tuple(Example(**one) for one in _described()["example"])
+    """Example queries, one of each kind: `data/queries.toml`."""
+    return tuple(Example(**example) for example in _described()["example"])
 
 
 def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
-    """What the tables hold that a query may ask, in words, and their columns, each with its type and, where its name
-    does not say it, what it is: table -> (words, column -> words).
+    """The tables that a query may read: table -> (what it holds, column -> its type and, where the name does not say
+    it, what it is).
     """
     described, records = _described(), {}
     for lab in store.labs.values():
@@ -167,9 +167,9 @@ def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
 def plain(value: Any) -> Any:
     """`value` as JSON has it: times as text, whole decimals as whole numbers; NaN and infinities are null."""
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
@@ -186,17 +186,17 @@ def _described() -> dict[str, Any]:
 
 
 def _kind(error: str) -> str:
-    """DuckDB's words, with what they mean where that is not plain."""
+    """DuckDB's message, with an explanation where it needs one."""
     if "Out of Memory" in error or "bad_alloc" in error:
-        first = error.splitlines()[0]
-        return f"It took more memory than a query may ({most('query_mb')} MB, EXPLAIN_QUERY_MB). DuckDB says: {first}"
+        limit, first = f"{most('query_mb')} MB, EXPLAIN_QUERY_MB", error.splitlines()[0]
+        return f"The query needs more memory than it may use ({limit}). DuckDB says: {first}"
     if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
-        return f"A query reads the store, and nothing else. DuckDB says: {error}"
+        return f"A query may only read the store. DuckDB says: {error}"
     return error
 
 
 def _copied(store: Store) -> Path:
-    """A copy of the store as it is now, which nobody writes. Raises QueryRefused where there is no room for one."""
+    """A read-only copy of the store as it is now. Raises QueryRefused where there is no room for it."""
     path = store.path.with_name(f"{store.path.stem}.copy{store.path.suffix}")
     with _copying, store.writer as writer:
         if _copies.get(path) == writer.writes and path.exists():

@@ -159,8 +159,8 @@ class Store:
                     raise _explained(self.path, str(error)) from None
                 if isinstance(error, duckdb.Error) and "Could not write file" in str(error):
                     raise StoreFull(
-                        f"The index {self.path} could not be written, for want of room perhaps. The runs are in their "
-                        "journals all the same, and are indexed once there is room."
+                        f"The index {self.path} could not be written; perhaps the disk is full. No run is lost: the "
+                        "journals have them, and they are indexed once there is room."
                     ) from None
                 raise
 
@@ -209,7 +209,7 @@ class Store:
 
     @contextmanager
     def cursor(self) -> Iterator[DuckDBPyConnection]:
-        """A cursor of one's own, for reading; each thread needs one."""
+        """A separate cursor, for reading; each thread needs its own."""
         cursor = self._connection.cursor()
         try:
             yield cursor
@@ -262,7 +262,7 @@ def _only_one_select(cursor: DuckDBPyConnection, sql: str) -> None:
 
     kinds = [statement.type for statement in cursor.extract_statements(sql)]
     if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise QueryRefused("The store is for reading: give one SELECT, DESCRIBE, SHOW or EXPLAIN.")
+        raise QueryRefused("The store is read-only: write one SELECT, DESCRIBE, SHOW or EXPLAIN.")
 
 
 def _first_rows(result: DuckDBPyConnection, rows: int | None) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Studies that go on in the background of this process, while pages come and go."""
+"""Studies that run in the background of this process, whatever page is open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
 
 Beside = Callable[[Coroutine[Any, Any, None]], "Future[None]"]
-"""Lets a coroutine go on, on a loop of another thread."""
+"""Runs a coroutine on the event loop of another thread."""
 
 
 class AlreadyGoing(Exception):
@@ -26,8 +26,8 @@ class AlreadyGoing(Exception):
 
 @dataclass
 class Going:
-    """A study that somebody let go on in this process. Once it is over: `outcome` is what came of its runs; `off` says
-    which controls do not read what they must; `fault` why nothing could be written any more.
+    """A study that `whose` started in this process. Once it is over: `outcome` of its runs; `off`, which controls do
+    not read what they must; `fault`, why no more could be written.
     """
 
     study: Study
@@ -39,8 +39,8 @@ class Going:
 
 
 class Studies:
-    """Lets studies go on, one at a time for each person; every method may be called from any thread. Who wants one to
-    pause says so in core.study.control. `ended()` is called after each run.
+    """Runs studies, one at a time for each person; every method may be called from any thread. To pause one use
+    core.study.control. `ended()` is called after each run.
     """
 
     def __init__(
@@ -55,23 +55,23 @@ class Studies:
         self._lock = threading.Lock()
 
     def start(self, study: Study, resolve: Resolve, whose: str = "") -> Going:
-        """Let the study go on, from what its journals hold. Raises AlreadyGoing, CallFailed for a model that cannot be
+        """Start the study, or resume it from its journals. Raises AlreadyGoing, CallFailed for a model that cannot be
         asked, BadStudy where a budget of money cannot be kept, and OSError where nothing can be written.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
         making = Making(study, self._labs, resolve, self._folder, lambda run, state: self._ended(), whose)
         with self._lock:
-            for one in self._going.values():
-                if not one.over.is_set() and (one.whose == whose or one.study.name == study.name):
-                    raise AlreadyGoing(f"{one.study.title} is going on. Wait until it is over, or pause it.")
+            for other in self._going.values():
+                if not other.over.is_set() and (other.whose == whose or other.study.name == study.name):
+                    raise AlreadyGoing(f"{other.study.title} is going on. Wait until it is over, or pause it.")
             control.want(self._home, study.name, paused=False)
             going = self._going[study.name] = Going(study, whose)
         self._beside(self._make(going, making)).add_done_callback(lambda future: self._end(going, future))
         return going
 
     def going(self, name: str) -> Going | None:
-        """The study of that name, if it was let go on in this process, over or not."""
+        """The study of that name, if it was started in this process, over or not."""
         with self._lock:
             return self._going.get(name)
 

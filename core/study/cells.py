@@ -41,15 +41,15 @@ def cells(
         return []
     keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
     places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
-    found = group_statistics(places, [*keyed], is_share=is_share)
+    statistics = group_statistics(places, [*keyed], is_share=is_share)
     extra = places.groupby([*keyed]).agg(
         **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
         early=("early", "any"),
         applies=("applies", "any"),
-        behind=("place", lambda every: tuple(dict.fromkeys(every))),
+        behind=("place", lambda cases: tuple(dict.fromkeys(cases))),
     )
     made = []
-    for _, group in found.iterrows():
+    for _, group in statistics.iterrows():
         named = {name: group[key] for name, key in by.items()}
         key = tuple(group[key] for key in keyed)
         more = extra.loc[key if len(key) > 1 else key[0]]

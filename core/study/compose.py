@@ -17,14 +17,12 @@ from core.study.plan import MOST_EXCLUDED, BadStudy
 Point = dict[str, Any]
 
 MOST_POINTS = 2_000
-"""Combinations that are tried one by one; whoever wants more writes the file by hand."""
+"""Combinations of a part, each of which is checked; for more, write the file by hand."""
 
 
 @dataclass(frozen=True)
 class Composed:
-    """The file's text, and what of the grid it leaves out because it cannot be: the points, and why, each reason once.
-    `points` there were.
-    """
+    """The file's text. Of `points` of its grid, `left_out` are not possible and excluded; `why`, each reason once."""
 
     text: str
     points: int
@@ -48,25 +46,16 @@ def compose(parts: Sequence[tuple[Lab, Chosen]], general: Mapping[str, Any]) -> 
             made.append(_part(lab, chosen))
         except BadStudy as error:
             raise BadStudy(f"Part {number}: {error}") if len(parts) > 1 else error from None
-    by_lab: dict[str, tuple[Lab, list[Chosen]]] = {}
-    for lab, chosen in parts:
-        by_lab.setdefault(lab.path, (lab, []))[1].append(chosen)
-    tables = [
-        {"title": lab.title, **({"lab": lab.path} if len(by_lab) > 1 else {}), **_table(lab, several)}
-        for lab, several in by_lab.values()
-    ]
+    faults = [fault for _, of_part in made for fault in of_part]
     file = {name: value for name, value in general.items() if value not in (None, "")}
-    file |= {"part": [part for part, *_ in made]} if len(made) > 1 else made[0][0]
-    return Composed(
-        tomli_w.dumps({**file, "table": tables}),
-        sum(points for _, points, _ in made),
-        sum(sum(map(bool, faults)) for *_, faults in made),
-        tuple(dict.fromkeys(fault for *_, faults in made for fault in faults if fault)),
-    )
+    file |= {"part": [part for part, _ in made]} if len(made) > 1 else made[0][0]
+    text = tomli_w.dumps({**file, "table": _tables(parts)})
+    why = dict.fromkeys(fault for fault in faults if fault)
+    return Composed(text, len(faults), sum(map(bool, faults)), tuple(why))
 
 
-def _part(lab: Lab, chosen: Chosen) -> tuple[dict[str, Any], int, list[str]]:
-    """A part as the file has it, how many points its grid has, and what is wrong with each, "" where nothing is."""
+def _part(lab: Lab, chosen: Chosen) -> tuple[dict[str, Any], list[str]]:
+    """A part as the file has it, and what is wrong with each point of its grid, "" where nothing is."""
     spec = {name: values[0] for name, values in chosen.items() if len(values) == 1}
     grid = {name: list(values) for name, values in chosen.items() if len(values) > 1}
     points = [dict(zip(grid, values, strict=True)) for values in islice(product(*grid.values()), MOST_POINTS + 1)]
@@ -77,9 +66,9 @@ def _part(lab: Lab, chosen: Chosen) -> tuple[dict[str, Any], int, list[str]]:
         raise BadStudy(faults[0])
     exclude = _excluded(points, [bool(fault) for fault in faults])
     if len(exclude) > MOST_EXCLUDED:
-        raise BadStudy(f"Too many of these combinations cannot be. The first: {next(filter(None, faults))}")
+        raise BadStudy(f"Too many of these combinations are not possible. The first: {next(filter(None, faults))}")
     part = {"lab": lab.path, "spec": spec, "grid": grid, "exclude": exclude}
-    return {name: value for name, value in part.items() if value}, len(points), faults
+    return {name: value for name, value in part.items() if value}, faults
 
 
 def _fault(lab: Lab, fields: Point) -> str:
@@ -92,20 +81,29 @@ def _fault(lab: Lab, fields: Point) -> str:
 
 def _excluded(points: Sequence[Point], wrong: Sequence[bool]) -> list[Point]:
     """The wrong points in as few words as can be: values that no point can have, pairs of them, then single points."""
-    found: list[Point] = []
-    left = [point for point, is_wrong in zip(points, wrong, strict=True) if is_wrong]
-    right = [point for point, is_wrong in zip(points, wrong, strict=True) if not is_wrong]
-    for many in (1, 2, len(points[0])):
-        for point in left:
-            for axes in combinations(point, many):
-                kind = {axis: point[axis] for axis in axes}
-                if not any(_has(point, known) for known in found) and not any(_has(one, kind) for one in right):
-                    found.append(kind)
-    return found
+    excluded: list[Point] = []
+    bad = [point for point, is_wrong in zip(points, wrong, strict=True) if is_wrong]
+    good = [point for point, is_wrong in zip(points, wrong, strict=True) if not is_wrong]
+    for size in (1, 2, len(points[0])):
+        for point in bad:
+            for axes in combinations(point, size):
+                values = {axis: point[axis] for axis in axes}
+                if not any(_has(point, known) for known in excluded) and not any(_has(kept, values) for kept in good):
+                    excluded.append(values)
+    return excluded
 
 
-def _has(point: Point, kind: Point) -> bool:
-    return all(point[name] == value for name, value in kind.items())
+def _has(point: Point, values: Point) -> bool:
+    return all(point[name] == value for name, value in values.items())
+
+
+def _tables(parts: Sequence[tuple[Lab, Chosen]]) -> list[dict[str, Any]]:
+    labs = {lab.path: lab for lab, _ in parts}
+    return [
+        {"title": lab.title, **({"lab": path} if len(labs) > 1 else {})}
+        | _table(lab, [chosen for other, chosen in parts if other.path == path])
+        for path, lab in labs.items()
+    ]
 
 
 def _table(lab: Lab, parts: Sequence[Chosen]) -> dict[str, Any]:
@@ -116,7 +114,7 @@ def _table(lab: Lab, parts: Sequence[Chosen]) -> dict[str, Any]:
     varied = [
         name
         for name in names
-        if any(len(one.get(name, ())) > 1 or one.get(name) != parts[0].get(name) for one in parts)
+        if any(len(chosen.get(name, ())) > 1 or chosen.get(name) != parts[0].get(name) for chosen in parts)
     ]
     rows = [name for name in ("model", *varied) if name in lab.spec.model_fields and name not in (lab.how, "seed")]
     return {"rows": list(dict.fromkeys(rows)), "columns": ["how"]}

@@ -1,4 +1,4 @@
-"""What people want of a study that runs: a small file, written by whoever wants it, read by whoever runs the study."""
+"""How to control a study that runs: a small file, written by anybody, read by the process that runs the study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Wanted(Frozen):
 
 
 def wanted(home: Path, name: str) -> Wanted:
-    """What is wanted of the study of that name; nothing where nobody said, or where the file cannot be read."""
+    """What is wanted of the study of that name; the defaults where its file is missing or cannot be read."""
     try:
         return Wanted.model_validate_json(_file(home, name).read_bytes())
     except (OSError, ValidationError):
@@ -32,7 +32,7 @@ def wanted(home: Path, name: str) -> Wanted:
 
 
 def want(home: Path, name: str, **changes: object) -> Wanted:
-    """Change what is wanted, and leave the rest as it was. Who reads meanwhile sees the old or the new, never half.
+    """Change what is wanted, and leave the rest as it was. Atomic: a reader sees the old or the new file.
 
     Raises pydantic.ValidationError, and OSError where the file cannot be written.
     """

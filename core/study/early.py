@@ -1,4 +1,4 @@
-"""When a run may end early: once an interval that may be looked at after every item is narrow enough (`stop_width`)."""
+"""When a run may end early: once its always-valid interval, seen after every item, is narrow enough (`stop_width`)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SHIFT = (
     "A run stops sooner where what came so far lies near 0 or 1, so its mean comes out further from one half than it "
     "is: by up to a tenth of the width (at a width of 0.3 by 0.02 at 0.9)."
 )
-"""What stopping so does to the mean, wherever `stop_width` is set or told of."""
+"""The bias of the mean by early stopping, shown wherever `stop_width` is set or reported."""
 
 
 class Early:
-    """The headline figure of a run over its first items, as planned, up to the first that is still going on: those that
-    end quickly are not counted before the others. `cases` are theirs. Looked at again and again while the run goes on.
+    """The headline figure of a run over its first items in planned order, up to the first that is not completed: quick
+    items do not count before slow ones. `cases` are those counted. Called again and again while the run goes on.
     """
 
     def __init__(self, lab: Lab, rules: Rules, width: float) -> None:
@@ -40,7 +40,7 @@ class Early:
         self._n = 0
 
     def __call__(self, state: Transcript) -> bool:
-        """Whether it is narrow enough. What follows the items at which it first was is passed over."""
+        """Whether the interval is narrow enough. Items after those at which it first was are ignored."""
         by_number = {progress.number: case for case, progress in state.cases.items()}
         while not self.is_narrow and (case := by_number.get(len(self.cases) + len(self._passed) + 1)) is not None:
             score = state.case(case).score(self._metric, self._rules)
@@ -70,7 +70,7 @@ class Early:
 
 
 def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
-    """What was known when that run of the study stopped early, by its journal; None where it did not."""
+    """What was counted when that run of the study stopped early, by its journal; None where it did not."""
     width = study.stop_width_of(run)
     if width is None or not path.exists() or is_completed(path):
         return None
@@ -80,7 +80,7 @@ def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
 
 @lru_cache(maxsize=MOST_RUNS)
 def _stopped(path: Path, size: int, changed: int, lab: Lab, rules: Rules, width: float) -> Early | None:
-    """The same of the journal as it is now: while a study goes on it is looked at again and again."""
+    """`stopped_early`, kept for a journal of that size and time of change: a running study asks again and again."""
     early = Early(lab, rules, width)
     return early if early(transcript(upgraded(journal.read(path).events, {lab.name: lab}))) else None
 

@@ -38,20 +38,22 @@ LONGEST = 10.0
 
 @dataclass
 class Estimate:
-    """What is still to be done. `runs` there are, `completed` of them, or stopped early; `cases` of those to be made.
+    """What a study still needs.
 
-    `calls` are by role, at most, without those answered already and those `cached`, which the response cache answers;
-    of them `free` ask robots. `tokens` by "prompt" and "completion" and `price` in US dollars are None where they
-    cannot be known: `unknown` says why. `priced` is the day of the oldest price, `unverified` whether nobody compared
-    one of them with the provider's list. `missing` are runs that cannot be made, for their data are not here or a robot
-    knows nothing of these, with what to do: no figure counts their cases and calls. `items` has a run at least, and at
-    so many an interval is `width` wide around a share of a half, where it is widest; for `wanted_width` it takes
-    `wanted_items`. `minutes` are what the calls take at the rate at which this study's were answered so far, None where
-    none was. `power_items` says how many shared items find a difference with `wanted_power`, by what the difference is:
-    between stated rates, or between two runs of this study as far as they are; None: more than anybody makes. A run may
-    end earlier at `stop_width`. `broken` rows of the data sets cost their items; so many runs were `made_of_other`
-    content of a data file, and count for nothing here. `unlooked` is for how many runs there was no time to look up all
-    that the response cache holds.
+    - `runs`, of which `completed` are over (completed, or stopped early); `cases` of the others.
+    - `calls` by role, at most: without those answered and those `cached` (in the response cache); `free` ask robots.
+      `unlooked`: runs of which there was no time to look up the whole response cache.
+    - `tokens` ("prompt", "completion") and `price` in US dollars, None where `unknown` says why. `priced`: the day of
+      the oldest price; `unverified`: whether one was never compared with the provider's list.
+    - `missing`: runs that cannot be made (without their data, or by a robot that knows nothing of these), with what to
+      do. No figure counts them.
+    - `items` of the smallest run, with which an interval around a share of one half is `width` wide; `wanted_items` for
+      `wanted_width`. A run may end earlier, at `stop_width`.
+    - `minutes` at the rate at which this study's calls were answered so far; None before the first.
+    - `power_items`: how many shared items detect a difference with `wanted_power`, by the difference (stated rates, or
+      two runs of this study so far); None for more than anybody makes.
+    - `broken`: rows of data sets that cannot be used. `made_of_other`: runs on another content of a data file, which do
+      not count.
     """
 
     study: str
@@ -84,7 +86,7 @@ class Estimate:
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
     """What there is still to be done of a study. No model is asked."""
-    found = Estimate(
+    plan = Estimate(
         study.name,
         runs=len(study.all),
         wanted_width=study.width,
@@ -103,64 +105,64 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         try:
             cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
         except (CallFailed, ValueError, OSError) as error:
-            found.missing[run.id] = str(error)
+            plan.missing[run.id] = str(error)
             continue
         if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
             loaded.append(held)
         if run.id not in controls:
             items.append(len({case.id.partition("/")[0] for case in cases}))
         if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
-            found.completed += 1
+            plan.completed += 1
             continue
-        found.cases += len(cases)
+        plan.cases += len(cases)
         to_make.append((run, cases))
     left = [(run, [case for case in cases if case.id not in stand[run.id].cases]) for run, cases in to_make]
-    kept, found.unlooked = _kept(left, labs, resolve, folder)
+    kept, plan.unlooked = _kept(left, labs, resolve, folder)
     for run, cases in to_make:
-        _add(run, cases, stand[run.id], found, wanted, kept[run.id])
+        _add(run, cases, stand[run.id], plan, wanted, kept[run.id])
     _add_priors([run for run, _ in to_make], folder, wanted)
-    found.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
-    found.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
-    found.minutes = _minutes(wanted, stand.values())
-    _price(found, wanted, _sample(study, stand, recordings))
+    plan.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
+    plan.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
+    plan.minutes = _minutes(wanted, stand.values())
+    _price(plan, wanted, _sample(study, stand, recordings))
     if study.power is not None:
-        found.power_items = dict(_power(study, study.power, labs, folder))
+        plan.power_items = dict(_power(study, study.power, labs, folder))
     if items:
-        found.items = min(items)
-        low, high = wilson(0.5, found.items)
-        found.width = high - low
-    found.wanted_items = items_for_width(study.width) if study.width else None
-    found.broken = data.broken(loaded)
-    found.made_of_other = data.made_of_other(study, folder)
-    return found
+        plan.items = min(items)
+        low, high = wilson(0.5, plan.items)
+        plan.width = high - low
+    plan.wanted_items = items_for_width(study.width) if study.width else None
+    plan.broken = data.broken(loaded)
+    plan.made_of_other = data.made_of_other(study, folder)
+    return plan
 
 
 def _add(
     run: Planned,
     cases: list[Case],
     stand: Standing,
-    found: Estimate,
+    plan: Estimate,
     wanted: dict[tuple[str, str, str], int],
     cached: Counter[str],
 ) -> None:
     """Count the calls of one run by lab, role and model."""
     if run.lab.asks is None:
-        found.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
+        plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
         return
     for role, most in run.lab.asks(run.spec, len(cases)).items():
         hits = min(cached[role], max(0, most - stand.answered[role]))
-        found.cached += hits
+        plan.cached += hits
         left = max(0, most - stand.answered[role] - hits)
         models = run.spec.roles.get(role) or ("",)
         for number, model in enumerate(models):
-            # Who take turns share alike, the first having what is left over.
+            # Models that take turns share the calls equally; the first ones have the remainder.
             wanted[run.lab.name, role, model] += left // len(models) + (number < left % len(models))
 
 
 def _add_priors(runs: Iterable[Planned], folder: Path, wanted: dict[tuple[str, str, str], int]) -> None:
-    """Count the calls of what these runs stand on and nobody has made yet: once, however many stand on it."""
-    found = ((run, first) for run in runs for first in prior.of(run.lab, run.spec).values())
-    priors = {first.spec: (run, first) for run, first in found if isinstance(first, Prior) and first.wanted}
+    """Count the calls of the runs that these need first and that are not made yet, each once."""
+    pairs = ((run, first) for run in runs for first in prior.of(run.lab, run.spec).values())
+    priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prior) and first.wanted}
     for run, first in priors.values():
         if first.lab.asks is None or prior.record_of(first, folder, lambda run: True) is not None:
             continue
@@ -189,26 +191,26 @@ def _kept(
     runs: Sequence[tuple[Planned, list[Case]]], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
     """How many calls of these cases the response cache answers, by run and role, and for how many runs there was no
-    time to look up all of it: what a run does besides its calls, as fits and sandboxes, may take minutes. The first
-    case of each run comes first, for runs of which something is kept to go before others.
+    time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes. Runs whose
+    first case is in the cache go before others.
     """
     began = time.monotonic()
     first: Counter[str] = Counter()
     for run, cases in runs:
         first[run.id] = _cached(run, cases[:1], labs, resolve, folder, began + LONGEST / 2)[0].total()
-    found: dict[str, Counter[str]] = {}
+    by_run: dict[str, Counter[str]] = {}
     unlooked = 0
-    for run, cases in sorted(runs, key=lambda one: -first[one[0].id]):
-        found[run.id], is_whole = _cached(run, cases, labs, resolve, folder, began + LONGEST)
+    for run, cases in sorted(runs, key=lambda pair: -first[pair[0].id]):
+        by_run[run.id], is_whole = _cached(run, cases, labs, resolve, folder, began + LONGEST)
         unlooked += not is_whole
-    return found, unlooked
+    return by_run, unlooked
 
 
 def _cached(
     run: Planned, cases: list[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
 ) -> tuple[Counter[str], bool]:
-    """How many calls of these cases the cache answers, by role, and whether there was time for all of them: the run is
-    gone through as far as that leads.
+    """How many calls of these cases the cache answers, by role, and whether there was time for all: the run is executed
+    on the cache alone.
     """
     hits: Counter[str] = Counter()
     try:
@@ -225,7 +227,7 @@ def _cached(
     def passed_over(event: Event) -> None:
         pass
 
-    # No figures, and nothing that takes long to start: only what would be asked is of interest.
+    # Without figures and whatever starts slowly: only the requests matter here.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
     going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, passed_over))
@@ -237,7 +239,7 @@ def _cached(
 
 
 def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
-    """What calls took so far, by lab and role: of this study's models; where it has none yet, of the recordings."""
+    """Tokens of calls so far, by lab and role: of this study's models, or of the recordings where it has none yet."""
     own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
     for run in study.runs:
         for role, tokens in stand[run.id].tokens.items():
@@ -251,12 +253,12 @@ def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> di
 
 
 def _price(
-    found: Estimate, wanted: Mapping[tuple[str, str, str], int], sample: Mapping[tuple[str, str], Tokens]
+    plan: Estimate, wanted: Mapping[tuple[str, str, str], int], sample: Mapping[tuple[str, str], Tokens]
 ) -> None:
-    """Tokens and money of the calls wanted; None where one of them cannot be told."""
+    """Estimate tokens and money of the wanted calls; None where one of them is unknown."""
     prompt = completion = money = 0.0
-    if found.missing:
-        found.unknown.append("What the runs whose data are not here would take is not known.")
+    if plan.missing:
+        plan.unknown.append("What the runs whose data are not here would take is not known.")
         return
     days: list[date] = []
     for (lab, role, model), calls in wanted.items():
@@ -265,7 +267,7 @@ def _price(
         known = sample.get((lab, role)) or sample.get((f"{lab} recorded", role))
         price = price_of(model)
         if known is None:
-            found.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
+            plan.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
             prompt = completion = float("nan")
             # What runs here costs nothing, however long it is.
             money = money if price and not (price.prompt or price.completion) else float("nan")
@@ -273,25 +275,25 @@ def _price(
         tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
         prompt, completion = prompt + tokens[0], completion + tokens[1]
         if price is None:
-            found.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
+            plan.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
             money = float("nan")
         else:
             money += price.of(*tokens)
             if price.prompt:
                 days.append(price.date)
-                found.unverified |= not price.verified
+                plan.unverified |= not price.verified
     if prompt == prompt:
-        found.tokens = {"prompt": round(prompt), "completion": round(completion)}
-    found.price = round(money, 4) if money == money else None
-    found.priced = min(days, default=None) if money == money else None
-    found.unknown = list(dict.fromkeys(found.unknown))
+        plan.tokens = {"prompt": round(prompt), "completion": round(completion)}
+    plan.price = round(money, 4) if money == money else None
+    plan.priced = min(days, default=None) if money == money else None
+    plan.unknown = list(dict.fromkeys(plan.unknown))
 
 
 def _minutes(wanted: Mapping[tuple[str, str, str], int], stand: Iterable[Standing]) -> float | None:
-    """Endpoints are asked side by side, so that the slowest says how long it takes; None where one was never asked."""
+    """Endpoints are asked in parallel, so the slowest decides; None where one was never asked."""
     pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for one in stand:
-        for (endpoint, second), calls in one.pace.items():
+    for run in stand:
+        for (endpoint, second), calls in run.pace.items():
             pace[endpoint][second] += calls
     left: Counter[str] = Counter()
     for (*_, model), calls in wanted.items():
@@ -321,47 +323,47 @@ def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) ->
                 yield both, items_for_difference(list(differences), power)
 
 
-def lines(found: Estimate) -> Iterator[str]:
+def lines(plan: Estimate) -> Iterator[str]:
     """The estimate for a person."""
-    yield f"{found.study}: {found.runs} runs, {found.completed} of them completed; {found.cases} cases to be measured."
-    by_role = ", ".join(f"{role} {n:,}" for role, n in found.calls.items() if n) or "none"
-    of_which = ", of the runs that can be made" if found.missing else ""
-    yield f"Calls at most{of_which}: {sum(found.calls.values()):,} ({by_role})."
-    if found.free:
-        yield f"  {found.free:,} of them ask robots, which cost nothing."
-    if found.cached:
-        yield f"  {found.cached:,} more are in the response cache, and not asked again."
-    if found.unlooked:
-        yield f"  Of {found.unlooked} runs not all that the response cache holds was looked up: they may ask less."
-    if found.budget_calls is not None:
-        yield f"  The study stops at {found.budget_calls:,} calls of models."
-    if found.budget_money is not None:
-        yield f"  The study stops at {found.budget_money:.2f} US dollars."
-    if found.stop_width is not None:
-        yield f"  A run stops early where its always-valid interval is {found.stop_width:.2f} wide."
+    yield f"{plan.study}: {plan.runs} runs, {plan.completed} of them completed; {plan.cases} cases to be measured."
+    by_role = ", ".join(f"{role} {n:,}" for role, n in plan.calls.items() if n) or "none"
+    of_which = ", of the runs that can be made" if plan.missing else ""
+    yield f"Calls at most{of_which}: {sum(plan.calls.values()):,} ({by_role})."
+    if plan.free:
+        yield f"  {plan.free:,} of them ask robots, which cost nothing."
+    if plan.cached:
+        yield f"  {plan.cached:,} more are in the response cache, and not asked again."
+    if plan.unlooked:
+        yield f"  Of {plan.unlooked} runs not all that the response cache holds was looked up: they may ask less."
+    if plan.budget_calls is not None:
+        yield f"  The study stops at {plan.budget_calls:,} calls of models."
+    if plan.budget_money is not None:
+        yield f"  The study stops at {plan.budget_money:.2f} US dollars."
+    if plan.stop_width is not None:
+        yield f"  A run stops early where its always-valid interval is {plan.stop_width:.2f} wide."
         yield f"  {SHIFT}"
-    if found.minutes is None:
+    if plan.minutes is None:
         yield "Time: unknown, for none of these models has answered in this study yet."
-    elif found.minutes:
-        yield f"Time: about {found.minutes:,.0f} minutes at the rate at which they answered so far."
-    if found.tokens is None:
+    elif plan.minutes:
+        yield f"Time: about {plan.minutes:,.0f} minutes at the rate at which they answered so far."
+    if plan.tokens is None:
         yield "Tokens: unknown."
     else:
-        yield f"Tokens: about {found.tokens['prompt']:,} sent and {found.tokens['completion']:,} written."
-    day = f" (a price of {found.priced}{', unverified' if found.unverified else ''})" if found.priced else ""
-    yield "Price: unknown." if found.price is None else f"Price: about {found.price:.2f} US dollars{day}."
-    yield from (f"  {why}" for why in found.unknown)
-    if found.items and found.width:
-        yield f"With {found.items} items in a run, a share near one half has an interval {found.width:.2f} wide."
-    if found.wanted_items:
-        yield f"For one of {found.wanted_width:.2f} it takes {found.wanted_items} items."
-    for what, items in found.power_items.items():
+        yield f"Tokens: about {plan.tokens['prompt']:,} sent and {plan.tokens['completion']:,} written."
+    day = f" (a price of {plan.priced}{', unverified' if plan.unverified else ''})" if plan.priced else ""
+    yield "Price: unknown." if plan.price is None else f"Price: about {plan.price:.2f} US dollars{day}."
+    yield from (f"  {why}" for why in plan.unknown)
+    if plan.items and plan.width:
+        yield f"With {plan.items} items in a run, a share near one half has an interval {plan.width:.2f} wide."
+    if plan.wanted_items:
+        yield f"For one of {plan.wanted_width:.2f} it takes {plan.wanted_items} items."
+    for what, items in plan.power_items.items():
         takes = f"takes {items:,} shared items" if items else "would take more shared items than anybody makes"
-        yield f"To tell apart {what} with a probability of {found.wanted_power:.0%} {takes}."
-    if found.wanted_power and not found.power_items:
+        yield f"To tell apart {what} with a probability of {plan.wanted_power:.0%} {takes}."
+    if plan.wanted_power and not plan.power_items:
         yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
-    if found.made_of_other:
-        yield f"Made when a data file held something else, kept, and not counted here: {found.made_of_other} runs."
-    yield from found.broken
-    for why, count in Counter(found.missing.values()).items():
+    if plan.made_of_other:
+        yield f"Made when a data file held something else, kept, and not counted here: {plan.made_of_other} runs."
+    yield from plan.broken
+    for why, count in Counter(plan.missing.values()).items():
         yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

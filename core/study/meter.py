@@ -1,4 +1,4 @@
-"""What stands between the runs of a study and its models: budgets, a pause, patience with who is out of reach."""
+"""What stands between the runs of a study and its models: budgets, pauses, and waiting for endpoints out of reach."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from core.study.standing import Tokens
 log = logging.getLogger(__name__)
 
 PATIENCE = 600.0
-"""Seconds for which an endpoint that had answered may be out of reach before its runs are given up."""
+"""Seconds that an endpoint which had answered may be out of reach before its runs fail."""
 
 MANY, ALONE = 3, 90.0
-"""Where fewer calls than that fail and no other is under way, they are taken to be at fault after so many seconds."""
+"""While fewer than `MANY` calls fail, each is taken to be at fault itself after `ALONE` seconds."""
 
 _LONGEST_REST = 15.0
 
 FAULTS, REFUSALS = 3, 20
-"""How often a call may fail, or be told that it is one too many, while others of its endpoint are answered."""
+"""How often a call may fail, or be refused by a rate limit, while others of its endpoint are answered."""
 
 
 class Gate:
-    """Lets the calls of all runs through, as long as the budgets last and nobody wants a pause. `calls` and `money` (US
-    dollars) are what is left of the budgets, None for any number. What the response cache holds costs nothing.
+    """Lets the calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars)
+    are what is left of the budgets, None without a limit. Answers from the response cache are free.
 
-    Who asks for more waits for the end, `over`, which comes once the calls under way are answered: none is wasted.
+    Further calls wait. `over` is set once the calls under way are answered, so none of these is wasted.
     """
 
     def __init__(self, calls: int | None, money: float | None) -> None:
@@ -45,13 +45,13 @@ class Gate:
         self._given_back = asyncio.Event()
 
     def pause(self) -> None:
-        """Let no further call leave."""
+        """Hold back all further calls."""
         self.paused = True
         self.leave.close()
         self._settle()
 
     async def take(self, most: float) -> None:
-        """Leave for one call that costs so much at most, which is set aside."""
+        """Wait until one call that costs `most` US dollars at most is within the budgets, and reserve that."""
         while not self._has_room(most):
             self._held.append(most)
             self._given_back.clear()
@@ -62,7 +62,7 @@ class Gate:
         self._flying += 1
 
     def back(self, most: float, was_paid: bool, cost: float) -> None:
-        """The call is over."""
+        """End a call that had reserved `most`, and return what it did not spend."""
         self._flying -= 1
         self._add(not was_paid, most - cost)
         self._given_back.set()
@@ -83,7 +83,7 @@ class Gate:
 
 
 class _Reach:
-    """Whether one endpoint can be reached, as far as the calls of this study tell."""
+    """Whether one endpoint can be reached, by the calls of this study."""
 
     def __init__(self) -> None:
         self.answers = 0
@@ -115,20 +115,20 @@ class _Reach:
 
 
 class Meter:
-    """The models of one study, each behind the gate. One for the process that makes its runs."""
+    """The models of one study, each behind the gate; one meter for each process that makes its runs."""
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
         self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
 
     def of(self, model: Model) -> Model:
-        """`model`, asked through the gate, and again where what failed may pass."""
+        """`model`, asked through the gate, and again after failures that may pass."""
         return _Metered(model, self.gate, self._reach[model.id.partition("/")[0]])
 
 
 class _Metered:
-    """One model. An endpoint that cannot be reached at all, or lets nobody in, raises OutOfReach: it ends the run, for
-    no item is to be lost by it.
+    """One model. Raises OutOfReach, which ends the run, where its endpoint cannot be reached or refuses the key: no
+    item is to be lost for that.
     """
 
     def __init__(self, model: Model, gate: Gate, reach: _Reach) -> None:
@@ -159,7 +159,7 @@ class _Metered:
         return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
 
     async def _patiently(self, request: Request, on_text: OnText) -> Answer:
-        vain, failing_since = 0, None
+        faults, failing_since = 0, None
         while True:
             before = self._reach.answers
             try:
@@ -172,13 +172,13 @@ class _Metered:
                 if not (is_down or failure.may_pass):
                     raise
                 # Where others are answered meanwhile, or none ever was, it may be this call's own fault.
-                vain += not is_down and (self._reach.answers > before or not before)
+                faults += not is_down and (self._reach.answers > before or not before)
                 failing_since = failing_since or time.monotonic()
                 is_alone = self._reach.waiting < MANY and time.monotonic() - failing_since > ALONE
                 # Once the endpoint is given up, who waited with others is not alone for being the last to hear of it.
                 is_alone = is_alone and self._reach.lost_for <= PATIENCE
                 is_refused = isinstance(failure, RateLimited)
-                if vain >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
+                if faults >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
                 await self._reach.wait(failure, self._gate.leave)
             else:

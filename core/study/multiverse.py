@@ -1,4 +1,4 @@
-"""Beside each headline, what it would have been under other choices, from the answers that there are."""
+"""Each headline figure as it would be under other choices, from the same answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NAMED = "otherwise: "
-"""What the metric of such a row of `tables.measured` begins with."""
+"""Prefix of the metric in such rows of `tables.measured`."""
 
 TITLE = "Multiverse: "
-"""What the title of such a table begins with."""
+"""Prefix of the title of such a table."""
 
 RANGE = "range"
 """The column in which the range stands."""
 
 MOVED = "moved by "
-"""What a column begins with that says how far a choice moves the figure, and `n` items of `of`."""
+"""Prefix of a column that says how far a choice moves the figure, and how many items (`n` of `of`)."""
 
 ITEMS = 5
 """Items that are named among those that a choice moves."""
@@ -47,7 +47,7 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
     and which items it does that to. `low` and `high` are a range, no confidence interval; `value` is the middle of all
     combinations. `frame` is what `tables.measured` has of the lab.
     """
-    found: list[Row] = []
+    table_rows: list[Row] = []
     for metric in dict.fromkeys(frame["metric"]):
         if not metric.startswith(NAMED):
             continue
@@ -56,8 +56,8 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
         title = f"{TITLE}{lab.title}: {lab.metric(metric.removeprefix(NAMED)).title}"
         for key, group in chosen.groupby(by, sort=False):
             row = label(dict(zip(by, key, strict=True)), by)
-            found += [{**BLANK, "table": title, "row": row, **cell} for cell in _of_group(lab, group)]
-    return found
+            table_rows += [{**BLANK, "table": title, "row": row, **cell} for cell in _of_group(lab, group)]
+    return table_rows
 
 
 def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
@@ -66,30 +66,30 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
     """
     if not cells[0]["table"].startswith(TITLE):
         return list(cells), ""
-    every = dict.fromkeys(cell["row"] for cell in cells)
+    all_rows = dict.fromkeys(cell["row"] for cell in cells)
     moving = {
         cell["row"] for cell in cells
         if (cell["low"] is None or cell["low"] < cell["high"] if cell["column"] == RANGE else cell["n"])
     }  # fmt: skip
-    still = len(every) - len(moving)
-    sentence = f"{still} of {len(every)} are the same under every choice, item by item." if still else ""
+    still = len(all_rows) - len(moving)
+    sentence = f"{still} of {len(all_rows)} are the same under every choice, item by item." if still else ""
     return [cell for cell in cells if cell["row"] in moving], sentence
 
 
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
     choices = ["rules", *(name for name in lab.studies.choices if name in frame and frame[name].nunique() > 1)]
     settings = frame.fillna(dict.fromkeys(choices, ""))
-    one = multiverse(settings, choices, outcome="value")
-    values = one.universes["value"].dropna()
+    ways = multiverse(settings, choices, outcome="value")
+    values = ways.universes["value"].dropna()
     complete = bool(frame["complete"].all())
-    counted, items = int(one.universes["n"].max()), int(frame["item"].nunique())
-    gaps = f"; {one.missing} more were not made" if one.missing else ""
+    counted, items = int(ways.universes["n"].max()), int(frame["item"].nunique())
+    gaps = f"; {ways.missing} more were not made" if ways.missing else ""
     yield {
-        **{"column": RANGE, "value": float(values.mean()) if len(values) else None, "low": one.low, "high": one.high},
-        **{"n": counted, "of": items, "complete": complete, "note": f"{len(one.universes)} ways{gaps}"},
+        **{"column": RANGE, "value": float(values.mean()) if len(values) else None, "low": ways.low, "high": ways.high},
+        **{"n": counted, "of": items, "complete": complete, "note": f"{len(ways.universes)} ways{gaps}"},
     }
-    for choice in one.choices:
-        moved = one.items[one.items["choice"] == choice.name]
+    for choice in ways.choices:
+        moved = ways.items[ways.items["choice"] == choice.name]
         more = f" and {len(moved) - ITEMS} more" if len(moved) > ITEMS else ""
         yield {
             "column": f"{MOVED}{choice.name} ({', '.join(map(str, choice.tried))})",

@@ -84,15 +84,16 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
     """
     rows = frame[frame["metric"] == table.metrics[0]].copy()
     rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
-    found: list[Row] = []
+    cells: list[Row] = []
 
     def compared(first: DataFrame, second: DataFrame, row: str, column: str) -> None:
-        one = compare(_by_item(first), _by_item(second))
-        found.append(
+        pair = compare(_by_item(first), _by_item(second))
+        cells.append(
             {
                 **BLANK,
-                **{"row": row, "column": column, "value": one.difference, "low": one.low, "high": one.high},
-                **{"n": one.n, "of": one.of, "p": one.p, "note": one.detail.get("test") or one.detail.get("reason")},
+                **{"row": row, "column": column, "value": pair.difference, "low": pair.low, "high": pair.high},
+                **{"n": pair.n, "of": pair.of, "p": pair.p},
+                "note": pair.detail.get("test") or pair.detail.get("reason"),
                 "complete": bool(first["complete"].all() and second["complete"].all()),
                 "behind": tuple(dict.fromkeys(_places(first) + _places(second))),
             }
@@ -112,9 +113,9 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
             if len(columns) > 1:
                 first, second = (_in_all(rows[rows["row"] == name], columns) for name in (a, b))
                 compared(first, second, f"{a} over {b}", TOGETHER)
-    for cell, p in zip(found, holm([cell["p"] for cell in found]), strict=True):
+    for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
         cell["p_holm"] = p
-    return found
+    return cells
 
 
 def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
@@ -149,17 +150,17 @@ def _beside(
     keys = {*table.apart, *needed}
     left: list[Row] = []
     for name in metrics:
-        for one in table.published(lab.name, name):
-            about = {key: table.renamed.get(value, value) for key, value in one.about.items()}
-            said = about.keys() - set(table.besides)
-            if not keys <= said <= keys | {*table.their_columns} or any(
+        for figure in table.published(lab.name, name):
+            about = {key: table.renamed.get(value, value) for key, value in figure.about.items()}
+            axes = about.keys() - set(table.besides)
+            if not keys <= axes <= keys | {*table.their_columns} or any(
                 about[key] != where[key] for key in table.apart
             ):
                 continue
             row = label(about, table.their_rows)
             column = label(about, [key for key in table.their_columns if key in about])
             column = _place(table, lab, name, row, column)["column"] if name in table.metrics else column or TOGETHER
-            printed = {"published": one.value, "published_n": one.n, "source": one.source}
+            printed = {"published": figure.value, "published_n": figure.n, "source": figure.source}
             same = [cell for cell in ours if cell["column"] == column and row in ("", cell["row"])]
             for cell in same:
                 cell.update(printed)

@@ -1,5 +1,5 @@
-"""A study's journals in one file, and back. Nothing is removed before what takes its place was read back and is right;
-whatever ends the process in between, every journal can be read, and doing it again ends what was begun.
+"""A study's journals in one file, and back. Nothing is removed before its copy was read back and is right: whenever the
+process ends, every journal can be read, and the same call again completes the work.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.study.standing import is_completed
 
 
 class Packing(NamedTuple):
-    """The file, how many runs it holds, its bytes and those of the journals in it, and the runs that are not in it."""
+    """The file, its runs, its size and that of the journals in it; which runs are left out, and why."""
 
     file: Path
     runs: int
@@ -25,9 +25,9 @@ class Packing(NamedTuple):
 
 
 def pack(study: Study, folder: Path) -> Packing:
-    """Put the journals of the study's completed runs into `packs/<study>.zip`, those that were packed before too. What
-    people said of the runs stays where it is. Raises JournalFull, and then everything is as it was, and JournalInUse
-    where somebody else is packing it.
+    """Put the journals of the study's completed runs into `packs/<study>.zip`, those that were packed before too. The
+    journals of what people said stay. Raises JournalFull, which changes nothing, and JournalInUse while another process
+    packs the study.
     """
     file = _file(study, folder)
     file.parent.mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
     plain = [folder / f"{run}.jsonl" for run in chosen if (folder / f"{run}.jsonl").exists()]
     if plain:
         left_out |= repack.write(file, chosen, folder)
-    # What is in the pack word for word goes; what was written on meanwhile stays, and goes before the pack's.
+    # A journal equal to its copy is removed; one that was written to meanwhile stays, and is read in place of the copy.
     for path in plain:
         if path.stem in left_out:
             continue
@@ -66,21 +66,21 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
                     left_out[path.stem] = "it was gone on with meanwhile"
         except JournalInUse:
             left_out[path.stem] = "it is still going on"
-    sizes = [one.stat().st_size for one in packs.journals(file)]
+    sizes = [packed.stat().st_size for packed in packs.journals(file)]
     return Packing(file, len(sizes), file.stat().st_size, sum(sizes), left_out)
 
 
 def unpack(study: Study, folder: Path) -> int:
-    """Put the journals of the study's pack back into the folder, each as a file of its own; how many. Raises
-    JournalFull, and then the pack stays.
+    """Put the journals of the study's pack back into the folder as files; how many. Raises JournalFull, and then keeps
+    the pack.
     """
     file = _file(study, folder)
-    found = list(packs.journals(file)) if file.exists() else []
-    for one in found:
-        path = folder / one.name
+    journals = list(packs.journals(file)) if file.exists() else []
+    for packed in journals:
+        path = folder / packed.name
         if not path.exists():
-            journal.put(path, one.read_bytes())
-    if found:
+            journal.put(path, packed.read_bytes())
+    if journals:
         repack.sync(folder)
         file.unlink()
-    return len(found)
+    return len(journals)

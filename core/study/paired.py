@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 DIFFERENCES = ", differences"
-"""What the title of such a table ends in."""
+"""Suffix of the title of such a table."""
 
 MOST = 300
-"""Pairs of a table; so many tests leave nothing of any difference, so of more none is made, and that is said."""
+"""The most pairs of a table: corrected for more tests, hardly any difference is left, so none are made."""
 
 ITSELF = "the model itself"
 
@@ -41,32 +41,32 @@ def differences(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequen
         note = f"{len(wanted):,} pairs are too many to be compared at once: take fewer rows or columns."
         return [{**BLANK, "row": "–", "column": "–", "note": note}]
     of_cell = {place: cases for place, cases in places.groupby(["row", "column"], sort=False)}
-    found = []
+    compared = []
     for first, second, left, right in wanted:
         a, b = of_cell.get((first, left)), of_cell.get((second, right))
         if a is not None and b is not None:
             row = first if first == second else f"{first} over {second}"
             column = left if left == right else f"{left} over {right}"
-            found.append({"row": row, "column": column, **_cell(a, b)})
-    for cell, p in zip(found, holm([cell["p"] for cell in found]), strict=True):
+            compared.append({"row": row, "column": column, **_cell(a, b)})
+    for cell, p in zip(compared, holm([cell["p"] for cell in compared]), strict=True):
         cell["p_holm"] = p
-    return [{**BLANK, **cell} for cell in found]
+    return [{**BLANK, **cell} for cell in compared]
 
 
 def _places(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str) -> DataFrame:
     """The cases with the `row` and the `column` of their cells, and `else`: what else must be equal where they meet."""
     named = frame.astype(object).fillna("").to_dict("records")
     places = frame.assign(
-        row=[label(one, rows) or otherwise for one in named],
-        column=[label(one, columns) or otherwise for one in named],
+        row=[label(case, rows) or otherwise for case in named],
+        column=[label(case, columns) or otherwise for case in named],
     )
     settings = [name for name in knobs(lab.spec) if name != "title"]
     varying = []
     for name in dict.fromkeys([*settings, *FACETS]):
         if name in rows or name in columns or name not in frame:
             continue
-        # Whoever asks itself is asked by the same rule as another that does.
-        values = [ITSELF if name != "model" and one[name] == one["model"] else str(one[name]) for one in named]
+        # Two models that both take this part themselves have the same setting.
+        values = [ITSELF if name != "model" and case[name] == case["model"] else str(case[name]) for case in named]
         if places.assign(value=values).groupby(["row", "column"])["value"].nunique().max() > 1:
             varying.append(values)
     return places.assign(**{"else": list(zip(*varying, strict=True)) if varying else [()] * len(places)})
@@ -98,8 +98,8 @@ def _pair(a: DataFrame, b: DataFrame) -> Pair:
     """Two cells over the items in which some case of one meets one of the other."""
     import pandas as pd
 
-    both = pd.DataFrame({place: one.groupby(["item", "else"])["value"].mean() for place, one in enumerate((a, b))})
+    both = pd.DataFrame({side: cell.groupby(["item", "else"])["value"].mean() for side, cell in enumerate((a, b))})
     values = both.dropna().groupby("item").mean()
-    has = pd.DataFrame({place: pd.Series(True, index=one["item"].unique()) for place, one in enumerate((a, b))})
+    has = pd.DataFrame({side: pd.Series(True, index=cell["item"].unique()) for side, cell in enumerate((a, b))})
     (pair,) = compare_pairs(values.reindex(has.index), has.notna(), pd.Series(has.index, index=has.index))
     return pair

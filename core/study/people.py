@@ -19,19 +19,19 @@ from core.transcript import transcript
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
     """The journals of what people said, by the run that they are about; none where no table of the study asks."""
     kinds = {table.kind for table in study.tables}
-    if not any(one.of_people and one.kind in kinds for lab in labs.values() for one in lab.studies.tables):
+    if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
         return {}
-    found: dict[str, list[Path]] = {}
+    by_run: dict[str, list[Path]] = {}
     for path in journal.listed(folder, "*~*"):
         run, _, who = path.stem.partition("~")
-        # What begins with another ~ is the owner's: whether the run is shared, how it is kept.
+        # "~~" marks the owner's own settings of the run, such as whether it is shared.
         if not who.startswith("~"):
-            found.setdefault(run, []).append(path)
-    return {run.id: found[run.id] for run in study.all if run.id in found}
+            by_run.setdefault(run, []).append(path)
+    return {run.id: by_run[run.id] for run in study.all if run.id in by_run}
 
 
 def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
-    """How much people said so far, for whoever wants to know whether it is more than before."""
+    """The size of these journals together: it grows when somebody says more."""
     return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
 
 
@@ -45,20 +45,20 @@ def rows(
     """
     state = transcript(upgraded(journal.read(journal.at(folder, run.id)).events, labs))
     cases = {row["case"]: row for row in measured}
-    good = {one.name: one.good for one in run.lab.judgements}
+    good = {judgement.name: judgement.good for judgement in run.lab.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
     last: dict[tuple[str, str, str, str], Recorded] = {}
     for path in said:
         begun = journal.begun(path)
-        # Who opens several runs has a name of their own in each, and is one person.
+        # A person has another name in each run, but is one `owner`.
         who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
         for event in journal.read(path).events:
             if isinstance(event, Recorded) and event.case in cases:
                 before = last.get(place := (who, event.case, event.item, event.record))
                 last[place] = event if before is None or before.at <= event.at else before
     for (who, case, item, record), event in last.items():
-        one = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
-        about = {**cases[case], **one, "who": who, "trial": item}
+        single = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
+        about = {**cases[case], **single, "who": who, "trial": item}
         if record == "label":
             for name, word in Label.model_validate(event.data).verdicts.items():
                 yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}

@@ -1,7 +1,7 @@
-"""What a study is: a file in TOML becomes runs, each with a name that its content gives it.
+"""What a study is: a TOML file becomes runs, each named by a hash of its content.
 
-So a run that completed is found again by its name, wherever it was made, and resuming is running what has not
-completed. docs/design.md says what a file may hold.
+So a completed run is recognised by its name, wherever it was made, and to resume a study is to make the other runs.
+docs/design.md says what a file may hold.
 """
 
 from __future__ import annotations
@@ -126,13 +126,12 @@ class Planned(NamedTuple):
 class Study:
     """A study as its file has it.
 
-    `controls` are the runs that come first and show whether the instrument reads what it must; `runs` the others.
-    `at_once` runs go on at a time; `budget_calls` is how many calls of models all of them may make, None for any
-    number, `budget_money` what they may cost in US dollars; `width` how wide an interval may be. `power` is how surely
-    a difference is to be found, between two `rates` where these are stated. Where `stop_width` is set, a run ends as
-    soon as the always-valid interval of its headline figure is so narrow, which moves its mean away from one half by
-    up to a tenth of that width (`core.study.early`). By `rules` the tables are read. `cluster` is
-    what is asked of SLURM. `data` has the digest of each data file of a person's own that its runs read, by data set.
+    `controls` come first, and show whether the instrument reads what it must; `runs` are the others. `at_once` runs are
+    made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together; None: no limit.
+    `width` is the wanted width of an interval, `power` the probability of detecting a difference, between two `rates`
+    where these are stated. With `stop_width` a run ends as soon as the always-valid interval of its headline figure is
+    so narrow, which moves its mean away from one half by up to a tenth of that width (`core.study.early`). The tables
+    are by `rules`. `cluster` is the request to SLURM. `data`: the digest of each own data file, by data set.
     """
 
     name: str
@@ -158,7 +157,7 @@ class Study:
         return *self.controls, *self.runs
 
     def stop_width_of(self, run: Planned) -> float | None:
-        """At which width of its interval that run stops; None where it does not, as controls never do."""
+        """The width of its interval at which that run stops; None for none, as for controls."""
         return None if run in self.controls else self.stop_width
 
     @property
@@ -168,9 +167,7 @@ class Study:
 
 
 def run_id(lab: Lab, spec: Spec) -> str:
-    """The run's name: of the lab, what is to be measured, the prompts, what a data file of a person's own holds, and of
-    nothing else.
-    """
+    """The run's name: a hash of the lab, the specification, the prompts and the content of an own data file alone."""
     content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
     if held := own.digest(dataset_of(spec)):
         content["data"] = held
@@ -196,12 +193,12 @@ def read(path: Path, labs: Mapping[str, Lab]) -> Study:
 def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
     """The study that a file of that name and content describes, whoever wrote it. Raises BadStudy."""
     if len(content) > LARGEST:
-        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB. A study is a text that one can read.")
+        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise BadStudy(f"{name}, line {line}: this is no text in UTF-8.") from None
+        raise BadStudy(f"{name}, line {line}: this is not UTF-8 text.") from None
     if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
         raise BadStudy(f"{name}: its keys are nested too deeply.")
     try:
@@ -243,7 +240,7 @@ class _Reader:
         controls: dict[str, Planned] = {}
         points = sum(math.prod(map(len, part.grid.values())) for part in self.data.part)
         if points > MOST_RUNS:
-            raise self.fault((), f"its grid has more points than the {MOST_RUNS:,} runs that a study may have.")
+            raise self.fault((), f"its grid makes more than {MOST_RUNS:,} runs, the limit of a study.")
         for number, part in enumerate(self.data.part):
             lab = self.lab(part.lab, ("part", number, "lab"))
             for spec in self.specs(part, lab, ("part", number)):
@@ -252,7 +249,7 @@ class _Reader:
                 for control in lab.robots.calibration(spec):
                     of_control = Planned(run_id(lab, control), lab, control)
                     controls.setdefault(of_control.id, of_control)
-        used = {one.lab.name: one.lab for one in runs.values()}
+        used = {run.lab.name: run.lab for run in runs.values()}
         for number, table in enumerate(self.data.table):
             self.check_table(table, used, ("table", number))
         for lab in used.values() if self.data.stop_width else ():
@@ -263,7 +260,7 @@ class _Reader:
             name=self.data.name or stem,
             title=self.data.title or self.data.name or stem,
             about=self.data.about,
-            controls=tuple(one for id, one in controls.items() if id not in runs),
+            controls=tuple(run for id, run in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
             cluster=self.data.cluster,
@@ -297,9 +294,9 @@ class _Reader:
             for name in excluded:
                 if name not in varied:
                     place = (*key, "exclude", number, name)
-                    raise self.fault(place, f"{name!r} is no setting of the grid. {_near(name, varied)}")
+                    raise self.fault(place, f"{name!r} is not in the grid. {_near(name, varied)}")
         for combined in product(*axes):
-            point = {name: value for one in combined for name, value in one.items()}
+            point = {name: value for axis in combined for name, value in axis.items()}
             matching = [number for number, excluded in enumerate(part.exclude) if _matches(point, excluded)]
             for number in matching:
                 left_out[number] += 1
@@ -307,7 +304,7 @@ class _Reader:
                 yield self.spec(lab, {**part.spec, **point}, where, key)
         for number, count in enumerate(left_out):
             if not count:
-                raise self.fault((*key, "exclude", number), "it leaves nothing out: no point of the grid is like that.")
+                raise self.fault((*key, "exclude", number), "it excludes nothing: no point has these values.")
 
     def spec(self, lab: Lab, fields: dict[str, Any], where: Mapping[str, Key], key: Key) -> Spec:
         try:
@@ -324,7 +321,7 @@ class _Reader:
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
         labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
         if table.kind:
-            kinds = {one.kind for lab in labs for one in lab.studies.tables}
+            kinds = {declared.kind for lab in labs for declared in lab.studies.tables}
             if table.kind not in kinds:
                 raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
             for name in {"rows", "columns", "metrics"} & table.model_fields_set:
@@ -344,7 +341,7 @@ class _Reader:
     def fault(self, key: Key, words: str) -> BadStudy:
         """The error for what stands at `key`."""
         shown = key[2:] if self.is_one and key[:1] == ("part",) else key
-        named = ".".join(str(one + 1) if isinstance(one, int) else one for one in shown)
+        named = ".".join(str(part + 1) if isinstance(part, int) else part for part in shown)
         return BadStudy(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")
 
 
@@ -352,18 +349,16 @@ _HEADING = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
 
 
 def line_of(text: str, key: Key) -> int:
-    """The line, from 1, on which a setting of a TOML file stands; where it stands within another one, that one's line,
-    or that of its table's heading; 1 where nothing of it is found.
-    """
+    """The line, from 1, of a setting in a TOML file; else of the setting or table heading around it; else 1."""
     table: Key | None = ()
     counts: dict[tuple[str, ...], int] = {}
-    wanted = tuple(one for one in key if isinstance(one, str))
+    wanted = tuple(part for part in key if isinstance(part, str))
     best, at = 0, 1
     for number, line in enumerate(text.splitlines(), start=1):
         if heading := _HEADING.match(line):
             names = tuple(part.strip().strip("\"'") for part in heading[2].split("."))
             if names != wanted[: len(names)]:
-                # Nothing below it can be what is looked for.
+                # The setting is not in this table.
                 table = None
                 continue
             if heading[1] == "[[":
@@ -372,13 +367,13 @@ def line_of(text: str, key: Key) -> int:
             table = ()
             for depth, name in enumerate(names, start=1):
                 table += (name, counts[names[:depth]]) if names[:depth] in counts else (name,)
-            found = table
+            here = table
         elif table is None:
             continue
         else:
-            found = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
-        if found and len(found) > best and key[: len(found)] == found:
-            best, at = len(found), number
+            here = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
+        if here and len(here) > best and key[: len(here)] == here:
+            best, at = len(here), number
     return at
 
 

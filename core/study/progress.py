@@ -45,7 +45,7 @@ class Progress:
     `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
     that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
     minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
-    by endpoint, how many calls it was let have at once, one number after another. `at_once` runs go on at a time.
+    by endpoint, its concurrency limits one after another. `at_once` runs go on at a time.
     """
 
     study: str
@@ -70,17 +70,17 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        """Runs that are not gone on with: they completed, or it was enough."""
+        """Runs that are over: completed, or stopped early."""
         return self.status.get("completed", 0) + self.status.get("stopped early", 0)
 
 
 def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
-    """How the study stands by its journals, which lie in `folder`; by `stand` where somebody has read them already."""
+    """How the study stands by its journals in `folder`, or by `stand` where these have been read already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
     may_stop = study.all if study.stop_width else ()
     early = [run.id for run in may_stop if stopped_early(study, run, journal.at(folder, run.id)) is not None]
-    status: Counter[str] = Counter("stopped early" if run in early else one.status for run, one in stand.items())
+    status: Counter[str] = Counter("stopped early" if id in early else run.status for id, run in stand.items())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)
     return Progress(
@@ -89,14 +89,14 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
         study=study.name,
         runs=len(stand),
         status=dict(status),
-        answered=sum(one.answered.total() for one in stand.values()),
-        paid=sum(one.paid for one in stand.values()),
+        answered=sum(run.answered.total() for run in stand.values()),
+        paid=sum(run.paid for run in stand.values()),
         budget_calls=study.budget_calls,
-        money=round(sum(one.money for one in stand.values()), 6),
-        unpriced=sum(one.unpriced for one in stand.values()),
+        money=round(sum(run.money for run in stand.values()), 6),
+        unpriced=sum(run.unpriced for run in stand.values()),
         budget_money=study.budget_money,
-        failures=dict(sum((one.failures for one in stand.values()), Counter[str]()).most_common()),
-        stopped={run: one.message for run, one in stand.items() if one.status == "failed"},
+        failures=dict(sum((run.failures for run in stand.values()), Counter[str]()).most_common()),
+        stopped={id: run.message for id, run in stand.items() if run.status == "failed"},
         paused=want.paused,
         at_once=want.at_once or study.at_once,
         rate=rate,
@@ -106,11 +106,11 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     )
 
 
-def _share(one: Standing, is_early: bool) -> float:
-    if one.status == "completed" or is_early:
+def _share(run: Standing, is_early: bool) -> float:
+    if run.status == "completed" or is_early:
         return 1.0
-    # What is left of a run whose cases all have their results are its figures.
-    return min(len(one.cases) / one.of, 0.99) if one.of else 0.0
+    # A run whose cases all have results still has its figures to compute.
+    return min(len(run.cases) / run.of, 0.99) if run.of else 0.0
 
 
 def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> list[Cell]:
@@ -120,45 +120,45 @@ def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) 
     for run in study.all:
         label = names[run.id]
         cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
-        one = stand[run.id]
+        now = stand[run.id]
         cell.runs += 1
-        cell.completed += one.status == "completed"
+        cell.completed += now.status == "completed"
         cell.stopped_early += run.id in early
-        cell.cases += len(one.cases)
-        cell.of = None if cell.of is None or not one.of else cell.of + one.of
-        cell.share += _share(one, run.id in early)
-        cell.answered += one.answered.total()
-        cell.failures = dict(Counter(cell.failures) + one.failures)
+        cell.cases += len(now.cases)
+        cell.of = None if cell.of is None or not now.of else cell.of + now.of
+        cell.share += _share(now, run.id in early)
+        cell.answered += now.answered.total()
+        cell.failures = dict(Counter(cell.failures) + now.failures)
     for cell in cells.values():
         cell.share = round(cell.share / cell.runs, 4)
     return list(cells.values())
 
 
 def labels(study: Study) -> dict[str, str]:
-    """What tells each run from the others of its lab: the values of the settings that do; the controls are one."""
+    """By run, the values of the settings in which it differs from others of its lab; all controls have one label."""
     varied = _varied(study)
-    found = dict.fromkeys((run.id for run in study.controls), CONTROLS)
+    by_run = dict.fromkeys((run.id for run in study.controls), CONTROLS)
     for run in study.runs:
         settings = run.spec.model_dump(mode="json")
-        found[run.id] = " · ".join(str(settings[name]) for name in varied[run.lab.name])
-    return found
+        by_run[run.id] = " · ".join(str(settings[name]) for name in varied[run.lab.name])
+    return by_run
 
 
 def _varied(study: Study) -> dict[str, list[str]]:
-    """By lab the settings that tell its runs apart, but for the seed. What only follows from others, as a title does,
-    or a role that falls to the model itself, is none.
+    """By lab the settings that tell its runs apart, without the seed and those that follow from others, such as a title
+    or a role that the model itself takes.
     """
     by_lab: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
     for run in study.runs:
         by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
-    found: dict[str, list[str]] = {}
+    varied: dict[str, list[str]] = {}
     for lab, runs in by_lab.items():
         names: list[str] = []
         for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
             if name != "seed" and _kinds(runs, [*names, name]) > _kinds(runs, names):
                 names.append(name)
-        found[lab] = names
-    return found
+        varied[lab] = names
+    return varied
 
 
 def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
@@ -166,17 +166,17 @@ def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
 
 
 def _rate(stand: Iterable[Standing], now: float) -> float | None:
-    """Calls answered in a minute, by the last one, or by what there is of it."""
+    """Calls answered in the last minute; in proportion where fewer seconds are known."""
     lately = Counter[int]()
-    for one in stand:
-        for (_, second), n in one.pace.items():
+    for run in stand:
+        for (_, second), n in run.pace.items():
             if second >= now - _LATELY:
                 lately[second] += n
     return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
 
 
 def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> float | None:
-    """How many calls are still to be answered, if what is left of each lab takes what its share so far took. None where
+    """How many calls are still to come, if the rest of each lab's runs takes as many as their share so far. None where
     a lab has not begun.
     """
     by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
@@ -192,9 +192,9 @@ def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[s
 
 
 def _limits(stand: Iterable[Standing]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for _, endpoint, at_once in sorted(limit for one in stand for limit in one.limits):
-        history = found.setdefault(endpoint, [])
+    histories: dict[str, list[int]] = {}
+    for _, endpoint, at_once in sorted(limit for run in stand for limit in run.limits):
+        history = histories.setdefault(endpoint, [])
         if history[-1:] != [at_once]:
             history.append(at_once)
-    return found
+    return histories

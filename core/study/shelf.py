@@ -23,19 +23,19 @@ def own(home: Path) -> Path:
 
 def files(home: Path) -> dict[str, Path]:
     """Every study's file by its name, those of people first, then those that ship; of one name theirs."""
-    found = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
-    kept = {path.stem: path for path in found if _NAME.fullmatch(path.stem)}
-    return dict(sorted(kept.items(), key=lambda one: (one[1].parent == SHIPPED, one[0])))
+    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
+    kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
+    return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
 
 
 def name_for(text: str) -> str:
-    """A name for a study that is called so: the words of its title, as an address can hold them."""
+    """A study's name by its title: the words, as an address can hold them."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
 def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """Keep a study's file under that name, unless it cannot be used or another study bears it. Raises BadStudy, and
-    OSError where it cannot be written.
+    """Save a study's file under that name. Raises BadStudy where the name cannot be used or another study has it, and
+    OSError where the file cannot be written.
     """
     if not _NAME.fullmatch(name):
         raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
@@ -52,9 +52,9 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 
 
 def free(home: Path, name: str, content: bytes) -> str:
-    """`name`, or where another study bears it, that with a number behind."""
-    known, found, number = files(home), name, 1
-    while found in known and known[found].read_bytes() != content:
+    """`name`, with a number behind it where another study has that name."""
+    known, unused, number = files(home), name, 1
+    while unused in known and known[unused].read_bytes() != content:
         number += 1
-        found = f"{name[:55]}-{number}"
-    return found
+        unused = f"{name[:55]}-{number}"
+    return unused

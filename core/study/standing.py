@@ -1,4 +1,4 @@
-"""How the runs of a study stand, as their journals say, without reading every event as one."""
+"""How the runs of a study stand by their journals, without parsing every event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.study.plan import MOST_RUNS, Planned, Study
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]
 
 _PAUSE = 30
-"""Seconds without an answer after which nobody is taken to have asked."""
+"""Seconds without an answer that count as a pause, not as waiting."""
 
 _TELLING = tuple(f'"kind":"{kind}"'.encode() for kind in ("asked", "answered", "failed", "resumed", "finished"))
 _TELLING += (b'"record":"begun"', b'"record":"result"')
@@ -28,9 +28,7 @@ _TELLING += (b'"record":"begun"', b'"record":"result"')
 
 @dataclass
 class Tokens:
-    """What calls of one role took: how many calls, and their tokens, where the endpoint counts them, else a quarter of
-    the characters.
-    """
+    """How many calls one role made, and their tokens: as the endpoint counted, else a quarter of the characters."""
 
     calls: int = 0
     prompt: float = 0.0
@@ -42,7 +40,7 @@ class Tokens:
         return cls(1, usage.get("prompt_tokens") or sent / 4, usage.get("completion_tokens") or len(text) / 4)
 
     def add(self, other: Tokens) -> None:
-        """Count another's too."""
+        """Add the calls and tokens of `other`."""
         self.calls += other.calls
         self.prompt += other.prompt
         self.completion += other.completion
@@ -53,9 +51,9 @@ class Standing:
     """How one run stands. `cases` have a result, of so many (`of`; 0 where that is not known yet). `answered` counts
     its calls by role, `paid` those that a model was asked for, with tries that failed; `money` is what they cost in US
     dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors since it was
-    last begun. `pace` counts what endpoints answered by second (of the epoch), and `limits` are how many calls each was
-    let have at once, with the second. `vain` is how often it was begun, one time after another, without one answer
-    coming of it or a word on how it ended: what ends the process that makes it looks like that.
+    last begun. `pace` counts what endpoints answered by second (of the epoch), and `limits` are their concurrency
+    limits, each with the second and the endpoint. `vain` counts the starts since the last answer or end: many of them
+    look like a run that ends the process that makes it.
     """
 
     status: Status = "absent"
@@ -74,7 +72,7 @@ class Standing:
 
 
 def is_completed(path: Path) -> bool:
-    """Whether the journal's last line says that the run completed. A line that was never written to its end is none."""
+    """Whether the journal's last line says that the run completed. An incomplete line is ignored."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - 4096))
@@ -87,12 +85,12 @@ def is_completed(path: Path) -> bool:
 
 
 def standing(path: Path) -> Standing:
-    """How the run of that journal stands; a line that cannot be read tells nothing."""
-    found = Standing()
+    """How the run of that journal stands; lines that cannot be read are ignored."""
+    run = Standing()
     prompts: dict[str, int] = {}
     if not path.exists():
-        return found
-    found.status, found.vain = "interrupted", 1
+        return run
+    run.status, run.vain = "interrupted", 1
     with path.open("rb") as lines:
         for line in lines:
             if not line.endswith(b"\n") or not any(sign in line for sign in _TELLING):
@@ -101,53 +99,53 @@ def standing(path: Path) -> Standing:
                 event = json.loads(line)
             except ValueError:
                 continue
-            _tell(found, event, prompts)
+            _tell(run, event, prompts)
     if not is_completed(path) and journal.is_written(path):
-        found.status = "running"
-    return found
+        run.status = "running"
+    return run
 
 
-def _tell(found: Standing, event: dict[str, object], prompts: dict[str, int]) -> None:
+def _tell(run: Standing, event: dict[str, object], prompts: dict[str, int]) -> None:
     call, role, model = str(event.get("call")), str(event.get("role")), str(event.get("model"))
     match event.get("kind"):
         case "asked":
             prompts[call] = len(json.dumps(event.get("messages"), ensure_ascii=False))
         case "answered":
-            found.vain = 0
-            found.answered[role] += 1
+            run.vain = 0
+            run.answered[role] += 1
             if event.get("cached"):
                 return
             endpoint, second = model.partition("/")[0], _second(event)
-            found.pace[endpoint, second] += 1
+            run.pace[endpoint, second] += 1
             if isinstance(at_once := event.get("at_once"), int):
-                found.limits.append((second, endpoint, at_once))
-            found.paid += not is_free(model)
+                run.limits.append((second, endpoint, at_once))
+            run.paid += not is_free(model)
             usage = event.get("usage")
             tokens = Tokens.of(usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text")))
-            found.tokens.setdefault(role, Tokens()).add(tokens)
+            run.tokens.setdefault(role, Tokens()).add(tokens)
             if (price := price_of(model)) is None:
-                found.unpriced += 1
+                run.unpriced += 1
             else:
-                found.money += price.of(tokens.prompt, tokens.completion)
+                run.money += price.of(tokens.prompt, tokens.completion)
         case "failed":
-            found.failures[str(event.get("error"))] += 1
-            found.paid += event.get("call") is not None and not is_free(model)
+            run.failures[str(event.get("error"))] += 1
+            run.paid += event.get("call") is not None and not is_free(model)
             if event.get("call") is None:
-                found.message = f"{event.get('message')} {event.get('hint') or ''}".strip()
+                run.message = f"{event.get('message')} {event.get('hint') or ''}".strip()
         case "recorded":
             if event.get("record") == "result":
-                found.cases.add(str(event.get("case")))
+                run.cases.add(str(event.get("case")))
             elif isinstance(data := event.get("data"), dict) and isinstance(of := data.get("of"), int):
-                found.of = of
+                run.of = of
         case "resumed":
-            found.status, found.message = "interrupted", ""
+            run.status, run.message = "interrupted", ""
             # What failed is asked again.
-            found.failures.clear()
-            found.vain += 1
+            run.failures.clear()
+            run.vain += 1
         case "finished":
             status = event.get("status")
-            found.status = status if status in ("completed", "cancelled", "failed") else "interrupted"
-            found.vain = 0
+            run.status = status if status in ("completed", "cancelled", "failed") else "interrupted"
+            run.vain = 0
 
 
 def _second(event: Mapping[str, object]) -> int:
@@ -158,7 +156,7 @@ def _second(event: Mapping[str, object]) -> int:
 
 
 def busy_rate(pace: Counter[int]) -> float | None:
-    """Calls a minute by how many were answered in each second, pauses left out; None where they are too few to tell."""
+    """Calls a minute, from those answered in each second and without pauses; None for too few."""
     seconds = sorted(pace)
     busy = sum(min(later - earlier, _PAUSE) for earlier, later in pairwise(seconds))
     return 60 * pace.total() / busy if busy else None
@@ -170,9 +168,7 @@ def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
 
 
 def look(study: Study, folder: Path) -> Mapping[str, Standing]:
-    """How each run of the study stands, by its name, as the journals in `folder` have it. What has not changed is
-    not read again.
-    """
+    """How each run of the study stands, by its name; journals in `folder` that have not changed are not read again."""
     return {run.id: _now(journal.at(folder, run.id)) for run in study.all}
 
 
@@ -181,13 +177,13 @@ def _now(path: Path) -> Standing:
         file = path.stat()
     except OSError:
         return Standing()
-    found = _read(path, file.st_size, file.st_mtime_ns)
-    if found.status == "completed":
-        return found
-    # Who writes can begin or be gone without a line more.
+    kept = _read(path, file.st_size, file.st_mtime_ns)
+    if kept.status == "completed":
+        return kept
+    # The process that writes it may start or end without writing a line.
     if journal.is_written(path):
-        return replace(found, status="running")
-    return replace(found, status="interrupted") if found.status == "running" else found
+        return replace(kept, status="running")
+    return replace(kept, status="interrupted") if kept.status == "running" else kept
 
 
 # With those of its controls, so that looking at the largest study again and again finds all of its runs here.

@@ -43,8 +43,8 @@ def measured(
     """
     import pandas as pd
 
-    controls = {one.id for one in study.controls}
-    said = people.journals(study, labs, folder)
+    controls = {run.id for run in study.controls}
+    from_people = people.journals(study, labs, folder)
     kept = {} if kept is None else kept
     rows: list[Row] = []
     for run in study.all:
@@ -52,8 +52,8 @@ def measured(
         if of_run and of_run[0]["complete"]:
             kept[run.id] = of_run
         rows += of_run
-        if of_run and run.id in said:
-            rows += people.rows(run, labs, folder, said[run.id], of_run, study.rules)
+        if of_run and run.id in from_people:
+            rows += people.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):
@@ -71,11 +71,11 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
     state = transcript(upgraded(journal.read(path).events, labs))
     early = stopped_early(study, run, path)
     rules = study.rules
-    # What a specification leaves out where it is as ever is a setting all the same.
+    # A field that is left out of the JSON at its default is a setting too.
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
     settings |= {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
-        # What had begun when it was enough, and ended after it, does not count: its end may have to do with what it is.
+        # Cases that ended after the early stop do not count: which ones did may depend on their results.
         if early is not None and case not in early.cases:
             continue
         log = state.case(case)
@@ -93,8 +93,8 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             **{"complete": state.status == "completed" or early is not None, "early": early is not None},
         }
-        scores: dict[str, Scored | Score | None] = {one.name: log.score(one.name, rules) for one in run.lab.metrics}
-        scores |= {one.metric: one.score for one in run.lab.studies.more(view, rules)}
+        scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
+        scores |= {figure.metric: figure.score for figure in run.lab.studies.more(view, rules)}
         begun = any(scores.values())
         for metric, score in scores.items():
             yield {
@@ -104,12 +104,12 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric == decides else None,
             }
-        for one in multiverse.otherwise(run.lab, view):
-            metric = f"{multiverse.NAMED}{one.metric}"
+        for other in multiverse.otherwise(run.lab, view):
+            metric = f"{multiverse.NAMED}{other.metric}"
             yield {
                 **about,
-                **one.made,
-                **{"metric": metric, "value": one.value, "n": 1, "of": 1, "truth": None, "applies": True},
+                **other.made,
+                **{"metric": metric, "value": other.value, "n": 1, "of": 1, "truth": None, "applies": True},
             }
 
 
@@ -130,7 +130,7 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     between its cells where that is no paper's (`core.study.paired`), what hangs on choices, and
     where the truth of several models is known, how many items tell them apart. Empty where nothing has been run.
     """
-    found = controls(labs, frame)
+    made = controls(labs, frame)
     own = frame[~frame["control"]]
     for table in study.tables or (TableOf(),):
         for lab in dict.fromkeys(own["lab"]):
@@ -138,25 +138,25 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
                 continue
             of_lab = own[own["lab"] == lab]
             if not table.kind:
-                found += _table(table, labs[lab], of_lab)
-            for one in labs[lab].studies.tables:
-                if one.kind == table.kind:
-                    found += named.draw(one, labs[lab], of_lab, table.title)
-    surely = power(found)
+                made += _table(table, labs[lab], of_lab)
+            for declared in labs[lab].studies.tables:
+                if declared.kind == table.kind:
+                    made += named.draw(declared, labs[lab], of_lab, table.title)
+    surely = power(made)
     for lab in dict.fromkeys(own["lab"]):
-        found += multiverse.rows(labs[lab], own[own["lab"] == lab])
-    return found + surely
+        made += multiverse.rows(labs[lab], own[own["lab"] == lab])
+    return made + surely
 
 
 def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     """What the controls read in the figures that decide; `truth` is what they must read."""
     of_controls = frame[frame["control"] & frame["truth"].notna()]
-    found = []
+    rows = []
     for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
         title, is_share = labs[name].metric(metric).title, labs[name].metric(metric).is_share
         made = cells(chosen, ["model"], [], f"{labs[name].title}: {title}", is_share)
-        found += [{"table": CONTROLS, **cell} for cell in made]
-    return found
+        rows += [{"table": CONTROLS, **cell} for cell in made]
+    return rows
 
 
 def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
@@ -184,28 +184,28 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
 def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
     names = table.metrics or tuple(metric.name for metric in lab.metrics if metric.leads)
     by = [name for name in (*table.rows, *table.columns) if name in frame]
-    found = []
+    rows = []
     for name in names:
         chosen = frame[frame["metric"] == name]
         # A figure that a lab gives of no case at all is not in its tables.
         if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
             title = lab.metric(name).title
-            row_of = [one for one in by if one in table.rows]
-            column_of = [one for one in by if one in table.columns]
+            row_of = [axis for axis in by if axis in table.rows]
+            column_of = [axis for axis in by if axis in table.columns]
             made = cells(chosen, row_of, column_of, title, lab.metric(name).is_share)
             called = f"{table.title or lab.title}: {title}"
-            found += [{**cell, "table": called} for cell in made]
+            rows += [{**cell, "table": called} for cell in made]
             beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title) if len(made) > 1 else []
-            found += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
-    return found
+            rows += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
+    return rows
 
 
-def power(found: Iterable[Row]) -> list[Row]:
+def power(cells: Iterable[Row]) -> list[Row]:
     """How surely so many shared items tell a model of each known truth from one that keeps to half of its
     explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
     for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
     """
-    apart = (cell for cell in found if cell["table"] != CONTROLS and not cell["mixed"])
+    apart = (cell for cell in cells if cell["table"] != CONTROLS and not cell["mixed"])
     known = [cell["truth"] for cell in apart if cell["truth"] is not None]
     truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
     if len(truths) < 3:

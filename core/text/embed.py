@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
-"""Vectors kept: 3 kB each at most, 25 MB together."""
+"""Vectors kept: 4 kB each at most with what waits for them, 33 MB together."""
 
 DIGITS = 6
-"""Decimals that a likeness of vectors has. Those after them are the processor's: sums come out otherwise on another."""
+"""Decimals of a likeness of vectors. Those after them depend on the processor, which adds in an order of its own."""
 
 GATHERING = 0.02
-"""Seconds for which texts wait at most for those of others. To encode ten questions takes twice as long."""
+"""Seconds that a batch waits at most for the texts of other callers: half of what ten questions take to encode."""
 
 COMMAND = [sys.executable, "-m", "core.text.embed_process"]
 
@@ -50,21 +51,21 @@ def likeness(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
 
 
 class Encoder:
-    """A sentence encoder that remembers what it has encoded. May be used by several threads: what they want while it is
-    busy is encoded in one go, which takes less than one after the other.
+    """A sentence encoder that remembers what it has encoded. Threads may share it: one worker encodes all queued texts
+    in one batch, which takes less time than one after the other.
     """
 
     def __init__(self, name: str, model: Any) -> None:
         self.name = name
         self._model = model
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._wanted: dict[str, None] = {}
-        self._turn = threading.Condition()
-        self._busy = False
-        self._rounds = 0
-        self._waiting = 0
-        self._before = 0
-        """How many waited when the last texts had been encoded."""
+        self._vectors: OrderedDict[str, Future[NDArray[np.float32]]] = OrderedDict()
+        self._queue: list[tuple[str, Future[NDArray[np.float32]]]] = []
+        self._queued = threading.Condition()
+        self._worker = ThreadPoolExecutor(1, "encoder")
+        self._callers = 0
+        """Calls of `encode` whose texts are in the queue."""
+        self._expected = 0
+        """Calls for whose texts the next batch waits: those of the batch before, and those that came meanwhile."""
 
     @property
     def alive(self) -> bool:
@@ -77,49 +78,42 @@ class Encoder:
 
         if not texts:
             return self.encode([""])[:0]
-        found: dict[str, NDArray[np.float32]] = {}
-        with self._turn:
-            while missing := [text for text in dict.fromkeys(texts) if text not in found]:
-                found |= {text: self._vectors[text] for text in missing if text in self._vectors}
-                missing = [text for text in missing if text not in found]
-                self._wanted.update(dict.fromkeys(missing))
-                if missing and self._busy:
-                    self._wait()
-                elif missing:
-                    found |= self._encode(missing)
-            for text in found.keys() & self._vectors.keys():
+        with self._queued:
+            vectors = {text: self._vectors.get(text) or Future() for text in texts}
+            new = [(text, vector) for text, vector in vectors.items() if text not in self._vectors]
+            for text, vector in vectors.items():
+                self._vectors[text] = vector
                 self._vectors.move_to_end(text)
-        return np.stack([found[text] for text in texts])
+            while len(self._vectors) > REMEMBERED:
+                self._vectors.popitem(last=False)
+            if new:
+                self._queue += new
+                self._callers += 1
+                self._queued.notify_all()
+                self._worker.submit(self._encode_queue)
+        return np.stack([vectors[text].result() for text in texts])
 
-    def _wait(self) -> None:
-        """Until what is being encoded now is there, whatever is being encoded by then."""
-        now = self._rounds
-        self._waiting += 1
-        self._turn.notify_all()
-        self._turn.wait_for(lambda: self._rounds > now)
-
-    def _encode(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Encode `texts` and what others want, while they wait; the vectors of all of it."""
-        self._busy = True
+    def _encode_queue(self) -> None:
+        with self._queued:
+            if not self._queue:
+                return
+            # Callers that were served together come back one by one, and the first would get a batch of its own.
+            self._queued.wait_for(lambda: self._callers >= self._expected, GATHERING)
+            batch, callers = self._queue, self._callers
+            self._queue, self._callers = [], 0
         try:
-            # Those who got theirs together come back one by one, and the first would encode its own alone.
-            self._turn.wait_for(lambda: self._waiting >= self._before, GATHERING)
-            # Who wakes late may want what is there by now.
-            new = [text for text in dict.fromkeys((*texts, *self._wanted)) if text not in self._vectors]
-            self._wanted.clear()
-            self._turn.release()
-            try:
-                fresh = dict(zip(new, self._model.encode(new), strict=True))
-            finally:
-                self._turn.acquire()
-        finally:
-            self._busy, self._before, self._waiting = False, self._waiting, 0
-            self._rounds += 1
-            self._turn.notify_all()
-        self._vectors |= fresh
-        while len(self._vectors) > REMEMBERED:
-            self._vectors.popitem(last=False)
-        return fresh
+            encoded = list(zip(batch, self._model.encode([text for text, _ in batch]), strict=True))
+        except Exception as error:
+            with self._queued:
+                for text, _ in batch:
+                    self._vectors.pop(text, None)
+            for _, future in batch:
+                future.set_exception(error)
+            return
+        with self._queued:
+            self._expected = callers + self._callers
+        for (_, future), vector in encoded:
+            future.set_result(vector)
 
 
 def _paper_folder() -> Path | None:

@@ -1,4 +1,4 @@
-"""Choosing a data set in a lab's form: one that is known, or a file of one's own and what its columns hold."""
+"""Choosing a data set in a lab's form: a known one, or the user's own file and what its columns hold."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def items_of(lab: Lab) -> dict[str, Any]:
 
 
 def _add(key: str) -> None:
-    """A field for a file of one's own, which is kept at home; not where others are served."""
+    """An upload of the user's own file, kept in the home folder; not where the app serves several people."""
     if not policy.allows("files"):
         return
 

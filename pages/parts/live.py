@@ -179,7 +179,7 @@ def _first(run_id: str) -> None:
             started = session.run(first).watch().transcript.started
         except NoSuchRun:
             # The run is shared with whoever looks, what comes before it is not.
-            st.caption("It waits for what has to be known of its models before.")
+            st.caption("It waits for another run, which tests its models first.")
             return
         lab = entry.labs().get(started.lab) if started else None
         if lab is not None:

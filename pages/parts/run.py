@@ -80,7 +80,7 @@ def damage(run_id: str) -> None:
     shown = [f"line {fault.line}: {fault.reason}" for fault in faults[:_SHOWN_FAULTS]]
     more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
     st.warning(
-        f"{lines} not as written. What could not be read is missing here. " + plain("; ".join(shown + more) + "."),
+        f"{lines} damaged, and what they held is missing here. " + plain("; ".join(shown + more) + "."),
         icon=":material/broken_image:",
     )
 

@@ -146,7 +146,7 @@ def main() -> None:
         kind.draw(looked, wanted, found)
     else:
         st.info(
-            "Nothing is as filtered. Take a filter away, or look among the recordings.", icon=":material/search_off:"
+            "Nothing matches these filters. Remove one, or look among the recordings.", icon=":material/search_off:"
         )
 
 

@@ -42,7 +42,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
 
 def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
     if not runs:
-        st.caption("Nothing is as filtered.")
+        st.caption("Nothing matches these filters.")
         return
 
     def table(kind: export.Kind) -> bytes:

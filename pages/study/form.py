@@ -230,7 +230,7 @@ def _told(composed: Composed, parts: int) -> None:
     runs = composed.points - composed.left_out
     if composed.left_out:
         st.info(
-            f"{composed.left_out} of {composed.points} combinations cannot be, and are left out: "
+            f"{composed.left_out} of {composed.points} combinations are not possible, and are left out: "
             + plain(" ".join(composed.why[:3])) + (" And more." if len(composed.why) > 3 else ""),
             icon=":material/grid_off:",
         )  # fmt: skip

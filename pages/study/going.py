@@ -123,7 +123,7 @@ def bars(now: Progress, state: State) -> None:
         )
     for endpoint, history in now.limits.items():
         st.caption(
-            f"Calls that {plain(endpoint)} was let have at once: {history[-1]}"
+            f"Concurrency limit of {plain(endpoint)}: {history[-1]} calls"
             + (f", at first {history[0]}" if history[1:] else "")
         )
     _cells(now)

@@ -194,5 +194,5 @@ def test_a_refusal_says_which_limit_it_was(store: Store, monkeypatch: pytest.Mon
         sql.ask(store, "select count(*) from range(1000000000000)")
     # On a busy machine the memory is taken only after a while.
     monkeypatch.setenv("EXPLAIN_QUERY_SECONDS", "60")
-    with pytest.raises(QueryRefused, match=r"more memory than a query may \(100 MB, EXPLAIN_QUERY_MB\)"):
+    with pytest.raises(QueryRefused, match=r"more memory than it may use \(100 MB, EXPLAIN_QUERY_MB\)"):
         sql.ask(store, "select repeat('x', 3000000000)")

@@ -70,7 +70,7 @@ def test_a_run_reaches_the_store() -> None:
         (["probe", "--model", "control/nobody"], "There is no model"),
         (["probe", "--category", "entities", "--interpreter", "fit"], "numeric and strings"),
         (["probe", "--rounds", "0", "--model", "control/straight"], "1<=x<=50"),
-        (["find", "show", "--function", "numeric-x"], "is no function"),
+        (["find", "show", "--function", "numeric-x"], "is not the name of a drawn function"),
         (["find", "generate", "--count", "0"], "--count"),
         (["find", "generate", "--category", "entities", "--difficulty", "medium"], "easy or hard"),
         (["find", "list", "--find-dir", "/nowhere"], "missing"),

@@ -62,7 +62,7 @@ def test_a_run_goes_to_another_home_with_its_scores_and_no_key(
 def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "there.zip").write_bytes(b"no zip")
     for arguments, why in (
-        (["query", "delete from runs"], "The store is for reading"),
+        (["query", "delete from runs"], "The store is read-only"),
         (["query", "selec 1"], "Parser Error"),
         (["export", str(tmp_path / "a.zip")], "there is no run to write"),
         (["export", str(tmp_path / "a.zip"), "--run", "none"], "none: there is no such run"),

@@ -194,7 +194,7 @@ def test_a_table_with_choices_is_checked(page: Page) -> None:
     assert not app.button(key="check").disabled
     app.button(key="check").click().run()
     told = words(settled(app))
-    assert "Where is Mary?" in told and "choices.csv, line 3: two different choices at least are expected" in told
+    assert "Where is Mary?" in told and "choices.csv, line 3: it needs at least two choices" in told
 
 
 def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> None:
@@ -303,11 +303,11 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -
 @pytest.mark.parametrize("page_of", ["check", "results/case.py"])
 def test_an_altered_line_is_reported_wherever_the_run_is_shown(page: Page, page_of: str) -> None:
     run = a_run()
-    assert "not as written" not in words(page(page_of, run=run))
+    assert "damaged" not in words(page(page_of, run=run))
     path = home.journals() / f"{run}.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace('"value":1.0', '"value":0.0', 1), encoding="utf-8")
     told = words(page(page_of, run=run))
-    assert "1 line of its journal is not as written" in told and "its checksum does not fit" in told
+    assert "1 line of its journal is damaged" in told and "its checksum does not fit" in told
 
 
 def test_a_case_a_replay_and_browse(page: Page) -> None:

@@ -171,7 +171,7 @@ def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> 
     [
         ("mine", "http://127.0.0.1:9/v1", "Nothing answers"),
         ("ollama", "http://127.0.0.1:11434/v1", "ollama serve"),
-        ("control", "http://127.0.0.1:9/v1", "the name is taken"),
+        ("control", "http://127.0.0.1:9/v1", "is taken"),
         ("mine", "127.0.0.1:9", "http"),
         ("mine", "http://me:secret@127.0.0.1/v1", "user name or password"),
     ],

@@ -29,7 +29,7 @@ def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTe
     again.text_area(key="sql").set_value("select 1; drop table runs")
     again.button(key="go").click().run()
     assert "The query has no result" in str(again.error[0]) + again.error[0].proto.title
-    assert "for reading" in again.code[0].value and not again.get("plotly_chart")
+    assert "read-only" in again.code[0].value and not again.get("plotly_chart")
 
 
 def test_visitors_ask_their_own(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     app.text_input(key="study-ask-limit").set_value("4, x").run()
     assert "Items: x is not a whole number" in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-ask-limit").set_value("0").run()
-    assert "Questions: 0 cannot be. It may be from 1 to 1000." in words(app)
+    assert "Items: 0 is not possible. Choose a value from 1 to 1000." in words(app)
     app.text_input(key="study-ask-limit").set_value("16").run()
     assert "2 combinations, a run for each." in words(app)
     app.button(key="study-plan").click().run()
@@ -90,7 +90,7 @@ def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> No
     app.pills(key="study-probe-category").set_value(["numeric", "entities"])
     app.pills(key="study-probe-interpreter").set_value(["aia", "fit"]).run()
     assert not app.exception
-    assert "1 of 4 combinations cannot be, and are left out" in alerts(app) and "fit baseline" in alerts(app)
+    assert "1 of 4 combinations are not possible, and are left out" in alerts(app) and "fit baseline" in alerts(app)
     assert "exclude = [" in app.code[0].value
     app.button(key="study-edit").click().run()
     assert "exclude" in app.text_area(key="study-text").value
@@ -142,7 +142,7 @@ def test_a_form_of_several_parts_writes_one_plan(page: Callable[..., AppTest]) -
     for key, value in (("at-once", 2), ("budget", 500), ("money", 1.5), ("stop-width", 0.2), ("power", 0.8)):
         app.number_input(key=f"study-{key}").set_value(value)
     app.run()
-    assert "Items: 0 cannot be." in words(app) and not any(b.key == "study-plan" for b in app.button)
+    assert "Items: 0 is not possible." in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-1-check-limit").set_value("3").run()
     assert not app.exception and "4 combinations, a run for each; of those" in words(app)
     written, meant = (plan.parse("mine.toml", text.encode(), entry.labs()) for text in (app.code[0].value, PARTS))

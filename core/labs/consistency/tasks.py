@@ -123,8 +123,7 @@ class CheckSpec(OnData):
     answers: Answers = Field(
         default="prose",
         title="How answers are asked for",
-        description="prose: in the model's own words; schema: by their fields, as JSON, where the endpoint takes a "
-        "schema",
+        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
         exclude_if=lambda answers: answers == "prose",
     )
     controls: int = Field(
@@ -132,7 +131,7 @@ class CheckSpec(OnData):
         ge=0,
         le=20,
         title="Random masks for each check",
-        description="as many other words as an attribution or redaction masked, drawn at random so many times",
+        description="how often to mask as many other words, drawn at random, as an attribution or redaction masked",
     )
     answerable: bool = Field(
         default=False,
@@ -211,7 +210,7 @@ def _problem(task: Task, item: Item) -> str:
         return "There is no statement that could follow from the paragraph."
     labels = item.choices if task == "multi_choice" else LABELS[task]
     if item.label is not None and item.label not in labels:
-        return f"The correct answer is said to be {item.label!r}; it can be {', '.join(labels)}."
+        return f"{item.label!r} cannot be the correct answer. Choose one of {', '.join(labels)}."
     return ""
 
 

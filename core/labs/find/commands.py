@@ -76,7 +76,7 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind_of(category: str, own: str) -> OwnKind:
-    """What a function of one's own is written as."""
+    """What the user's own function is written as."""
     if category == "entities":
         return "concept"
     return "pairs" if category == "relations" or ("->" in own and "def " not in own) else "code"

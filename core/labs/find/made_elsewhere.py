@@ -63,7 +63,7 @@ def _text(path: Path) -> str:
 def _category_of(folder: Path) -> Category:
     name = folder.resolve().name.removesuffix("_hints").removesuffix("_single_round").removeprefix("neurons_")
     if name not in CATEGORIES:
-        raise NoInterpretations(f"The folder {folder.name!r} is named after no category; say which (--category).")
+        raise NoInterpretations(f"The name of the folder {folder.name!r} is not a category. Name one with --category.")
     return name
 
 
@@ -82,12 +82,12 @@ def _from_json(path: Path, category: Category | None) -> list[NamedInterpretatio
     interpretations = []
     for number, one in enumerate(entries, start=1):
         if not isinstance(one, dict):
-            raise NoInterpretations(f"{path}: entry {number} is no object with name, description, domain and code.")
+            raise NoInterpretations(f"{path}: entry {number} is not an object with name, description, domain and code.")
         name = one.get("name") or one.get("function") or one.get("dir")
         own = str(one.get("category") or "").removeprefix("neurons_")
         chosen = category or (own if own in CATEGORIES else None)
         if not isinstance(name, str) or chosen is None:
-            raise NoInterpretations(f"{path}: entry {number} lacks a name, or a category (--category).")
+            raise NoInterpretations(f"{path}: entry {number} needs a name, and a category (or give --category).")
         parts = {part: str(one.get(part) or "") for part in ("description", "domain", "code")}
         interpretations.append(NamedInterpretation(Path(name).name, chosen, Given(**parts)))
     if not interpretations:

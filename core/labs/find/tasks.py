@@ -106,7 +106,7 @@ class ProbeSpec(Spec):
         default=(), max_length=MOST_CASES, description="several functions by their names, in place of one"
     )
     count: int = Field(
-        default=1, ge=1, le=MOST_CASES, title="Functions", description="so many drawn functions, from the seed on"
+        default=1, ge=1, le=MOST_CASES, title="Functions", description="how many to draw, a seed each from `seed` on"
     )
     find_dir: str | None = Field(
         default=None,
@@ -121,7 +121,7 @@ class ProbeSpec(Spec):
         description="how many of the published functions, where none is named; the seed says which",
     )
     difficulty: Difficulty | None = Field(
-        default=None, title="Difficulty", description="of drawn functions (default: any)"
+        default=None, title="Difficulty", description="how hard drawn functions are (default: any)"
     )
     own: str = Field(
         default="",
@@ -219,7 +219,7 @@ class ProbeSpec(Spec):
         if self.tools and self.rules == "paper":
             raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
         if self.answers == "schema" and self.rules == "paper":
-            raise ValueError("Paper rules read prose alone: by them no answer can be asked for by its fields.")
+            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
@@ -238,11 +238,11 @@ class ProbeSpec(Spec):
                 "Choose one: a function of your own, one by its name, several by their names, or several drawn ones."
             )
         if self.count > 1 and self.find_dir:
-            raise ValueError("Of the published set a limit says how many functions; a count draws new ones.")
+            raise ValueError("A count draws new functions. For functions of the published set give a limit instead.")
         if self.limit is not None and not self._is_category:
-            raise ValueError("A limit takes functions of the published set: name its folder, and no function.")
+            raise ValueError("A limit is for the published set: name the set's folder, and no single function.")
         if self.interpreter == "given" and self.is_several:
-            raise ValueError("A description made elsewhere is of one function: name that.")
+            raise ValueError("A description made elsewhere is about one function: name that function.")
 
     @property
     def _is_category(self) -> bool:
@@ -317,7 +317,7 @@ class ProbeSpec(Spec):
         where it is about several, each `alone` gives its own.
         """
         if self.is_several:
-            raise ValueError("This names several functions: choose one of them.")
+            raise ValueError("Several functions are named here: name only one.")
         if self.own:
             return source.brought(self.category, self.own_kind, self.own)
         if self.function:

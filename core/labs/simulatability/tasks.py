@@ -84,8 +84,7 @@ class AskSpec(OnData):
     simulators: tuple[str, ...] = Field(
         default=(),
         title="Several predictors",
-        description="several who predict from the explanation: figures are the first one's, and where they differ the "
-        "prediction is in doubt",
+        description="several predictors: figures are by the first, and a prediction on which they differ is in doubt",
         json_schema_extra={"widget": "model", "nobody": "the one above"},
         max_length=5,
         exclude_if=lambda several: not several,
@@ -114,8 +113,7 @@ class AskSpec(OnData):
     answers: Answers = Field(
         default="prose",
         title="How answers are asked for",
-        description="prose: in the model's own words; schema: by their fields, as JSON, where the endpoint takes a "
-        "schema",
+        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
         exclude_if=lambda answers: answers == "prose",
     )
     arms: tuple[Arm, ...] = Field(
@@ -128,7 +126,7 @@ class AskSpec(OnData):
     exam: bool = Field(
         default=True,
         title="The predictor takes the exam first",
-        description="who predicts yes-or-no answers first takes the exam, 11 calls, unless it has before",
+        description="a predictor of yes-or-no answers takes the exam first (11 calls), unless it took it before",
     )
     votes: int = Field(
         default=1,
@@ -140,7 +138,7 @@ class AskSpec(OnData):
     rules: Rules = Field(
         default="repaired",
         title="Whose rules it follows",
-        description="what the run does with what it reads: repaired, or as the paper's own code, oddities included",
+        description="the rules that the run acts on: repaired, or those of the paper's own code, with its oddities",
     )
     extra: tuple[str, ...] = Field(
         default=(),
@@ -186,13 +184,13 @@ class AskSpec(OnData):
         if self.task == "shp" and not (self.dataset or (self.context and self.response_1 and self.response_2)):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
         if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
-            raise ValueError("In steps only yes-or-no answers are predicted, by repaired rules and with one vote.")
+            raise ValueError("Prediction in steps is for yes-or-no questions, by repaired rules, with one vote.")
         if self.answers == "schema" and self.rules == "paper":
-            raise ValueError("Paper rules read prose alone: by them no answer can be asked for by its fields.")
+            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
         if self.answers == "schema" and self.reads == "steps":
-            raise ValueError("The predictor's small steps are asked in prose: answers by their fields have none.")
+            raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         if self.given and self.dataset:
-            raise ValueError("Given questions are about one question, not about those of a data set.")
+            raise ValueError("Questions that are given belong to one starter question: do not name a data set as well.")
         if len(self.generators) > 2:
             raise ValueError("At most two generators can take turns.")
         return self
@@ -271,7 +269,7 @@ def calls(spec: AskSpec, cases: int) -> int:
 
 
 def explaining(task: Task) -> Sampling:
-    """For the starter question and, the same, for every counterfactual."""
+    """The authors' settings for answering and explaining (Chen et al. 2023): one for all questions of `task`."""
     return Sampling(temperature=0, max_tokens=200, stop=("\n\n",))
 
 

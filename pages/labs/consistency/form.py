@@ -153,7 +153,7 @@ def take(task: Task, id: str) -> None:
 
 
 def of_item(task: Task, item: Item) -> dict[str, Any]:
-    """What the fields of one's own paragraph hold where it is `item`."""
+    """The values of the fields for the user's own paragraph, if that is `item`."""
     return {
         f"paragraph-{task}": item.paragraph,
         f"about-{task}": item.question or item.hypothesis,
@@ -207,7 +207,7 @@ def examples(task: Task) -> None:
 
 
 def own_paragraph(task: Task, model: str) -> dict[str, Any]:
-    """A paragraph of one's own, with what is asked about it and the correct answer, if known."""
+    """The user's own paragraph, with what is asked about it and the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
         take(task, shipped(task)[0].id)
     paragraph = st.text_area(

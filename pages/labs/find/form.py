@@ -87,7 +87,7 @@ def _listed() -> list[str]:
 
 
 def _outside(category: str, model: str, own: str) -> None:
-    """Say of a function of one's own that the control looks for others only, before it is asked."""
+    """Say before the run that the control does not look for the user's own function, only for others."""
 
     def subject(name: str) -> None:
         st.session_state["own-concept"] = [name]

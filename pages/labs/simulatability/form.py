@@ -141,7 +141,7 @@ def button(spec: AskSpec | None) -> str:
     for exam in (sitting.prior(spec), *sitting.priors(spec)):
         if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
             made += len(exam.spec.questions)
-    # How many rows a file of one's own has is known once it is read.
+    # The number of rows in the user's own file is known once it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
 
 

@@ -214,7 +214,7 @@ def test_the_list_of_models(make: Callable[..., Catalog], tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["control", "local", "replay", "twice"])
 def test_an_endpoint_cannot_take_a_name_that_is_taken(make: Callable[..., Catalog], name: str) -> None:
     both = [EndpointConfig(name=each, base_url="http://a/v1") for each in ("twice", name)]
-    with pytest.raises(errors.BadSetting, match="the name is taken"):
+    with pytest.raises(errors.BadSetting, match="is taken"):
         make(endpoints=both)
 
 

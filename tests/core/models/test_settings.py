@@ -45,7 +45,7 @@ def test_addresses_that_cannot_be_used_are_reported_without_their_secrets(addres
 
 def test_names_and_keys_that_cannot_be_used() -> None:
     for name in ("", "a/b", "a b", "-"):
-        with pytest.raises(BadSetting, match="cannot be an endpoint's name"):
+        with pytest.raises(BadSetting, match="cannot be the name of an endpoint"):
             EndpointConfig(name=name, base_url="http://a/v1")
     with pytest.raises(BadSetting) as caught:
         EndpointConfig(name="mine", base_url="http://a/v1", key=SecretStr("sk-planted…"))

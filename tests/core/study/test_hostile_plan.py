@@ -14,16 +14,16 @@ AXIS = ", ".join(map(str, range(1, 1001)))
 
 HOSTILE = {
     "huge": (b"#" * (LARGEST + 1), "larger than"),
-    "bad UTF-8": (b'title = "\xff"', "line 1: this is no text"),
+    "bad UTF-8": (b'title = "\xff"', "line 1: this is not UTF-8 text"),
     "no TOML": (b"<script>alert(1)</script>", "this is not TOML"),
     "deep arrays": (b"title = " + b"[" * 100_000, "nested too deeply"),
     "deep keys": (b"a." * 120_000 + b"a = 1", "nested too deeply"),
     "a long number": (b"at_once = " + b"9" * 100_000, "this is not TOML"),
     "a grid of 10^9": (
-        f"{ASK}grid = {{ seed = [{AXIS}], limit = [{AXIS}], votes = [{AXIS}] }}".encode(), "more points than"
+        f"{ASK}grid = {{ seed = [{AXIS}], limit = [{AXIS}], votes = [{AXIS}] }}".encode(), "its grid makes more than"
     ),
     "a grid of 2^9000": (
-        f"{ASK}[grid]\n".encode() + b"".join(b"a%d = [1, 2]\n" % n for n in range(9_000)), "more points than"
+        f"{ASK}[grid]\n".encode() + b"".join(b"a%d = [1, 2]\n" % n for n in range(9_000)), "its grid makes more than"
     ),
     "much that is left out": (ASK.encode() + b"[[exclude]]\nseed = 1\n" * 8_000, "at most 500 items"),
     "many headings": (ASK.encode() + b"".join(b"[[a%d]]\n" % n for n in range(20_000)), "a study has no such setting"),

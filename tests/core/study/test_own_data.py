@@ -33,7 +33,7 @@ def test_an_edited_file_is_asked_about_anew_and_broken_rows_are_told(
     write("a.csv", "A great film.,positive", "A terrible film.,negative", *broken)
     write("b.csv", "A great film.,positive", "An awful film.,negative")
     file = written(tmp_path, STUDY)
-    told = ["Broken rows, each of which costs an item: 12.", "  a.csv, line 4: the answer “perhaps 0” is none of"]
+    told = ["Broken rows, each of which costs an item: 12.", "  a.csv, line 4: the answer “perhaps 0” is not one of"]
     [plan] = printed(capsys, "plan", file)
     assert (
         plan["broken"][0] == told[0]

@@ -67,8 +67,8 @@ def test_a_run_s_name_is_its_content(tmp_path: Path) -> None:
         ('lab = "ask"', 'lab = "aks"', "two.toml, line 15, part.2.lab: there is no lab 'aks'. Did you mean ask?"),
         ("dataset =", "datasat =", "line 17, part.2.spec.datasat: Ask has no setting 'datasat'. Did you mean dataset?"),
         ("limit = 3", "limit = 0", "line 8, part.1.grid.data: limit: Input should be greater than or equal to 1"),
-        ('task = "entailment"\nmodel', 'task = "none"\nmodel', "line 10, part.1.exclude.1: it leaves nothing out"),
-        ('task = "entailment"\nmodel', "seed = 1\nmodel", "line 11, part.1.exclude.1.seed: 'seed' is no setting of"),
+        ('task = "entailment"\nmodel', 'task = "none"\nmodel', "line 10, part.1.exclude.1: it excludes nothing"),
+        ('task = "entailment"\nmodel', "seed = 1\nmodel", "line 11, part.1.exclude.1.seed: 'seed' is not in"),
         ("budget_calls = 100", "budget = 100", "line 2, budget: a study has no such setting"),
         ("[[part]]", "[[part]", "this is not TOML"),
     ],
@@ -127,7 +127,7 @@ def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path: Pat
         read(file, entry.labs())
     with pytest.raises(BadStudy, match="cannot be read: No such file"):
         read(tmp_path / "none.toml", entry.labs())
-    with pytest.raises(BadStudy, match="line 3: this is no text"):
+    with pytest.raises(BadStudy, match="line 3: this is not UTF-8 text"):
         parse("s.toml", b"a = 1\n\n\xff", entry.labs())
 
 

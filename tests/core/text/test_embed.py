@@ -148,7 +148,7 @@ def test_what_threads_want_while_it_is_busy_is_encoded_in_one_go():
     assert busy.wait(10)
     for thread in threads[1:]:
         thread.start()
-    while len(encoder._wanted) < 4:
+    while encoder._callers < 3:
         time.sleep(0.001)
     go_on.set()
     for thread in threads:
@@ -176,12 +176,26 @@ def test_threads_that_were_served_together_are_served_together_again(monkeypatch
     assert busy.wait(10)
     for thread in threads[1:]:
         thread.start()
-    while len(encoder._wanted) < 2:
+    while encoder._callers < 2:
         time.sleep(0.001)
     go_on.set()
     for thread in threads:
         thread.join(10)
     assert batches == [1, 3, 3, 2]
+
+
+def test_texts_that_could_not_be_encoded_are_tried_again():
+    class Broken(Counting):
+        def encode(self, texts):
+            if not self.encoded:
+                self.encoded.append("failed")
+                raise embed.NoEncoder("stopped")
+            return super().encode(texts)
+
+    encoder = embed.Encoder("broken", Broken())
+    with pytest.raises(embed.NoEncoder, match="stopped"):
+        encoder.encode(["a", "bb"])
+    assert encoder.encode(["a"]).tolist() == [[1, 1]]
 
 
 def turned(degrees):

@@ -64,7 +64,7 @@ def seed_of(id: str) -> int:
     """The seed in the name of a function of ours. Raises ValueError for any other name."""
     match = _DRAWN.fullmatch(id)
     if match is None:
-        raise ValueError(f"{id!r} is no function that is drawn here")
+        raise ValueError(f"{id!r} is not the name of a drawn function")
     return int(match["seed"])
 
 
@@ -93,8 +93,8 @@ def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
         return _ours(category, id, match)
     if find_dir is None:
         raise BenchmarkError(
-            f"{id!r} is no function that is drawn here. For a function of the published set, name the folder "
-            "that holds numeric/ and strings/ (--find-dir)."
+            f"{id!r} is not the name of a drawn function. If it is one of the published set, name the folder that "
+            "holds numeric/ and strings/ (--find-dir)."
         )
     if category == "strings":
         return _published_string(str(find_dir), id)
@@ -184,6 +184,6 @@ def read_pairs(text: str) -> dict[str, str]:
             continue
         parts = re.split(r"\s*(?:->|=>|→|\t)\s*", line, maxsplit=1)
         if len(parts) != 2 or not parts[0].strip():
-            raise ValueError(f"Line {number} is no pair: write the input, ->, and the output.")
+            raise ValueError(f"Line {number} is not a pair. Write it as: input -> output.")
         pairs[parts[0].strip()] = parts[1].strip()
     return pairs

@@ -52,7 +52,7 @@ class ReliabilitySpec(Spec):
     across: bool = Field(
         default=True,
         title="All words to all functions",
-        description="ask every function about the words of all (figure A4), not its own and as many others (table A1)",
+        description="every function answers all words (figure A4), not only its own and as many others (table A1)",
     )
 
     @model_validator(mode="before")
@@ -65,7 +65,7 @@ class ReliabilitySpec(Spec):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.backbone == "model") != bool(self.model):
-            raise ValueError("A language model carries functions out by --backbone model, and by that alone.")
+            raise ValueError("`--model` and `--backbone model` go together: give both, or neither.")
         return self
 
     @property

@@ -54,17 +54,17 @@ class ExamSpec(Spec):
     answers: Answers = Field(
         default="prose",
         title="How answers are asked for",
-        description="prose: in the model's own words; schema: by their fields, as JSON",
+        description="prose: in the model's own words; schema: as JSON by a schema",
         exclude_if=lambda answers: answers == "prose",
     )
     prompts: str | None = Field(
-        default=None, title="Prompt pack", description="the pack of a run whose prompt is to be tested"
+        default=None, title="Prompt pack", description="the prompt pack of the run whose prompts the exam is for"
     )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.answers == "schema" and self.reads == "steps":
-            raise ValueError("The predictor's small steps are asked in prose: answers by their fields have none.")
+            raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         return self
 
     @property

@@ -104,9 +104,9 @@ def test_a_published_category_is_measured_function_by_function(find_dir: Path) -
     [
         ({"own": "x", "count": 2}, "Choose one"),
         ({"function": "numeric-1", "functions": ("numeric-2", "numeric-3")}, "Choose one"),
-        ({"count": 2, "find_dir": "x"}, "a limit says how many"),
-        ({"limit": 2}, "name its folder"),
-        ({"count": 2, "interpreter": "given", "given": {"description": "d"}}, "of one function"),
+        ({"count": 2, "find_dir": "x"}, "A count draws new functions"),
+        ({"limit": 2}, "name the set.s folder"),
+        ({"count": 2, "interpreter": "given", "given": {"description": "d"}}, "about one function"),
         ({"count": 1001}, "less than or equal"),
     ],
 )
@@ -116,7 +116,7 @@ def test_which_functions_are_meant_must_be_clear(changes: dict[str, object], wor
 
 
 def test_of_several_none_is_the_one_to_load() -> None:
-    with pytest.raises(ValueError, match="several functions"):
+    with pytest.raises(ValueError, match="Several functions"):
         fit(count=2).load()
 
 

@@ -59,10 +59,10 @@ def test_json(tmp_path: Path, suffix: str) -> None:
         (lambda path: None, "neither a folder"),
         (lambda path: path.mkdir(), "holds no folder"),
         (lambda path: path.write_text("{"), "cannot be read"),
-        (lambda path: path.write_text("[1]"), "entry 1 is no object"),
-        (lambda path: path.write_text('[{"name": "f1"}]'), "lacks a name, or a category"),
+        (lambda path: path.write_text("[1]"), "entry 1 is not an object"),
+        (lambda path: path.write_text('[{"name": "f1"}]'), "needs a name, and a category"),
         (lambda path: path.write_text("[]"), "no interpretation"),
-        (lambda path: result(path / "f1", description_txt="x"), "named after no category"),
+        (lambda path: result(path / "f1", description_txt="x"), "is not a category"),
     ],
 )
 def test_what_holds_no_interpretations_says_so(tmp_path: Path, make, words: str) -> None:

@@ -39,7 +39,7 @@ def test_a_preference_is_given_in_its_parts() -> None:
 
 
 def test_they_are_about_one_question_and_other_runs_are_as_they_were() -> None:
-    with pytest.raises(ValidationError, match="not about those of a data set"):
+    with pytest.raises(ValidationError, match="do not name a data set as well"):
         AskSpec(dataset="strategyqa", model="control/fickle", given=GIVEN)
     plain = AskSpec(question="Can a penguin fly?", model="control/fickle")
     assert not {"given", "given_from"} & plain.model_dump().keys()
