@@ -372,7 +372,7 @@ def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> N
             {"task": "multi_choice", "items": (Item(id="m", task="multi_choice", paragraph="p", question="q"),)},
             "no choices",
         ),
-        ({"dataset": "rte"}, "no data set for sentiment"),
+        ({"dataset": "rte"}, "no items for sentiment"),
         ({"dataset": "imbd"}, "Did you mean imdb"),
         ({"explanations": ()}, "at least 1"),
         ({"controls": 21}, "20"),
