@@ -67,7 +67,7 @@ def test_a_dataset_of_ones_own(datasets: Path, capsys: pytest.CaptureFixture[str
         ([*CHECK, "--text", ""], "There is no paragraph"),
         ([*CHECK, "--text", "x" * 100_000], "100,000 characters"),
         ([*CHECK, "--text", "x", "--dataset", "imdb"], "not both"),
-        ([*CHECK, "--dataset", "rte"], "no data set for sentiment"),
+        ([*CHECK, "--dataset", "rte"], "no items for sentiment"),
         ([*CHECK, "--dataset", "imdb", "--path", "nowhere"], "there is nothing at nowhere"),
         ([*CHECK, "--limit", "0"], "1<=x<=1000"),
         (["check", "multi_choice", "--text", "x", "--question", "y"], "no choices"),

@@ -130,7 +130,7 @@ def test_what_is_wanted_is_kept_field_by_field_and_nonsense_is_nothing(tmp_path:
 def test_a_pause_answers_what_is_under_way_and_lets_nothing_more_leave(
     tmp_path: Path, serve: Callable[..., StubServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # More calls at once than the endpoint is let have: those that wait for their turn have not left.
+    # More calls than the concurrency limit of the endpoint: those that wait for their turn have not left.
     server = serve(delay=0.3)
     file = written(tmp_path, text(at_once=4, limit=6))
     of = study_of(Path(file), entry.labs())

@@ -363,7 +363,7 @@ def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> N
     [
         ({"items": (REVIEW.model_copy(update={"paragraph": " \n"}),)}, "There is no paragraph"),
         ({"items": (REVIEW.model_copy(update={"paragraph": "x" * (LONGEST + 1)}),)}, "20,001 characters"),
-        ({"items": (REVIEW.model_copy(update={"label": "great"}),)}, "can be positive, negative"),
+        ({"items": (REVIEW.model_copy(update={"label": "great"}),)}, "one of positive, negative"),
         ({"items": (REVIEW, REVIEW)}, "same id"),
         ({"task": "entailment", "items": (REVIEW,)}, "not for entailment"),
         ({"task": "entailment", "items": (Item(id="e", task="entailment", paragraph="p"),)}, "no statement"),
@@ -372,7 +372,7 @@ def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> N
             {"task": "multi_choice", "items": (Item(id="m", task="multi_choice", paragraph="p", question="q"),)},
             "no choices",
         ),
-        ({"dataset": "rte"}, "no data set for sentiment"),
+        ({"dataset": "rte"}, "no items for sentiment"),
         ({"dataset": "imbd"}, "Did you mean imdb"),
         ({"explanations": ()}, "at least 1"),
         ({"controls": 21}, "20"),

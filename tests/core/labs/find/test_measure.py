@@ -146,7 +146,7 @@ def test_published_functions_by_id(find_dir: Path, category: str, id: str) -> No
         ({"function": "f00001", "find_dir": "/nowhere"}, "missing"),
         ({"function": "strings-3"}, "not of numeric"),
         ({"own": "1 +"}, "gives no value"),
-        ({"own": "no pair", "own_kind": "pairs"}, "Line 1 is no pair"),
+        ({"own": "no pair", "own_kind": "pairs"}, "Line 1 is not a pair"),
     ],
 )
 def test_a_function_that_cannot_be_had_says_why(changes: dict[str, object], words: str) -> None:

@@ -189,7 +189,7 @@ def test_it_is_for_yes_or_no_by_repaired_rules_and_one_vote() -> None:
         {"votes": 3},
         {"task": "shp", "context": "a", "response_1": "b", "response_2": "c"},
     ):
-        with pytest.raises(ValidationError, match="In steps"):
+        with pytest.raises(ValidationError, match="Prediction in steps"):
             AskSpec.model_validate({"question": "x?", "model": "m/x", "reads": "steps", **changes})
 
 
