@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import authors
 from core.events import Rules
-from core.lab.spec import RULES
+from core.by_rules import RULES
 from core.labs.consistency import parse
 from core.labs.find import parse as find_parse
 from core.labs.find.agreement import agreement

@@ -48,7 +48,7 @@ def study_of(folder: Path, runs: int) -> plan.Study:
     """A study of so many runs that differ in their seeds; its controls, which are as many in every study, left out."""
     file = folder / "scale.toml"
     file.write_text(STUDY.format(seeds=list(range(runs))))
-    return replace(plan.read(file, entry.labs()), robots=replace(plan.read(file, entry.labs()).robots, controls=()))
+    return replace(plan.read(file, entry.labs()), controls=())
 
 
 def seconds(work: Callable[[], Any]) -> float:

@@ -227,7 +227,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
         for number, triplet in enumerate(tests, start=1):
             alike = likeness(vectors[number - 1], said).max(axis=1)
             nearest, clear = int(np.argmax(alike)) + 1, np.ptp(np.sort(alike)[-2:]) >= CLEARLY
-            right = nearest == triplet.correct + 1
+            right = bool(clear and nearest == triplet.correct + 1)
             judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
                 about=about,
                 evaluator=EMBEDDING,
@@ -235,7 +235,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
                 correct=triplet.correct + 1,
                 picked=nearest if clear else None,
                 paper=right,
-                repaired=bool(right and clear),
+                repaired=right,
             )
     return judged
 
