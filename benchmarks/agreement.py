@@ -33,8 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import authors
-from core.events import Rules
 from core.by_rules import RULES
+from core.events import Rules
 from core.labs.consistency import parse
 from core.labs.find import parse as find_parse
 from core.labs.find.agreement import agreement

@@ -55,7 +55,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     if method == "forced":
         prompt = prompts.explain(spec, question.slots)
         natural = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="natural"
+            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="natural"
         )
         chosen = fielded.answer(natural.text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
@@ -66,7 +66,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
         force = _opposite(chosen)
     prompt = prompts.explain(spec, question.slots, force)
     answered = await run.ask(
-        "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="starter"
+        "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="starter"
     )
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
@@ -100,7 +100,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
     try:
         prompt = prompts.explain(spec, about.slots)
         answered = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec.task), prompt), item="swapped"
+            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="swapped"
         )
     except CallFailed as failure:
         run.drop("swapped", "error", failure.message)

@@ -103,6 +103,15 @@ class AskSpec(OnData):
         description="prose: one answer in its own words; steps: three small questions, for small models",
         exclude_if=lambda reads: reads == "prose",
     )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=8192,
+        title="Longest answer, in tokens",
+        description="of the model that explains. Without a number as in the paper: 200, and the answer ends "
+        "at its first blank line. A model that reasons in paragraphs needs more",
+        exclude_if=lambda most: most is None,
+    )
     counterfactuals: int = Field(
         default=0,
         ge=0,
@@ -268,8 +277,12 @@ def calls(spec: AskSpec, cases: int) -> int:
 # temperature / tokens / stop of each stage.
 
 
-def explaining(task: Task) -> Sampling:
-    """The authors' settings for answering and explaining (Chen et al. 2023): one for all questions of `task`."""
+def explaining(spec: AskSpec) -> Sampling:
+    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), or, where the
+    specification says how long an answer may be, without an end at a blank line.
+    """
+    if spec.max_tokens is not None:
+        return Sampling(temperature=0, max_tokens=spec.max_tokens)
     return Sampling(temperature=0, max_tokens=200, stop=("\n\n",))
 
 

@@ -197,7 +197,7 @@ async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfac
         "answerer",
         prompt,
         spec.model,
-        sampling=fields.sampling(explaining(spec.task), prompt),
+        sampling=fields.sampling(explaining(spec), prompt),
         item=item,
         trial=item,
     )

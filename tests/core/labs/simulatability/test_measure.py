@@ -323,6 +323,20 @@ def test_sampling_is_the_papers() -> None:
     assert {(body["temperature"], body["max_tokens"], tuple(body["stop"])) for body in rest} == {(0, 200, ("\n\n",))}
 
 
+def test_a_model_that_reasons_in_paragraphs_may_finish() -> None:
+    """Its answers are as long as one says, and a blank line does not end them; who predicts is asked as ever."""
+    whole = "Penguins are birds.\n\nAll birds can fly. So the answer is yes."
+    with StubServer(whole) as server:
+        spec = stub_spec(counterfactuals=2, arms=(), max_tokens=900)
+        played = play(spec, stub_catalog(server))
+        bodies = [seen.body for seen in server.seen]
+    assert played.view.explanation == whole
+    free = [body for body in bodies if "stop" not in body]
+    assert free and {(body["temperature"], body["max_tokens"]) for body in free} == {(0, 900)}
+    assert all(body["stop"] for body in bodies if body["max_tokens"] != 900)
+    assert "max_tokens" not in stub_spec().model_dump(), "studies and journals of before keep their names"
+
+
 def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
     pack = str(datasets / "prompt_packs" / "own.json")
     templates = read_pack(pack)
