@@ -146,7 +146,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     path.write_text("\n".join([*lines[:at], broken, *lines[at + 1 :]]) + "\n", encoding="utf-8")
     told = words(page(page_of, run=run))
     assert "an emu" in told
-    assert ("damaged" in told) == (kind in ("started", "explanation", "counterfactual"))
+    assert ("The journal of this run is damaged" in told) == (kind in ("started", "explanation", "counterfactual"))
 
 
 def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
