@@ -60,7 +60,7 @@ def test_who_never_asks_for_more_is_not_given_more_and_a_fault_changes_nothing()
 
 def test_a_storm_of_refusals_is_waited_out_by_all_together() -> None:
     faults = {n: Fault("rate_limited", wait=0.4) for n in range(5, 13)}
-    with StubServer("Yes.", faults=faults) as server:
+    with StubServer("Yes.", faults=faults, delay=0.1) as server:
         connection = Connection(server.config(concurrency=4, most_at_once=32))
         answers = asyncio.run(ask(connection, 30))
         refused = max(one.at for one in server.seen if one.number in faults)
