@@ -161,8 +161,8 @@ class StubServer:
         self.at_once = 0
         self.most_at_once = 0
         self._ending = threading.Event()
-        # asyncio sends at once only where the socket says that it is TCP's: else each answer waits 40 ms.
-        self._socket = socket.socket(proto=socket.IPPROTO_TCP)
+        # As it is, each answer waits some 40 ms: asyncio sends at once only where a socket says that it is TCP's.
+        self._socket = socket.socket()
         # A server that was stopped can be started again where it was.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
