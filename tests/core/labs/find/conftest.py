@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
 # A busy machine makes no property wrong.
-settings.register_profile("unhurried", deadline=None)
+settings.register_profile("unhurried", deadline=None, derandomize=os.environ.get("EXPLAIN_ATTACKS") != "all")
 settings.load_profile("unhurried")

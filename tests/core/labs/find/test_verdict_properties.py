@@ -60,7 +60,9 @@ def hold(view: ProbeView) -> None:
         held(sentence, NOTED, Counted(view, "repaired"))
 
 
-numbers = st.one_of(st.none(), st.sampled_from([0.0, 1.0, -1.0, 1e-9]), st.floats(-1e6, 1e6))
+# The square of what is nearer to 0 is 0, and such a function is zero.
+sizes = st.floats(-1e6, 1e6).filter(lambda size: not 0 < abs(size) < 1e-100)
+numbers = st.one_of(st.none(), st.sampled_from([0.0, 1.0, -1.0, 1e-9]), sizes)
 
 
 @settings(max_examples=150, deadline=None)
