@@ -16,14 +16,16 @@ import pytest
 from core.events import LONGEST_ANSWER, ToolCall
 from core.labs.consistency import lexicon
 from core.labs.consistency import parse as check
-from core.labs.find import claimed_and_quoted
+from core.labs.find import claimed_and_quoted, named
 from core.labs.find import parse as probe
 from core.labs.simulatability import parse as ask
+from core.labs.simulatability.doubt import made_up
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.tasks import Method, Task
 from core.models import faults
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
+from core.reading import fields
 from core.sandbox import sandbox
 from core.text import overlap, quote, reply
 from tests.attacks.texts import SIZES, ladders
@@ -68,7 +70,12 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe invented": probe.invented,
         "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
         "probe intervals": claimed_and_quoted.claimed_intervals,
+        "probe intervals told": lambda text: claimed_and_quoted.intervals_told(text, text),
+        "probe what is said of an interval": lambda text: claimed_and_quoted.speaks_of(text, 1.0, 2.0),
+        "probe noise told": named.noise_told,
         "probe quoted pairs": claimed_and_quoted.quoted_pairs,
+        "ask made-up premises": lambda text: made_up(text, text, "All birds can fly."),
+        "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
         "check lexicon": lexicon.words,
         "text first sentence": quote.first_sentence,

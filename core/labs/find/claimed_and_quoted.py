@@ -199,7 +199,7 @@ def _matched(
     """The intervals in a clause, without pairs of input and output and without what spans the whole range. By repaired
     rules the size of a noise ("noise between -1 and 1") is none either.
     """
-    for match in pattern.finditer(said, start, end):
+    for match in islice(pattern.finditer(said, start, end), _MOST_PAIRS):
         low, high = sorted((_number(match[1]), _number(match[2])))
         observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
         # A corrupted part that ends on both sides is at most 25 long and none begins beyond ±100
@@ -225,7 +225,7 @@ _NEAR = 500
 """Characters before and after a place that are looked at for what it is about."""
 
 _MOST_PAIRS = 200
-"""That one text quotes; further ones are not read."""
+"""Pairs of numbers or texts that one text quotes, or names in one clause; further ones are not read."""
 
 _LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
 """The line that a list stands under."""
