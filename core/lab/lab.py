@@ -168,8 +168,8 @@ class Lab:
     - `robots`, `studies` and `command` are what it brings of known truth, adds to studies, and has on the command line.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder where
       they lie, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may lie anywhere.
-    - `prior(spec)` is the run that should be made before, or the record that is kept of it where that is known; None
-      where there is none; `priors(spec)` are further ones beside it. `of_model(id)` is the specification of a run that
+    - `priors(spec)` are the runs that should be made before, each in its place, or the record that is kept of one where
+      that is known; None where there is none. `of_model(id)` is the specification of a run that
       puts one model to the test, for a lab that is such a test; None for a model that it does not fit.
     - `settled(spec, named, at_hand, made)` is that specification with what nobody named (`named` are the fields that
       were given) chosen among the models that are `at_hand`, by what runs `made` came to. Asked by page and command
@@ -216,7 +216,6 @@ class Lab:
     loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
     upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
-    prior: Callable[[Any], Prior | Frozen | None] = lambda spec: None
     priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None

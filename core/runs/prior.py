@@ -57,7 +57,7 @@ def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[S
 
 def of(lab: Lab, spec: Spec) -> dict[str, Prior | Frozen]:
     """What a run of that specification stands on, by the item of its record."""
-    every = enumerate((lab.prior(spec), *lab.priors(spec)), start=1)
+    every = enumerate(lab.priors(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 

@@ -231,7 +231,6 @@ LAB = Lab(
     },
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
-    prior=exam.prior,
     priors=exam.priors,
     settled=exam.settled,
     studies=InStudies(

@@ -138,7 +138,7 @@ def button(spec: AskSpec | None) -> str:
         return "Ask"
     cases = (spec.limit or 1) if spec.dataset else 1
     made = calls(spec, cases)
-    for exam in (sitting.prior(spec), *sitting.priors(spec)):
+    for exam in sitting.priors(spec):
         if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
             made += len(exam.spec.questions)
     # The number of rows in the user's own file is known once it is read.

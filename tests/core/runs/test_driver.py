@@ -28,7 +28,7 @@ def read(state: Transcript) -> Promise | None:
     return KNOWN if state.status == "completed" else None
 
 
-STANDS = replace(LAB, prior=lambda spec: Prior(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True))
+STANDS = replace(LAB, priors=lambda spec: [Prior(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)])
 
 
 @pytest.fixture

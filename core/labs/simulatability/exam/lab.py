@@ -239,16 +239,17 @@ def by_its_rules(robot: str) -> Examined:
     return Examined(simulator=robot, right=right, right_paper=right, of=score.of, passed=score.detail["passed"])
 
 
-def prior(spec: AskSpec) -> Prior | Frozen | None:
-    """The exam that the simulator of an Ask run should have sat: what it got where that is known without asking. None
-    where there is no exam: for preferences, for the answers of another run, which hold no exam, and for people.
-    """
-    return _prior_of(spec, spec.simulator)
-
-
 def priors(spec: AskSpec) -> list[Prior | Frozen | None]:
-    """The same of each further predictor, in their order: each sits the exam for itself."""
-    return [_prior_of(spec, one) for one in spec.further_simulators]
+    """The exam that each simulator of an Ask run should have sat, in their order: what it got where that is known
+    without asking. None where there is no exam: for preferences, for the answers of another run, which hold no exam,
+    and for people.
+    """
+    return [_prior_of(spec, simulator) for simulator in spec.roles["simulator"]]
+
+
+def prior(spec: AskSpec) -> Prior | Frozen | None:
+    """That of the first simulator, whose exam decides whether there is a verdict."""
+    return priors(spec)[0]
 
 
 def _prior_of(spec: AskSpec, simulator: str) -> Prior | Frozen | None:
