@@ -19,7 +19,7 @@ from core import entry, home, policy
 from core.people import allowance
 from core.store.store import StoreError
 from pages import shell
-from pages.door import Door
+from pages.middleware import Door
 
 
 @asynccontextmanager

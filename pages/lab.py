@@ -18,9 +18,9 @@ from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages.parts import present, rooms, session
 from pages.parts.live import look, stage
-from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
+from pages.parts.throttle import waits
 from pages.parts.widgets import filled, offered, widget
 
 CHANGING = "changing"

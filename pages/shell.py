@@ -7,8 +7,8 @@ import streamlit as st
 from core import entry
 from core.lab.lab import Lab
 from pages import addresses
-from pages.parts.pace import by_turns
 from pages.parts.tables import WITHOUT_THEIRS
+from pages.parts.throttle import by_turns
 
 READABLE = """<style>
 [data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}

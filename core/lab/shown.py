@@ -71,7 +71,7 @@ class Table(NamedTuple):
       here. `published(lab, metric)` gives those figures; those of a comparison have `_gain` after the metric's name.
     - `figures(frame)` makes the cells of a table of another make: `row`, `column`, `value`, `n`, `of`, `low`, `high`,
       `note`, `behind`. `of_people`: whether the frame is to have what people said of the cases too, in rows of the
-      metrics GUESS and VERDICT (`core.study.people`).
+      metrics GUESS and VERDICT (`core.study.human`).
     - `nothing` is said where no case belongs into the table.
     """
 

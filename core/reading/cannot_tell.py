@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from core.reading.said import FIRM, LABEL, LOOSE, Said
+from core.reading.statements import FIRM, LABEL, LOOSE, Said
 
 UNKNOWN = "unknown"
 

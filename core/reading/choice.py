@@ -9,7 +9,7 @@ from itertools import islice
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.labels import all_named, committed, only, stated
 from core.reading.refusal import declines
-from core.reading.said import (
+from core.reading.statements import (
     ADVERBS,
     FIRM,
     IS,

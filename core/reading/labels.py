@@ -1,6 +1,6 @@
 """Labels: a sentiment, whether a statement follows, whether a question can be answered.
 
-What the reply commits itself to (`said.py`) counts; without that what its sentences claim, the last of them where they
+What the reply commits itself to (`statements.py`) counts; without that what its sentences claim, the last of them where they
 differ, for reasoning comes before its conclusion; without that the only label that is mentioned.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
-from core.reading.said import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
+from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
 

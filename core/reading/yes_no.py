@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
-from core.reading.said import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
+from core.reading.statements import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 YES_NO = {"yes": "yes", "yep": "yes", "yeah": "yes", "yup": "yes", "no": "no", "nope": "no"}

@@ -19,7 +19,7 @@ from core.store.store import Store
 from core.store.versions import first_of
 
 
-class BorneOut(NamedTuple):
+class LabelledRight(NamedTuple):
     """How many labels hold `reader` (a set of rules, or a model) right: `right` of `n`."""
 
     reader: str
@@ -47,7 +47,7 @@ class _Labelled(NamedTuple):
     readings: Mapping[str, str | None]
 
 
-def borne_out(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> list[BorneOut]:
+def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> list[LabelledRight]:
     """By all labels on runs of the lab that `viewer` may see. A person's label on a row counts once, whichever version
     of the run they looked at. Empty where `judged` is no reading or has no label.
     """
@@ -69,7 +69,7 @@ def borne_out(store: Store, lab: Lab, judged: Judgement, viewer: str | None = No
             if truth is not None or readings[rules] == shown:
                 n[reader] += 1
                 right[reader] += readings[rules] == truth
-    return [BorneOut(reader, right[reader], n[reader]) for reader in sorted(n, reverse=True)]
+    return [LabelledRight(reader, right[reader], n[reader]) for reader in sorted(n, reverse=True)]
 
 
 def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> Labellers | None:

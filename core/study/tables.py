@@ -12,7 +12,7 @@ from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import power_of_pairs
-from core.study import multiverse, named, people
+from core.study import human, multiverse, named
 from core.study.cells import BLANK, Row, cells
 from core.study.early import stopped_early
 from core.study.paired import DIFFERENCES, differences
@@ -44,7 +44,7 @@ def measured(
     import pandas as pd
 
     controls = {run.id for run in study.controls}
-    from_people = people.journals(study, labs, folder)
+    from_people = human.journals(study, labs, folder)
     kept = {} if kept is None else kept
     rows: list[Row] = []
     for run in study.all:
@@ -53,7 +53,7 @@ def measured(
             kept[run.id] = of_run
         rows += of_run
         if of_run and run.id in from_people:
-            rows += people.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
+            rows += human.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
     for name in ("value", "truth"):

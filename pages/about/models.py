@@ -18,10 +18,10 @@ from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.people.allowance import TooMuch
 from pages import addresses
-from pages.parts import borne_out, session
-from pages.parts.pace import waits
+from pages.parts import reader_accuracy, session
 from pages.parts.run import problems
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 
 
 def ready() -> None:
@@ -245,7 +245,7 @@ st.markdown(
 )
 ready()
 tests()
-borne_out.everywhere()
+reader_accuracy.everywhere()
 connect()
 if policy.allows("downloads"):
     larger()

@@ -13,7 +13,7 @@ from core.events import LONGEST_ANSWER, Message
 from core.telling.document import tool_calls, turn
 from core.transcript import Call
 from pages import addresses
-from pages.parts import borne_out
+from pages.parts import reader_accuracy
 from pages.parts.text import plain
 
 
@@ -56,7 +56,7 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown(
             "**Read as** " + ", ".join(f"{plain(value)} :gray[({name} rules)]" for name, value in readings.items())
         )
-    borne_out.beside(call.asked.run, call.asked.role, call.asked.model, bool(readings))
+    reader_accuracy.beside(call.asked.run, call.asked.role, call.asked.model, bool(readings))
     st.markdown("**Exact prompt**")
     sampling = call.asked.sampling.model_dump(exclude_none=True)
     settings = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in sampling.items() if value != ())

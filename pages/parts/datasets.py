@@ -12,8 +12,8 @@ from core.datasets import hub, own, registry
 from core.datasets.items import DatasetError
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, knobs
-from pages.parts.pace import waits
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 from pages.parts.widgets import widget
 
 SHOWN_COLUMNS = 12

@@ -13,8 +13,8 @@ from core.transcript import Call, Transcript
 from pages import addresses
 from pages.parts import session
 from pages.parts.models import short
-from pages.parts.pace import waits
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 
 
 def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:

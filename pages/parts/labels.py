@@ -15,7 +15,7 @@ from core.people.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels_counted
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
-from pages.parts import borne_out, rooms, session
+from pages.parts import reader_accuracy, rooms, session
 from pages.parts.text import plain, shortened
 
 KEYS = "123456789"
@@ -95,7 +95,7 @@ class _Labelling:
             st.caption(" · ".join([*hints, "**H** this list"]))
         self._others()
         for one in self.lab.judgements:
-            self._borne_out(one)
+            self._labelled_right(one)
 
     def _others(self) -> None:
         for number, other in enumerate(self.others, start=1):
@@ -192,17 +192,19 @@ class _Labelling:
     def _keep(self, label: Label) -> None:
         self.visit.run(self.run_id).label(self.case, self.trial, label)
 
-    def _borne_out(self, one: Judgement) -> None:
+    def _labelled_right(self, one: Judgement) -> None:
         """How many labels so far hold whoever read right, and how often labellers agree: they chose where."""
         if self.store is None:
             return
-        sayings = [borne_out.said(found) for found in borne_out.of_lab(self.lab).get(one, [])]
+        sayings = [reader_accuracy.said(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])]
         if people := labels_counted.labellers(self.store, self.lab, one, self.viewer):
             sayings.append(
                 f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"
             )
         if sayings:
-            st.caption(f"{one.title}, by the labels in all runs so far, {borne_out.CHOSEN}: {'; '.join(sayings)}.")
+            st.caption(
+                f"{one.title}, by the labels in all runs so far, {reader_accuracy.CHOSEN}: " + "; ".join(sayings) + "."
+            )
 
 
 USUAL = ("yes", "no", "neither")

@@ -16,9 +16,9 @@ from core.runs.watch import Watch
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import rooms, session
-from pages.parts.pace import PACE
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
+from pages.parts.throttle import PACE
 
 SECONDS = 0.4
 """Between two looks at a run that goes on."""

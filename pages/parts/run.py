@@ -17,7 +17,7 @@ from core.runs.engine import Addition
 from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import along, begin_side_by_side, keep, recording, session
+from pages.parts import begin_side_by_side, exports, keep, recording, session
 from pages.parts.text import plain
 
 LONGEST_TITLE = 120
@@ -156,8 +156,8 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             key="download",
             help="The journal: every prompt, raw answer and figure, one JSON object a line.",
         )
-        along.page_of_run(run_id, transcript)
-        along.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
+        exports.page_of_run(run_id, transcript)
+        exports.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
         keep.menu(run_id, transcript.started.study if transcript.started else "")
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)

@@ -14,7 +14,7 @@ from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
-from pages.door import COOKIE
+from pages.middleware import COOKIE
 
 _ADDED = "endpoints"
 

@@ -8,8 +8,8 @@ from core import entry, home, policy
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
 from pages.parts import session
-from pages.parts.pace import waits
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 
 BROWSER_MB = 200
 """Megabytes of a file that a browser sends; the command line takes larger ones."""

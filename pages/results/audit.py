@@ -17,9 +17,9 @@ from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
 from core.store.store import Store, StoreError
-from pages.parts import borne_out, rooms, session
-from pages.parts.pace import waits
+from pages.parts import reader_accuracy, rooms, session
 from pages.parts.text import plain, shortened
+from pages.parts.throttle import waits
 from pages.results import address, facets, runs_list
 
 SIZES = (10, 200)
@@ -153,7 +153,7 @@ def _results(found: list[Audit]) -> None:
     """What the audits so far found."""
     st.subheader("What audits found", anchor=False)
     for one in found:
-        st.markdown(borne_out.of_audit(one))
+        st.markdown(reader_accuracy.of_audit(one))
     if not found:
         st.caption("None was made yet.")
     st.caption(

@@ -11,8 +11,8 @@ from core.store.listing import Listed, Place
 from core.store.store import StoreError
 from pages import addresses
 from pages.parts import keep, recording, second, session
-from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
+from pages.parts.throttle import PACE, waits
 from pages.parts.upload import upload
 from pages.results import address, cases_list, facets, gallery, runs_list, take
 from pages.results.facets import Looked

@@ -25,10 +25,10 @@ from core.transcript import CaseLog, Transcript, name_of, transcript
 from pages import addresses
 from pages.parts import fork, labels, live, present, recording, rooms, session
 from pages.parts.calls import footnote, inspector
-from pages.parts.pace import PACE, waits
 from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import numbered, plain
+from pages.parts.throttle import PACE, waits
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds that a step of a replay stands before the next comes, and that all of them take at most."""

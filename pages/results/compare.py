@@ -25,10 +25,10 @@ from core.telling import compared_in_words
 from pages import addresses
 from pages.parts import rooms, session
 from pages.parts.models import short
-from pages.parts.pace import waits
 from pages.parts.side_by_side import told_apart
 from pages.parts.tables import as_csv
 from pages.parts.text import plain, shortened
+from pages.parts.throttle import waits
 from pages.results import address, facets, opened_case, runs_list
 from pages.results.facets import Looked, words
 

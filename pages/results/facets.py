@@ -13,7 +13,7 @@ from core import entry
 from core.store import listing
 from core.store.filters import TITLES, Filter, Range
 from core.store.store import Store
-from pages.parts import borne_out, rooms
+from pages.parts import reader_accuracy, rooms
 from pages.parts.models import short
 from pages.parts.text import plain, shortened
 from pages.results import address
@@ -40,7 +40,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
     for name in FIRST:
         _facet(looked, wanted, name, TITLES[name])
         if name == "outcome":
-            borne_out.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
+            reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
     rest = [name for name in TITLES if name not in FIRST]
     begun = any(name not in FIRST for name in wanted.chosen) or wanted.since or wanted.until or wanted.ranges
     more = st.expander(

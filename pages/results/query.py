@@ -10,10 +10,10 @@ from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused, StoreError
 from pages.parts import second, session
-from pages.parts.pace import waits
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_file
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 
 LONGEST_LINK = 6_000
 """Letters of a query that an address holds; browsers and proxies cut longer ones."""

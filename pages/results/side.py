@@ -19,10 +19,10 @@ from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
-from pages.parts.pace import PACE
 from pages.parts.run import link_to, stopped
 from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_trials, told_apart
 from pages.parts.text import difference, emphasised, plain, shortened
+from pages.parts.throttle import PACE
 from pages.parts.tiles import LOOKS, State, Tile, anchor, strip
 
 ROWS = 25

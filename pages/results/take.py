@@ -13,7 +13,7 @@ from core.store import listing
 from core.store.filters import Filter
 from core.telling import document, export
 from pages import addresses
-from pages.parts import along, session
+from pages.parts import exports, session
 from pages.parts.upload import upload
 from pages.results import facets
 from pages.results.facets import Looked
@@ -30,7 +30,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
         with shown:
             if shown.open:
                 _export(looked, wanted, runs())
-        along.for_a_paper(
+        exports.for_a_paper(
             looked.store, runs,
             "Of whole runs, namely those with at least one row as filtered: a figure over rows that were chosen by "
             "what came of them would say nothing.",
@@ -59,7 +59,7 @@ def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
     places, of = listing.cases(looked.store, wanted, document.MOST, looked.viewer, looked.stopped)
     if places:
         st.markdown("**Its cases, to be read**")
-        along.page_of_cases(facets.chosen(wanted) or "All cases", places, of)
+        exports.page_of_cases(facets.chosen(wanted) or "All cases", places, of)
         if of > len(places):
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:

@@ -16,9 +16,9 @@ from core.study.control import MOST_AT_ONCE
 from core.study.early import SHIFT
 from core.study.plan import LARGEST, BadStudy, Study, parse
 from pages.parts import session
-from pages.parts.pace import waits
 from pages.parts.run import problems
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 from pages.parts.widgets import offered
 from pages.study.settings import is_choice, leads, values
 

@@ -14,7 +14,7 @@ from core import entry, home
 from core.charts import dial
 from core.lab.shown import FACETS
 from core.store.filters import MOST_VALUES, Filter
-from core.study import people, tables
+from core.study import human, tables
 from core.study.cells import Row
 from core.study.multiverse import TITLE as MULTIVERSE
 from core.study.paired import DIFFERENCES
@@ -25,10 +25,10 @@ from core.text.glossary import on_hover
 from pages import addresses
 from pages.parts import rooms
 from pages.parts.models import short
-from pages.parts.pace import aside
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
+from pages.parts.throttle import aside
 
 LARGEST = 12
 """Columns of a table that is drawn as one; what is wider is a list."""
@@ -68,7 +68,7 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
     """
     now = (study.name, file, sum(len(one.cases) for one in stand.values()),
            sum(one.status == "completed" for one in stand.values()),
-           people.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
+           human.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
     if not any(one.cases for one in stand.values()):
         return Found()
     kept: _Kept | None = st.session_state.get(READ)

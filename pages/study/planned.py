@@ -13,8 +13,8 @@ from core.study.early import SHIFT
 from core.study.estimate import Estimate
 from core.study.plan import Study, unpriced
 from pages.parts import session
-from pages.parts.pace import waits
 from pages.parts.text import plain
+from pages.parts.throttle import waits
 from pages.study.words import budget, count, minutes
 
 

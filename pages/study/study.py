@@ -16,8 +16,8 @@ from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
 from core.study.standing import is_completed, look
 from pages.parts import session
-from pages.parts.pace import PACE, waits
 from pages.parts.text import plain
+from pages.parts.throttle import PACE, waits
 from pages.study import form, going, planned
 from pages.study.found import Found, draw
 from pages.study.found import found as looked_up

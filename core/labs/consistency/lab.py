@@ -9,9 +9,9 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, Note
 from core.labs.consistency import prompts, tables
+from core.labs.consistency.calibration import calibration, truth
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, unlisted
-from core.labs.consistency.known import calibration, truth
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES

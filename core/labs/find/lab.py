@@ -11,10 +11,10 @@ from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Note
 from core.labs.find import commands, prompts, tables
+from core.labs.find.calibration import calibration, truth
 from core.labs.find.controls import controls
 from core.labs.find.dial import dials, noisy
 from core.labs.find.functions import source
-from core.labs.find.known import calibration, truth
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
 from core.labs.find.pictures import PICTURES

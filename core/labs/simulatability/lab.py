@@ -10,11 +10,11 @@ import click
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement, Metric, Note
-from core.labs.simulatability import people, prompts, tables
+from core.labs.simulatability import human, prompts, tables
+from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.exam import lab as exam
-from core.labs.simulatability.known import calibration, truth
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
@@ -200,7 +200,7 @@ LAB = Lab(
         READING._replace(raw="answerer"),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
-        Judgement(people.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
+        Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
     ),
     facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
     judged=Judged(

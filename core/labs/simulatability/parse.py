@@ -14,7 +14,7 @@ from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
 from core.labs.simulatability.reading.values import CounterfactualPair as Pair
 from core.labs.simulatability.tasks import Method, Task
 from core.reading import choice, yes_no
-from core.reading.said import FIRM, Said
+from core.reading.statements import FIRM, Said
 from core.text.reply import own_turn, spoken
 
 __all__ = [

@@ -9,7 +9,7 @@ from core import published
 from core.by_rules import RULES
 from core.events import Rules
 from core.lab.shown import Metric, Otherwise, Table
-from core.labs.simulatability import metrics, people
+from core.labs.simulatability import human, metrics
 from core.labs.simulatability.reading.values import GUESSES
 from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.view import AskView
@@ -42,7 +42,7 @@ METRICS = (
             ("question_only", "the question alone"),
         )
     ),
-    *people.METRICS,
+    *human.METRICS,
 )
 
 _OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
@@ -206,5 +206,5 @@ TABLES = (
         ("model", "method"),
         cases=_with_arms,
     ),
-    *people.TABLES,
+    *human.TABLES,
 )

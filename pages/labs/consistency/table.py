@@ -13,9 +13,9 @@ from core.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
 from pages.labs.consistency.grid import WORDS
 from pages.parts import plain_case, session
-from pages.parts.pace import waits
 from pages.parts.run import size
 from pages.parts.tables import as_csv
+from pages.parts.throttle import waits
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

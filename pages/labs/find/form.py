@@ -22,7 +22,7 @@ from core.labs.find.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
 from core.text.embed import NoEncoder
 from core.text.glossary import on_hover
 from pages.parts import models
-from pages.parts.pace import waits
+from pages.parts.throttle import waits
 from pages.parts.widgets import widget
 
 TITLES = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}

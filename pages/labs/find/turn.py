@@ -16,9 +16,9 @@ from pages.labs.find.calls import calls_made
 from pages.labs.find.experiments import carried_out
 from pages.labs.find.pictures import TITLES, bars, number, picture
 from pages.parts import session
-from pages.parts.pace import aside
 from pages.parts.run import resume
 from pages.parts.text import plain
+from pages.parts.throttle import aside
 
 _HINTS = {
     "numeric": ("Numbers to try, with spaces between", "-10 0 1 2.5 100"),

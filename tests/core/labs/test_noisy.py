@@ -31,7 +31,7 @@ from core.labs.consistency import parse as read_label
 from core.labs.consistency.controls import controls
 from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.find import dial as of_probe
-from core.labs.simulatability import known, parse, preferences, world
+from core.labs.simulatability import calibration, parse, preferences, world
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.noisy import ERROR, Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
@@ -181,5 +181,5 @@ def test_what_a_noisy_case_must_read_is_known_where_its_explanation_settles_some
     robot = noisy()["control/noisy-0.9-0"]
     events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
     state = transcript(events)
-    truths = [known.truth(LAB.view(state.case(case))) for case in state.cases]
+    truths = [calibration.truth(LAB.view(state.case(case))) for case in state.cases]
     assert truths.count(robot.must_read) >= 4 and set(truths) <= {robot.must_read, None}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.reading.said import FINAL, FIRM, LOOSE, Said, reply, said, settle, stands
+from core.reading.statements import FINAL, FIRM, LOOSE, Said, reply, said, settle, stands
 from core.reading.yes_no import first, yes_no
 
 READ = 4_096 + 12_288

@@ -134,7 +134,7 @@ def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> Non
     events += [recorded(name, right, f"t{n}", CASE, f"t{n}", ANN) for n in range(41)]
     write(tmp_path, name, events)
     index(store, tmp_path)
-    found = labels_counted.borne_out(store, ASK, READING)[0]
+    found = labels_counted.labelled_right(store, ASK, READING)[0]
     assert found == ("repaired rules", 41, 41) and found._fields == ("reader", "right", "n"), "counts alone"
     assert audits.audits(store, ASK) == []
     assert len(population(store)) == 200 - 41, "what she saw the reading of cannot be drawn"

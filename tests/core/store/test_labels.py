@@ -52,14 +52,14 @@ def store(tmp_path: Path) -> Store:
 
 def test_labels_on_chosen_rows_are_counts_and_no_rate(store: Store) -> None:
     with store:
-        one, other = labels_counted.borne_out(store, ASK, READING)
+        one, other = labels_counted.labelled_right(store, ASK, READING)
         # Bob holds the second wrong and does not say what it should be.
         assert one == ("repaired rules", 5, 8)
         # The fifth was read otherwise by the paper's rules: nobody says whether that is right.
         assert other == ("paper rules", 4, 7)
         simulator = Judgement("simulation", "", "good", "bad", "expected", "simulator")
-        assert labels_counted.borne_out(store, ASK, simulator) == [("control/fickle", 2, 2)]
-        assert labels_counted.borne_out(store, ASK, READING, viewer="bob") == [], "another's run"
+        assert labels_counted.labelled_right(store, ASK, simulator) == [("control/fickle", 2, 2)]
+        assert labels_counted.labelled_right(store, ASK, READING, viewer="bob") == [], "another's run"
 
 
 def test_two_labellers_agree_as_often_as_they_do(store: Store) -> None:
@@ -80,5 +80,5 @@ def test_a_label_counts_once_whichever_reading_of_the_run_was_looked_at(store: S
         about = Started(run=name, lab="simulatability", spec={}, seed=0, about="again", owner="ann")
         write(tmp_path, name, [about, word])
         index(store, tmp_path)
-        one, _ = labels_counted.borne_out(store, ASK, READING)
+        one, _ = labels_counted.labelled_right(store, ASK, READING)
         assert (one.right, one.n) == (4, 8), "her latest word stands, and no ninth"

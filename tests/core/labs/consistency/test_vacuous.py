@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core.datasets.items import Item
 from core.labs.consistency import vacuous
+from core.labs.consistency.calibration import truth
 from core.labs.consistency.controls import controls, dials, worthless
-from core.labs.consistency.known import truth
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
 from core.labs.consistency.vacuous import REASONS, addition, another, of_counterfactual, of_redaction, turned

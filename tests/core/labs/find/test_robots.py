@@ -8,8 +8,8 @@ from statistics import fmean
 import pytest
 
 from core.labs.find import parse
+from core.labs.find.calibration import calibration
 from core.labs.find.dial import WAYS, Dial, dials, noisy
-from core.labs.find.known import calibration
 from core.labs.find.lab import LAB
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.tasks import ProbeSpec

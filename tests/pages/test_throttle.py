@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from pages.parts import pace
-from pages.parts.pace import LONGEST, SHARE, Pace, aside, by_turns
+from pages.parts import throttle
+from pages.parts.throttle import LONGEST, SHARE, Pace, aside, by_turns
 
 
 def drawn(pace: Pace, whose: str, seconds: float) -> None:
-    with pace.drawing(whose):
+    with throttle.drawing(whose):
         began = time.thread_time()
         while time.thread_time() - began < seconds:
             pass
@@ -47,7 +47,7 @@ def test_there_is_a_longest_and_who_has_left_does_not_count(monkeypatch: pytest.
     one = Pace()
     one._drawn = {str(n): (1.0, time.monotonic()) for n in range(100)}
     assert one.seconds(0.4) == LONGEST and one.seconds(10.0) == 10.0
-    monkeypatch.setattr(pace, "_PASSED", 0.0)
+    monkeypatch.setattr(throttle, "_PASSED", 0.0)
     assert one.seconds(0.4) == 0.4 and not one._drawn
 
 
@@ -80,7 +80,7 @@ def test_one_is_drawn_at_a_time_and_whoever_waits_lets_others_draw() -> None:
 
 
 def test_nobody_waits_for_ever_for_one_who_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.1)
+    monkeypatch.setattr(throttle, "PATIENCE", 0.1)
     hangs, done = threading.Event(), list[str]()
     first = drawing_beside(hangs, done, "hangs")
     time.sleep(0.05)
@@ -92,7 +92,7 @@ def test_nobody_waits_for_ever_for_one_who_hangs(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nor_does_one_who_waited_aside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.1)
+    monkeypatch.setattr(throttle, "PATIENCE", 0.1)
     hangs, done = threading.Event(), list[str]()
     with by_turns():
         with aside():
@@ -102,8 +102,8 @@ def test_nor_does_one_who_waited_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done == ["went on"]
     hangs.set()
     first.join(5)
-    assert pace._turn.acquire(timeout=1), "nobody gives back what another has"
-    pace._turn.release()
+    assert throttle._turn.acquire(timeout=1), "nobody gives back what another has"
+    throttle._turn.release()
 
 
 def test_a_fault_gives_the_turn_back() -> None:
@@ -112,5 +112,5 @@ def test_a_fault_gives_the_turn_back() -> None:
             raise ValueError("of the page")
     with aside():
         pass
-    assert pace._turn.acquire(timeout=1)
-    pace._turn.release()
+    assert throttle._turn.acquire(timeout=1)
+    throttle._turn.release()

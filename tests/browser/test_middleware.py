@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pages.door import COOKIE
+from pages.middleware import COOKIE
 from tests.browser.conftest import Server
 
 pytestmark = pytest.mark.browser

@@ -16,7 +16,7 @@ from core.telling import document, methods
 from core.telling.document import Chosen
 from core.transcript import Transcript, transcript
 from pages.parts import session
-from pages.parts.pace import waits
+from pages.parts.throttle import waits
 
 
 def page_of_run(run_id: str, state: Transcript) -> None:

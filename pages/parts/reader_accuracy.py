@@ -11,7 +11,7 @@ from core.lab.lab import Lab
 from core.lab.shown import Judgement
 from core.store import audits, labels_counted, queries
 from core.store.audits import Audit, Reader
-from core.store.labels_counted import BorneOut
+from core.store.labels_counted import LabelledRight
 from core.store.store import Store, StoreError
 from pages import addresses
 from pages.parts import session
@@ -19,7 +19,7 @@ from pages.parts.models import short
 from pages.parts.text import plain
 
 
-def of_lab(lab: Lab) -> dict[Judgement, list[BorneOut]]:
+def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
     """What labels say of each reader of the lab, for whoever looks; only what has a label."""
     try:
         keeper = entry.keeper()
@@ -30,9 +30,9 @@ def of_lab(lab: Lab) -> dict[Judgement, list[BorneOut]]:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[BorneOut]]:
+def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
     declared = entry.labs()[lab]
-    return {one.name: labels_counted.borne_out(_store, declared, one, viewer) for one in declared.judgements}
+    return {one.name: labels_counted.labelled_right(_store, declared, one, viewer) for one in declared.judgements}
 
 
 def beside(run_id: str, role: str, model: str, read: bool) -> None:
@@ -58,7 +58,7 @@ def _lab(run_id: str) -> Lab | None:
     return entry.labs().get(row["lab"]) if row else None
 
 
-def said_of(readers: list[BorneOut]) -> str:
+def said_of(readers: list[LabelledRight]) -> str:
     """The readers in a line, as counts: who labelled chose the rows and saw what was read."""
     return "; ".join(map(said, readers))
 
@@ -67,7 +67,7 @@ CHOSEN = "given while looking at chosen rows"
 """What labels in Browse are, and what makes a share of them no share of anything."""
 
 
-def said(found: BorneOut) -> str:
+def said(found: LabelledRight) -> str:
     """How many labels hold a reader right."""
     return f"**{plain(short(found.reader))}** right by {found.right:,} of {labelled(found.n)}"
 
