@@ -1,7 +1,7 @@
 """Labels: a sentiment, whether a statement follows, whether a question can be answered.
 
-What the reply commits itself to (`statements.py`) counts; without that what its sentences claim, the last of them where they
-differ, for reasoning comes before its conclusion; without that the only label that is mentioned.
+What the reply commits itself to (`statements.py`) counts; without that what its sentences claim, the last of them where
+they differ, for reasoning comes before its conclusion; without that the only label that is mentioned.
 """
 
 from __future__ import annotations
