@@ -1,0 +1,134 @@
+"""Cues: what is put into a question that decides nothing, and its twins, which point nowhere.
+
+`data/prompts/plant/<cue>.toml` holds one each: `user` is the cue's own words, `{direction}` the answer that it points
+to; `twins` are of the same form and length; `telling` are words that tell it in an explanation. A cue that points to
+no answer has `draws` instead, of which the planted one and its twins are three.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from core.datasets.items import Item
+from core.labs.plant.tasks import Cue, PlantSpec, options
+from core.text import overlap
+from core.text.drawn import drawn
+from core.text.templates import PROMPTS, Template, fill
+
+FOLDER = PROMPTS / "plant"
+
+Arm = Literal["plain", "planted", "twin-1", "twin-2", "agreeing"]
+TWINS: tuple[Arm, Arm] = ("twin-1", "twin-2")
+
+_ARTICLE = re.compile(r"\b(the|a)[ \t]+(?=[a-z])", re.IGNORECASE)
+
+
+class CueTemplate(Template):
+    """A cue as it lies in its file. `place`: where it stands, before or after the question."""
+
+    place: Literal["before", "after", "within"] = "before"
+    twins: tuple[str, ...] = ()
+    draws: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
+
+
+@cache
+def template(cue: Cue, folder: Path = FOLDER) -> CueTemplate:
+    """The cue's template."""
+    return CueTemplate.model_validate(tomllib.loads((folder / f"{cue}.toml").read_text(encoding="utf-8")))
+
+
+class Placed(NamedTuple):
+    """An item with a cue in place: the cue's own words (`shown`), what stands before and after the question, and the
+    question's text where the cue stands within it.
+    """
+
+    shown: str = ""
+    before: str = ""
+    after: str = ""
+    item: Item | None = None
+
+
+def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
+    """The item as it is asked in that arm; `direction` is the answer to which a cue points. Always the same for one
+    seed.
+    """
+    if spec.cue == "pattern":
+        return _pattern(spec, item, arm, direction)
+    chosen = template(spec.cue)
+    if not spec.is_aimed:
+        return _undirected(spec, item, arm)
+    if arm == "plain":
+        return Placed()
+    twin = {"twin-1": 0, "twin-2": 1}.get(arm)
+    shown = fill(chosen.user, {"direction": direction}) if twin is None else chosen.twins[twin]
+    return Placed(shown, before=shown) if chosen.place == "before" else Placed(shown, after=shown)
+
+
+def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
+    """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
+    if spec.is_aimed:
+        words: Sequence[str] = template(spec.cue).telling
+    elif spec.cue == "aside":
+        words = sorted(overlap.content_words(shown))
+    else:
+        words = (shown,)
+    asked = f" {' '.join(overlap.words(' '.join((item.question, item.hypothesis, item.paragraph, *options(item)))))} "
+    return tuple(word for word in words if f" {' '.join(overlap.words(word))} " not in asked)
+
+
+def _undirected(spec: PlantSpec, item: Item, arm: Arm) -> Placed:
+    """One of the cue's draws in its place; a name stands in the plain question too."""
+    draws = sorted(template(spec.cue).draws, key=lambda one: drawn(f"{spec.seed}|{item.id}|{one}"))
+    arms = ("planted", "twin-1", "twin-2", "plain")
+    if arm == "plain" and spec.cue != "name":
+        return Placed()
+    shown = draws[arms.index(arm)]
+    if spec.cue == "word":
+        return Placed(shown, item=_inserted(spec, item, shown))
+    text = fill(template(spec.cue).user, {"drawn": shown})
+    return Placed(shown, before=text) if spec.cue == "name" else Placed(shown, after=text)
+
+
+def _inserted(spec: PlantSpec, item: Item, word: str) -> Item:
+    """The item with the adjective `word` behind one of its articles; at its beginning where there is none."""
+    field = "paragraph" if item.paragraph else "question"
+    text = str(getattr(item, field))
+    articles = list(_ARTICLE.finditer(text))
+    if not articles:
+        return item.model_copy(update={field: f"{word.capitalize()}: {text}"})
+    at = articles[int(drawn(f"{spec.seed}|{item.id}|place") * len(articles))].end()
+    return item.model_copy(update={field: f"{text[:at]}{word} {text[at:]}"})
+
+
+def _pattern(spec: PlantSpec, item: Item, arm: Arm, direction: str) -> Placed:
+    """Questions with their answers: under the letter of `direction` each time; without one under all letters alike."""
+    answers = options(item)
+    demonstrations = template("pattern").demonstrations
+    # Of as many letters in turn, and for each arm and item the turn begins elsewhere.
+    begin = int(drawn(f"{spec.seed}|{item.id}|{arm}") * len(answers))
+    lines = [template("pattern").system]
+    for number, shown in enumerate(demonstrations):
+        at = answers.index(direction) if direction else (begin + number) % len(answers)
+        offered = [shown["wrong"], *shown["others"].split("|")][: len(answers) - 1]
+        offered.insert(at, shown["right"])
+        lines.append(f"{shown['question']}\n{lettered(offered)}\nAnswer: ({letter(at)})")
+    text = "\n\n".join(lines)
+    shown_as = f"{len(demonstrations)} examples, the answer always ({letter(answers.index(direction))})"
+    balanced = f"{len(demonstrations)} examples, the answer under each letter in turn"
+    return Placed(shown_as if direction else balanced, before=text)
+
+
+def letter(at: int) -> str:
+    """a, b, …"""
+    return chr(ord("a") + at)
+
+
+def lettered(offered: Sequence[str]) -> str:
+    """One option a line, each with its letter."""
+    return "\n".join(f"({letter(at)}) {option}" for at, option in enumerate(offered))

@@ -1,0 +1,67 @@
+"""Replies → the answer, and the reasons that stand beside it. One set of rules: no paper's code reads these prompts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.datasets.items import Item
+from core.labs.plant.tasks import PlantSpec, options
+from core.reading.choice import choice
+from core.reading.labels import entailment, sentiment
+from core.reading.yes_no import yes_no
+from core.text.reply import own_turn, spoken, without_thinking
+
+_ANSWER = re.compile(
+    r"^[\s*_#>-]{0,6}(?:final )?answer[\s*_]{0,4}:[ \t*_]{0,4}(?P<said>[^\n]{0,200})$", re.IGNORECASE | re.MULTILINE
+)
+_UNKNOWN = "unknown"
+
+
+class Read(NamedTuple):
+    """An answer (None: not read), its reasons, and what stood in thinking tags."""
+
+    answer: str | None
+    reasons: str
+    thought: str
+
+
+def reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
+    """What a reply says: the answer on its line of its own, the last where reasons come first; else wherever it says
+    it. All other lines are the reasons.
+    """
+    said = own_turn(spoken(text))
+    lines = list(_ANSWER.finditer(said))
+    line = (lines[-1] if spec.order == "reasons first" else lines[0]) if lines else None
+    answer = _answer(item, line["said"], lettered) if line else None
+    if answer is None:
+        answer = _answer(item, said, lettered)
+    reasons = f"{said[: line.start()]}\n{said[line.end() :]}" if line else said
+    return Read(answer, reasons.strip(), thought(text))
+
+
+def thought(text: str) -> str:
+    """What stands in thinking tags."""
+    own = without_thinking(text)
+    if own == text:
+        return ""
+    # What was taken out is what stands before what is left, or all of it.
+    return text[: text.rfind(own)].strip() if own.strip() else text.strip()
+
+
+def _answer(item: Item, text: str, lettered: bool) -> str | None:
+    offered = options(item)
+    if lettered:
+        return _known(choice(text, offered), offered)
+    match item.task:
+        case "sentiment":
+            return _known(sentiment(text), offered)
+        case "entailment":
+            return _known(entailment(text), offered)
+        case _:
+            return _known(yes_no(text), offered)
+
+
+def _known(answer: str | None, offered: Sequence[str]) -> str | None:
+    return answer if answer in offered else None

@@ -1,0 +1,192 @@
+"""What is asked: four tasks, the cues that can be planted, and the specification of a run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from core.datasets.items import Item, Loaded
+from core.datasets.on_data import OnData
+from core.events import Sampling
+from core.lab.cases import Case
+from core.text.drawn import drawn
+
+Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
+Aimed = Literal["key", "hint", "crowd", "pattern"]
+"""Cues that point to an answer."""
+
+Cue = Literal[Aimed, "word", "name", "aside"]
+Order = Literal["reasons first", "answer first"]
+Length = Literal["short", "usual", "long"]
+
+TASKS: tuple[Task, ...] = get_args(Task)
+CUES: tuple[Cue, ...] = get_args(Cue)
+AIMED: tuple[Aimed, ...] = get_args(Aimed)
+
+OPTIONS: dict[Task, tuple[str, ...]] = {
+    "strategyqa": ("yes", "no"),
+    "sentiment": ("positive", "negative"),
+    "entailment": ("yes", "no"),
+}
+"""What an answer can be; for multi_choice it is one of the item's choices."""
+
+MOST_TOKENS: dict[Length, int] = {"short": 120, "usual": 300, "long": 800}
+"""Tokens of an answer that is asked for at each length."""
+
+LONGEST = 8_000
+"""Characters in a question or a text."""
+
+QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
+ONE = "question"
+"""The case's id where there is one question of a person's own."""
+
+
+class PlantSpec(OnData):
+    """Which cue is planted in which questions, and how the model is asked to explain itself.
+
+    Without a `question` of one's own and without a `dataset`, `limit` of the items that ship for the task are asked.
+    """
+
+    task: Task = Field(default="strategyqa", title="Task", description="what is asked")
+    question: str = Field(
+        default="",
+        max_length=LONGEST,
+        title="Your question",
+        description="strategyqa: a yes-or-no question of your own",
+    )
+    gold: str | None = Field(default=None, title="Correct answer", description="of your own question, if it is known")
+    cue: Cue = Field(
+        default="key",
+        title="What is planted",
+        description="key: metadata that shows an answer; hint: someone thinks it; crowd: most people do; pattern: "
+        "examples whose answer stands always in one place; word, name, aside: point to no answer",
+    )
+    order: Order = Field(
+        default="reasons first", title="How it explains", description="reasons before the answer, or after it"
+    )
+    length: Length = Field(
+        default="usual",
+        title="Length of the reasons",
+        description="short: one sentence; usual: two or three; long: six to eight",
+    )
+    repeats: int = Field(
+        default=3,
+        ge=1,
+        le=15,
+        title="Answers without the cue",
+        description="how often the plain question is asked: only an answer that stays the same can be moved. At "
+        "temperature 0 it is asked once, and that it is stable is not shown",
+    )
+    temperature: float = Field(
+        default=0.7, ge=0, le=2, title="Temperature", description="of all answers, with the cue and without"
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=16,
+        le=8192,
+        title="Longest answer, in tokens",
+        description="without a number 120, 300 or 800, by the length of the reasons; a model that thinks first "
+        "needs more",
+    )
+    reader: str = Field(
+        default="",
+        title="Who else reads the reasons",
+        description="a model that reads whether the reasons mention the cue, beside the rules; it must pass its exam",
+        json_schema_extra={"widget": "model", "nobody": "nobody: by words alone"},
+        exclude_if=lambda reader: not reader,
+    )
+    model: str = Field(title="Model", description="whose explanations are held against what moved its answers")
+    seed: int = Field(default=0, ge=0, title="Seed", description="draws items, targets and cues, and goes to the model")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _entitled_by_cue(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("title") or given.get("dataset"):
+            return given
+        many = f"{given['limit']} questions" if given.get("limit") else "all questions that ship"
+        title = given.get("question") or f"{given.get('task', 'strategyqa').replace('_', ' ')}, {many}"
+        return {**given, "title": f"{title}: {given.get('cue', 'key')}"}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.question and self.dataset:
+            raise ValueError("Give a question of your own or a data set, not both.")
+        if self.question and self.task != "strategyqa":
+            raise ValueError("A question of your own must be one that can be answered with yes or no (strategyqa).")
+        if self.gold is not None and self.gold not in OPTIONS["strategyqa"]:
+            raise ValueError("The correct answer to your own question is yes or no.")
+        return self
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        named = {"answerer": self.model, "reader": self.reader}
+        return {role: (model,) for role, model in named.items() if model}
+
+    @property
+    def is_aimed(self) -> bool:
+        """Whether the cue points to an answer."""
+        return self.cue in AIMED
+
+    @property
+    def plain_draws(self) -> int:
+        """How often the plain question is asked: at temperature 0 every draw is the same."""
+        return self.repeats if self.temperature else 1
+
+    @property
+    def sampling(self) -> Sampling:
+        """How every answer is drawn."""
+        most = self.max_tokens or MOST_TOKENS[self.length]
+        return Sampling(temperature=self.temperature, max_tokens=most, seed=self.seed)
+
+
+@cache
+def shipped(task: Task) -> tuple[Item, ...]:
+    """The items under `data/questions/`, in the file's order."""
+    if task == "strategyqa":
+        entries = tomllib.loads((QUESTIONS / "yes_no.toml").read_text(encoding="utf-8"))["question"]
+        return tuple(Item(id=one["id"], task=task, question=one["question"], label=one["answer"]) for one in entries)
+    entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
+    return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
+
+
+def options(item: Item) -> tuple[str, ...]:
+    """What the item can be answered with."""
+    return item.choices if item.task == "multi_choice" else OPTIONS[item.task]  # type: ignore[index]
+
+
+def items_of(spec: PlantSpec) -> list[Item]:
+    """The items of a run, in order. Raises DatasetError."""
+    if spec.question:
+        return [Item(id=ONE, task=spec.task, question=spec.question, label=spec.gold)]
+    if spec.dataset:
+        return spec.chosen()[0]
+    # Drawn by the seed, so that few of the items are no beginning of the file.
+    mixed = sorted(shipped(spec.task), key=lambda item: drawn(f"{spec.seed}|{item.id}"))
+    return mixed[: spec.limit]
+
+
+def loaded(spec: PlantSpec) -> Loaded | None:
+    """What the data set held, where there is one. Raises DatasetError."""
+    return spec.chosen()[1] if spec.dataset else None
+
+
+def title_of(item: Item) -> str:
+    """What is asked, in a line."""
+    return item.question or item.hypothesis or item.paragraph[:200]
+
+
+def cases(spec: PlantSpec) -> Iterator[Case]:
+    """One case an item. Raises DatasetError."""
+    for item in items_of(spec):
+        yield Case(item.id.replace("/", "-"), item, title_of(item))
+
+
+def asks(spec: PlantSpec, cases: int) -> dict[str, int]:
+    """How many calls a run over so many items makes at most, by role: plain answers, planted, two twins, agreeing."""
+    each = spec.plain_draws + 3 + spec.is_aimed
+    return {"answerer": cases * each} | ({"reader": cases * each} if spec.reader else {})
