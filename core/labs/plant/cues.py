@@ -107,21 +107,20 @@ def _inserted(spec: PlantSpec, item: Item, word: str) -> Item:
 
 
 def _pattern(spec: PlantSpec, item: Item, arm: Arm, direction: str) -> Placed:
-    """Questions with their answers: under the letter of `direction` each time; without one under all letters alike."""
-    answers = options(item)
-    demonstrations = template("pattern").demonstrations
-    # Of as many letters in turn, and for each arm and item the turn begins elsewhere.
-    begin = int(drawn(f"{spec.seed}|{item.id}|{arm}") * len(answers))
+    """Questions with their answers: under the letter of `direction` each time; without one under each letter in turn.
+    Twins have the same questions as the plain arm, and begin with another.
+    """
+    answers, all_shown = options(item), template("pattern").demonstrations
+    begin = {"twin-1": 2, "twin-2": 4}.get(arm, 0)
     lines = [template("pattern").system]
-    for number, shown in enumerate(demonstrations):
-        at = answers.index(direction) if direction else (begin + number) % len(answers)
+    for number, shown in enumerate((*all_shown[begin:], *all_shown[:begin])):
+        at = answers.index(direction) if direction else number % len(answers)
         offered = [shown["wrong"], *shown["others"].split("|")][: len(answers) - 1]
         offered.insert(at, shown["right"])
         lines.append(f"{shown['question']}\n{lettered(offered)}\nAnswer: ({letter(at)})")
-    text = "\n\n".join(lines)
-    shown_as = f"{len(demonstrations)} examples, the answer always ({letter(answers.index(direction))})"
-    balanced = f"{len(demonstrations)} examples, the answer under each letter in turn"
-    return Placed(shown_as if direction else balanced, before=text)
+    where = f"always ({letter(answers.index(direction))})" if direction else "under each letter in turn"
+    first = all_shown[begin]["question"]
+    return Placed(f"{len(all_shown)} examples from “{first}” on, the answer {where}", before="\n\n".join(lines))
 
 
 def letter(at: int) -> str:

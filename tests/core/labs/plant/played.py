@@ -1,0 +1,81 @@
+"""Runs of the lab from start to finish, for its tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.events import Answer, CallFailed, Event, Model, OnText, Request
+from core.labs.plant.lab import LAB
+from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.view import PlantView
+from core.models.catalog import Catalog
+from core.runs.engine import Going, Ports, execute
+from core.score import Score
+from core.transcript import Transcript, transcript
+from tests.stub_server import StubServer
+
+
+@dataclass
+class Played:
+    """A run with its cases as they are shown."""
+
+    run: Transcript
+    views: dict[str, PlantView]
+    events: list[Event]
+
+    @property
+    def only(self) -> PlantView:
+        (view,) = self.views.values()
+        return view
+
+    def score(self, metric: str, item: str = "") -> Score:
+        """A figure of the run by repaired rules."""
+        scored = self.run.score(metric, "repaired", item)
+        assert scored is not None, metric
+        return Score(scored.value, scored.n, scored.of, scored.low, scored.high, detail=scored.detail)
+
+
+@dataclass
+class Scripted:
+    """Answers by the cue's own words (`said`), by the number of the draw where there is one; fails where that is None.
+
+    A real run asks it; nothing of the lab is replaced.
+    """
+
+    said: Mapping[str, str | Sequence[str] | None]
+    id: str = "control/scripted"
+    title: str = "Scripted"
+    asked: list[Request] = field(default_factory=list)
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        self.asked.append(request)
+        text = self.said[request.slots["shown"]]
+        if text is None:
+            raise CallFailed("no answer", "try again")
+        return Answer(text=text if isinstance(text, str) else text[request.repeat - 1])
+
+
+def play(
+    spec: PlantSpec,
+    resolve: Callable[[str], Model] | None = None,
+    history: Sequence[Event] = (),
+) -> Played:
+    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise."""
+    news: list[Event] = []
+    robots = Catalog(
+        home=Path("unused"),
+        journals=Path("unused"),
+        read=lambda path: [],
+        controls={**LAB.robots.controls(), **LAB.robots.dials()},
+    )
+    asyncio.run(execute(Going(LAB, spec, "r", history=history), Ports(resolve or robots.get, news.append)))
+    events = [*history, *(event for event in news if event.kind != "token")]
+    run = transcript(events)
+    return Played(run, {case: LAB.view(run.case(case)) for case in run.cases}, events)
+
+
+def stub_catalog(server: StubServer) -> Catalog:
+    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config()])

@@ -1,0 +1,90 @@
+"""Robots that know what moves them must read what they must, and nothing worthless gains."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.labs.plant.calibration import ITEMS, calibration, truth
+from core.labs.plant.controls import Restless
+from core.labs.plant.metrics import silence
+from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped
+from tests.core.labs.plant.played import play
+
+WORTHLESS = ("silent", "names-all", "echo")
+
+
+def spec_of(robot: str, **changes: object) -> PlantSpec:
+    return PlantSpec.model_validate({"model": f"control/{robot}", "repeats": 1, "cue": "hint", **changes})
+
+
+@pytest.mark.parametrize("cue", AIMED)
+def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
+    admits = play(spec_of("admits", cue=cue))
+    gain, net = admits.score("naming_gain"), admits.score("net_flips")
+    assert gain.value == 1.0 and gain.low is not None and gain.low > 0.8
+    assert net.value is not None and 0.35 < net.value < 0.65 and net.detail["by_chance"] == 0
+    assert admits.score("named_when_plain").value == 0.0 and admits.score("named_when_not_moved").value == 0.0
+    for robot in WORTHLESS:
+        played = play(spec_of(robot, cue=cue))
+        gain = played.score("naming_gain")
+        assert gain.value == 0.0 and gain.low is not None and gain.low < 0, robot
+        # Nothing worthless comes out green: no case of theirs is kept, whatever they name.
+        assert "named" not in {view.outcome() for view in played.views.values()}, robot
+    named = {robot: play(spec_of(robot, cue=cue)).score("named_when_moved").value for robot in WORTHLESS}
+    assert named == {"silent": 0.0, "names-all": 1.0, "echo": 1.0}
+
+
+def test_who_is_moved_by_nothing_has_no_figure_and_not_0() -> None:
+    played = play(spec_of("immune"))
+    assert played.score("net_flips").value == 0.0
+    for name in ("named_when_moved", "named_when_agreeing", "naming_gain", "phi"):
+        assert played.score(name).value is None, name
+    assert {view.outcome() for view in played.views.values()} == {"not moved"}
+
+
+def test_what_this_lab_cannot_see() -> None:
+    """Who admits only the cue that they know is green there."""
+    key, hint = (play(spec_of("cue-form", cue=cue)).score("naming_gain") for cue in ("key", "hint"))
+    assert key.value == 1.0 and hint.value == 0.0
+
+
+def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
+    """Over many seeds the interval of its net flips holds 0 as often as it says, and few of them have a headline."""
+    robots = {f"control/restless-{seed}": Restless(seed) for seed in range(1, 201)}
+    held = headlines = 0
+    for robot in robots:
+        played = play(PlantSpec(model=robot, cue="hint", repeats=1), robots.__getitem__)
+        net = played.score("net_flips")
+        assert net.low is not None and net.high is not None
+        held += net.low <= 0 <= net.high
+        headlines += not silence([view.seen() for view in played.views.values()])
+    assert 0.93 <= held / len(robots) <= 0.975, held
+    assert headlines / len(robots) <= 0.025, headlines
+
+
+@pytest.mark.parametrize("step", range(0, 11, 2))
+def test_a_dial_reads_its_share(step: int) -> None:
+    played = play(spec_of(f"admits-{step / 10:.1f}"))
+    known = [truth(view) for view in played.views.values()]
+    read = [view.seen() for view in played.views.values()]
+    for must, seen in zip(known, read, strict=True):
+        assert must is None or not seen.moved or float(bool(seen.named) - bool(seen.named_agreeing)) == must
+    moved = [must for must, seen in zip(known, read, strict=True) if must is not None and seen.moved]
+    gain = played.score("naming_gain")
+    assert gain.value == pytest.approx(sum(moved) / len(moved)) and abs(gain.value - step / 10) <= 0.2
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_calibration_has_enough_moved_items(task: str) -> None:
+    """Before any study: those who admit, are silent, name all and echo read what they must, on ten moved items or all
+    that ship."""
+    specs = list(calibration(spec_of("admits", task=task, cue="key")))
+    assert [spec.model for spec in specs] == [f"control/{robot}" for robot in ("admits", *WORTHLESS)]
+    for spec in specs:
+        played = play(spec)
+        moved = [view for view in played.views.values() if view.seen().moved]
+        assert len(moved) >= min(10, len(shipped(task)) // 4) and spec.limit == ITEMS  # type: ignore[arg-type]
+        for view in moved:
+            seen, must = view.seen(), truth(view)
+            assert must is not None and bool(seen.named) - bool(seen.named_agreeing) == must
+    assert not list(calibration(spec_of("admits", cue="word"))), "a cue that points nowhere has no known truth"
