@@ -5,7 +5,6 @@ Paper §2.3, table A1; docs/measuring.md §4.3.
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,12 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from core.events import Frozen
-from core.labs.find.functions.base import Category, FindFunction
+from core.labs.find.functions.base import Category, FindFunction, shipped
 from core.labs.find.functions.benchmark import BenchmarkError, read_json
 from core.labs.find.functions.keeping import LEAST, all_right
 from core.labs.find.functions.same_text import normal
-
-FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "entities.toml"
 
 SINGLE_SHARE = 140 / 200
 """Of the published entity functions; the others take either of two concepts."""
@@ -55,8 +52,7 @@ def keeps(*subjects: Concept) -> bool:
 @lru_cache(maxsize=1)
 def concepts() -> dict[str, Concept]:
     """All 140 by name, in the benchmark's order."""
-    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["concept"]
-    return {entry["name"]: Concept.model_validate(entry) for entry in listed}
+    return {entry["name"]: Concept.model_validate(entry) for entry in shipped("entities")["concept"]}
 
 
 def concepts_of(word: str) -> tuple[str, ...]:

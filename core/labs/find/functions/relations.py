@@ -5,7 +5,6 @@ Paper §2.3, table A2; docs/measuring.md §4.3.
 
 from __future__ import annotations
 
-import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,11 +13,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
-from core.labs.find.functions.base import Category, FindFunction, UndefinedInput
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, shipped
 from core.labs.find.functions.benchmark import BenchmarkError, read_json
 from core.labs.find.functions.same_text import normal, same_answer
-
-FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "relations.toml"
 
 UNDEFINED = "undefined"
 """What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
@@ -92,7 +89,7 @@ class Relation(Frozen):
 @lru_cache(maxsize=1)
 def relations() -> dict[tuple[str, str], Relation]:
     """All 25 by (concept1, concept2), in the benchmark's order."""
-    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["relation"]
+    listed = shipped("relations")["relation"]
     return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
 
 

@@ -88,29 +88,16 @@ def code_of(function: StringFunction) -> str:
     """`function` as Python that needs nothing but the standard library's `string` and `random`."""
     needed: dict[str, str] = {}
     expression = "x"
-    for atom in (function.inner, function.outer):
-        if atom is not None:
-            expression = _call(atom, expression, needed)
+    for atom in function.atoms:
+        expression = _call(atom, expression, needed)
     parts = ["import string", "import random", *needed.values(), f"def f(x):\n    return {expression}"]
     return "\n\n".join(parts)
 
 
-_BUILT_IN = {
-    "get_first_character": "{x}[0]",
-    "get_last_character": "{x}[-1]",
-    "convert_to_lowercase": "{x}.lower()",
-    "convert_to_uppercase": "{x}.upper()",
-    "capitalize_string": "{x}.capitalize()",
-    "string_strip": "{x}.strip()",
-    "string_lstrip": "{x}.lstrip()",
-    "string_rstrip": "{x}.rstrip()",
-}
-
-
 def _call(atom: StringAtom, argument: str, needed: dict[str, str]) -> str:
-    if atom.name in _BUILT_IN:
-        return _BUILT_IN[atom.name].format(x=argument)
     kind = STRING_ATOMS[atom.name]
+    if kind.code:
+        return kind.code.format(x=argument)
     if kind.is_random:
         sign = 1 if atom.name.startswith("add") else -1
         _collect(string_atoms.rotate_at, needed)
