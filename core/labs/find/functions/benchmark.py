@@ -16,30 +16,10 @@ import numpy as np
 from core import files
 from core.events import Frozen
 from core.labs.find.functions import mlp
+from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.functions.synthesis import synthesize
-
-ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "linear": ("slope", "bias"),
-    "absolute": ("scale", "bias"),
-    "root": ("scale", "bias", "degree"),
-    "logarithm": ("scale", "bias", "base"),
-    "step": ("scale", "bias", "at_zero"),
-    "relu": ("scale", "bias", "leak"),
-    "tanh": ("amplitude", "phase", "period", "bias"),
-    "sin": ("amplitude", "phase", "period", "bias"),
-    "cos": ("amplitude", "phase", "period", "bias"),
-    "constant": ("value",),
-    "reciprocal": ("scale",),
-    "gaussian": ("mean", "sd"),
-    "rational": ("numerator", "denominator"),
-    "rectangle": ("width",),
-    "square_wave": ("period", "shift"),
-    "ceil": (),
-    "floor": (),
-}
-"""Names of the recorded parameters, in their order; a polynomial's are its coefficients by falling power."""
 
 OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
 
@@ -148,7 +128,7 @@ def atom(name: str, values: Any) -> Atom:
     listed = values if isinstance(values, list) else [] if values is None else [values]
     if name == "polynomial":
         return Atom(name=name, parameters={"coefficients": tuple(listed)})
-    return Atom(name=name, parameters=dict(zip(ARGUMENTS[name], listed, strict=True)))
+    return Atom(name=name, parameters=dict(zip(ATOMS[name].draws, listed, strict=True)))
 
 
 def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:

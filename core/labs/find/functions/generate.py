@@ -9,7 +9,7 @@ import numpy as np
 from core.events import Rules
 from core.labs.find.evaluate import SUCCESS, noise_floor
 from core.labs.find.functions import mlp
-from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.atoms import ATOMS, draw
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction, Operation
 from core.labs.find.functions.strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_atom
@@ -106,7 +106,7 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
     """The atom `name` with freshly drawn parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return Atom(name=name, parameters=ATOMS[name].draw(rng, rules))
+    return Atom(name=name, parameters=draw(name, rng, rules))
 
 
 def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:

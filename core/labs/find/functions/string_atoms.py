@@ -165,12 +165,12 @@ def count_lowercase(text: str) -> str:
     return WORDS[sum(c.islower() for c in text)]
 
 
-def count_substring(text: str, letter: str) -> str:
+def count_letter(text: str, letter: str) -> str:
     """The word for how often `letter` stands in the text."""
     return WORDS[text.count(letter)]
 
 
-count_character_repetitions = count_substring
+count_character_repetitions = count_substring = count_letter
 
 
 def find_string(text: str, letter: str) -> str:
