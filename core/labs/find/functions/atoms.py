@@ -81,19 +81,19 @@ def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
 
 def values(name: str, x: Numbers, parameters: Parameters, rules: Rules) -> Numbers:
     """The values of the atom `name` at `x`, by the script that `rules` name. Shape of `x`."""
-    p: dict[str, Any] = _as_computed(parameters, rules)
-    if rules == "paper" and name == "absolute":
-        p["bias"] = 0.0
-    # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
-    if rules == "paper" and name == "root" and p["degree"] != 1 and np.any(x < 0):
-        x = x.astype(complex)
+    p = parameters
+    if rules == "paper":
+        p = _as_scripted(name, parameters)
+        # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
+        if name == "root" and p["degree"] != 1 and np.any(x < 0):
+            x = x.astype(complex)
     return np.asarray(_VALUES[name](x, p))
 
 
 def formula(name: str, parameters: Parameters, rules: Rules) -> str:
     """The atom `name` as a formula of x, its parameters in place."""
     kind = ATOMS[name]
-    p: dict[str, Any] = _as_computed(parameters, rules)
+    p: dict[str, Any] = _as_scripted(name, parameters) if rules == "paper" else {**parameters}
     if name == "polynomial":
         p = {"coefficients": _series(p["coefficients"])}
     if name == "rational":
@@ -104,11 +104,13 @@ def formula(name: str, parameters: Parameters, rules: Rules) -> str:
     return template.format(**p)
 
 
-def _as_computed(parameters: Parameters, rules: Rules) -> Parameters:
-    """Paper rules: the arguments of waves land one place off, so the "phase" is the period (docs/measuring.md §4.1)."""
-    if rules == "paper" and "phase" in parameters:
-        return {**parameters, "phase": parameters["period"], "period": parameters["phase"]}
-    return {**parameters}
+def _as_scripted(name: str, p: Parameters) -> Parameters:
+    """The parameters with which the authors' script computes: the arguments of waves land one place off, so that the
+    "phase" is the period, and `absolute` forgets its bias (docs/measuring.md §4.1).
+    """
+    if name in ("sin", "cos", "tanh"):
+        return {**p, "phase": p["period"], "period": p["phase"]}
+    return {**p, "bias": 0.0} if name == "absolute" else {**p}
 
 
 def _series(coefficients: tuple[float, ...]) -> str:
