@@ -13,7 +13,7 @@ import numpy as np
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction, shipped
-from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.benchmark import rebuilt
 from core.labs.find.functions.keeping import LEAST, all_right
 from core.labs.find.functions.same_text import normal
 
@@ -119,19 +119,17 @@ def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
 
     Raises BenchmarkError for anything that is not the published layout.
     """
-    functions = {}
-    for record in read_json(find_dir / "neurons_entities" / "data.json"):
-        try:
-            function = EntityFunction(
-                id=Path(record["dir"]).name,
-                concept1=record["concept1"].strip(),
-                concept2=record["concept2"].strip() if record["concept2"] else None,
-                exemplars=tuple(word.strip() for word in record["initial"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"neurons_entities/data.json: an entry cannot be read ({error!r})") from error
-        functions[function.id] = function
-    return functions
+
+    def function(entry: Any) -> tuple[str, EntityFunction]:
+        id = Path(entry["dir"]).name
+        return id, EntityFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip() if entry["concept2"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    return rebuilt(find_dir, "neurons_entities/data.json", function)
 
 
 def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:

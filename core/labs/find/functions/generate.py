@@ -148,11 +148,8 @@ def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: 
     length = float(rng.uniform(5, longest))
     last = function.high if rules == "paper" or where != "inside" else function.high - length
     start = round(float(rng.uniform(function.low, last)), 1)
-    if where == "inside":
-        return Corruption(low=start, high=start + length, mean=mean, sd=sd)
-    if where == "above":
-        return Corruption(low=start, high=None, mean=mean, sd=sd)
-    return Corruption(low=None, high=start, mean=mean, sd=sd)
+    low, high = {"inside": (start, start + length), "above": (start, None), "below": (None, start)}[where]
+    return Corruption(low=low, high=high, mean=mean, sd=sd)
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, shipped
-from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.benchmark import rebuilt
 from core.labs.find.functions.same_text import normal, same_answer
 
 UNDEFINED = "undefined"
@@ -186,20 +186,18 @@ def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
 
     The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that is not that layout.
     """
-    functions = {}
-    for record in read_json(find_dir / "neurons_relations" / "data.json"):
-        try:
-            function = RelationFunction(
-                id=Path(record["dir"]).name,
-                concept1=record["concept1"].strip(),
-                concept2=record["concept2"].strip(),
-                exception=record["exeption"].strip() if record["exeption"] else None,
-                exemplars=tuple(word.strip() for word in record["initial"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"neurons_relations/data.json: an entry cannot be read ({error!r})") from error
-        functions[function.id] = function
-    return functions
+
+    def function(entry: Any) -> tuple[str, RelationFunction]:
+        id = Path(entry["dir"]).name
+        return id, RelationFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip(),
+            exception=entry["exeption"].strip() if entry["exeption"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    return rebuilt(find_dir, "neurons_relations/data.json", function)
 
 
 def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.labs.find.functions import string_atoms
+from core.labs.find.functions.base import shipped
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit import Finding
@@ -29,22 +30,13 @@ _CODED = tuple(
 )
 """Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
 
-FIRST_TEXTS = (
-    *("The quick brown fox jumps over a lazy dog", "Pack 5 dozen JUGS with 3 liquors", "sphinx of black quartz"),
-    *("MIXED case Letters 42", "  two  spaces ", "banana", "education", "Hello, World!", "room 101"),
-    *("abcdefghijklm", "nopqrstuvwxyz", "ABCDEFGHIJKLM", "NOPQRSTUVWXYZ", "aeiouAEIOU", "rhythm"),
-    *("zebra7", "a", "Zz", "cat", "x9"),
-    *_CODED,
-)
+_INPUTS = shipped("inputs")
+
+FIRST_TEXTS = (*_INPUTS["fit"], *_CODED)
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
 
-TEXTS = (
-    *FIRST_TEXTS,
-    *FIRST_TEXTS[:3],  # a random function gives itself away
-    *("Jackdaws love my big SPHINX of quartz 88", "waltz bad nymph", "level", "QUEUE up 2 by 2"),
-    *("mnopqr stuv", "Yodel", "onions and Apples", "kayak race"),
-)
-"""All that is asked where the budget allows it."""
+TEXTS = (*FIRST_TEXTS, *FIRST_TEXTS[:3], *_INPUTS["fit_more"])
+"""All that is asked where the budget allows it; a few again, for a random function gives itself away."""
 
 BUDGET = len(TEXTS)
 

@@ -19,7 +19,7 @@ from core.lab.lab import Command, Lab
 from core.lab.shown import Metric
 from core.lab.spec import Spec
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.modules import Backbone, module
+from core.labs.find.functions.modules import Backbone, outputs_of
 from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
 from core.runs.run import Run
@@ -148,7 +148,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: Run) -> None:
     asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)
     function = EntityFunction(id=f"concept-{name}", concept1=name)
     try:
-        outputs = await module(function, spec.backbone, asking.ask).value([word for word, _ in asked])
+        outputs = await outputs_of(function, spec.backbone, [word for word, _ in asked], asking.ask)
     except NoEncoder as missing:
         raise CallFailed(str(missing), "Or choose another backbone.") from missing
     if asking.failure is not None and all(output.value is None for output in outputs):
