@@ -64,7 +64,7 @@ def everything(category: str) -> tuple[str, str]:
     """A description that names all subjects, or all facts, and so tells nothing; with its domain."""
     if category == "entities":
         return f"It knows words related to {', '.join(concepts())}.", "Any input."
-    return f"It answers, {'; '.join(f'of {one} {two}' for one, two in relations())}.", "Any input."
+    return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
 
 
 def telling_nothing(category: str) -> dict[About, str]:

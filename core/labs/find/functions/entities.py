@@ -44,8 +44,8 @@ def keeps(*subjects: Concept) -> bool:
     """Whether the box of one subject, or of either of several, is expected to keep to its truth. For several it is
     taken that no word of others is near to two of them.
     """
-    inside = sum(one.measured[0] / len(one.words) for one in subjects) / len(subjects)
-    outside = sum(one.measured[1] / one.measured[2] for one in subjects)
+    inside = sum(subject.measured[0] / len(subject.words) for subject in subjects) / len(subjects)
+    outside = sum(subject.measured[1] / subject.measured[2] for subject in subjects)
     return all_right(inside, min(outside, 1.0)) >= LEAST
 
 
@@ -148,7 +148,9 @@ def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = 
     if wanted == 2:
         own.append(next(concept for concept in order if concept not in own and keeps(*own, concept)))
     others = [concept for concept in order if concept not in own]
-    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(one.words) for one in own]
+    related = (
+        [rng.choice(subject.words) for subject in own] if wanted == 2 else rng.choice(own[0].words, 2, replace=False)
+    )
     unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
     exemplars = rng.permutation([*related, *unrelated])
     return EntityFunction(
