@@ -148,9 +148,7 @@ def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = 
     if wanted == 2:
         own.append(next(concept for concept in order if concept not in own and keeps(*own, concept)))
     others = [concept for concept in order if concept not in own]
-    related = (
-        [rng.choice(subject.words) for subject in own] if wanted == 2 else rng.choice(own[0].words, 2, replace=False)
-    )
+    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(each.words) for each in own]
     unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
     exemplars = rng.permutation([*related, *unrelated])
     return EntityFunction(
