@@ -62,12 +62,12 @@ def read_json(path: Path) -> Any:
         raise BenchmarkError(f"{path} cannot be read") from None
 
 
-def rebuilt(find_dir: Path, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
-    """What `build` makes of each entry of a list in `file`, with its id, by id. Raises BenchmarkError, which names the
+def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """What `build` makes of each of the `entries` of `file`, with its id, by id. Raises BenchmarkError, which names the
     entry that is not of the published layout.
     """
     made = {}
-    for entry in read_json(find_dir / file):
+    for entry in entries:
         try:
             id, thing = build(entry)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -82,9 +82,10 @@ def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
 
     Raises BenchmarkError for anything that is not the published layout.
     """
+    entries = read_json(find_dir / "numeric" / "data.json")
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
     functions = rebuilt(
-        find_dir, "numeric/data.json", lambda entry: (entry["dir"], numeric_from_record(entry, scripts[entry["dir"]]))
+        entries, "numeric/data.json", lambda entry: (entry["dir"], numeric_from_record(entry, scripts[entry["dir"]]))
     )
     for id, function in functions.items():
         if scripts[id] == "load_mlp.py":
@@ -154,7 +155,8 @@ def load_strings(find_dir: Path) -> dict[str, StringTask]:
             correct=correct,
         )
 
-    return rebuilt(find_dir, "strings/unit_test_data.json", task)
+    file = "strings/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, task)
 
 
 _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")

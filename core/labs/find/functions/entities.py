@@ -13,7 +13,7 @@ import numpy as np
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction, shipped
-from core.labs.find.functions.benchmark import rebuilt
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.keeping import LEAST, all_right
 from core.labs.find.functions.same_text import normal
 
@@ -129,7 +129,8 @@ def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
             exemplars=tuple(word.strip() for word in entry["initial"]),
         )
 
-    return rebuilt(find_dir, "neurons_entities/data.json", function)
+    file = "neurons_entities/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
 
 
 def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:

@@ -28,6 +28,7 @@ CLOSE = 0.1
 
 NoiseKind = Literal["normal", "uniform", "poisson"]
 Operation = Literal["sum", "product"]
+Where = Literal["inside", "above", "below"]
 
 
 class Atom(Frozen):
@@ -85,12 +86,17 @@ class Corruption(Frozen):
     mean: float
     sd: float = 0.1
 
+    @property
+    def where(self) -> Where:
+        """Which part of the axis is corrupted: below `high`, above `low`, or inside both."""
+        return "below" if self.low is None else "above" if self.high is None else "inside"
+
     def covers(self, x: Numbers, rules: Rules) -> Numbers:
         """True where x lies in the corrupted part, ends included. Paper rules leave out both ends of an interval, not
         that of an open part (write_source_code.py). Shape of `x`.
         """
         low, high = self.interval()
-        if rules == "paper" and np.isfinite([low, high]).all():
+        if rules == "paper" and self.where == "inside":
             return (x > low) & (x < high)
         return (x >= low) & (x <= high)
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, shipped
-from core.labs.find.functions.benchmark import rebuilt
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.same_text import normal, same_answer
 
 UNDEFINED = "undefined"
@@ -197,7 +197,8 @@ def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
             exemplars=tuple(word.strip() for word in entry["initial"]),
         )
 
-    return rebuilt(find_dir, "neurons_relations/data.json", function)
+    file = "neurons_relations/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
 
 
 def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:

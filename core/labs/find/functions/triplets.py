@@ -13,7 +13,7 @@ import numpy as np
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category
-from core.labs.find.functions.benchmark import rebuilt
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
@@ -45,7 +45,8 @@ def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Tr
             made.append(Triplet(options=options, correct=number - 1))
         return entry["name"], tuple(made)
 
-    return rebuilt(find_dir, f"neurons_{category}/unit_test_data.json", triplets)
+    file = f"neurons_{category}/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, triplets)
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
