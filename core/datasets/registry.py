@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from core import files
+from core import files, shipped
 from core.datasets import babi, glue, imdb, mctest, own, shp, strategyqa
 from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
 from core.home import home
@@ -27,89 +27,20 @@ class Dataset(NamedTuple):
     read: Callable[[Path, Split | None], Read]
 
 
-_BABI_SOURCE = "https://research.facebook.com/downloads/babi/ (tasks_1-20_v1-2.tar.gz)"
+_READERS: dict[str, Callable[[Path, Split | None], Read]] = {
+    "imdb": imdb.read,
+    "sst-2": glue.read_sst2,
+    **{f"babi-{number}": partial(babi.read, number=number) for number in (1, 2, 3)},
+    "mctest": mctest.read,
+    "rte": glue.read_rte,
+    "strategyqa": strategyqa.read,
+    "shp": shp.read,
+    "world": strategyqa.read,
+}
 
-DATASETS: tuple[Dataset, ...] = (
-    Dataset(
-        "imdb",
-        "IMDB reviews",
-        "sentiment",
-        "https://ai.stanford.edu/~amaas/data/sentiment/, or with human edits: "
-        "https://github.com/acmi-lab/counterfactually-augmented-data (sentiment/combined/paired)",
-        "reviews: for research, no licence stated; human edits: Apache-2.0",
-        "aclImdb/{train,test}/{pos,neg}/*.txt, or {train,dev,test}_paired.tsv",
-        imdb.read,
-    ),
-    Dataset(
-        "sst-2",
-        "Stanford Sentiment Treebank, two classes",
-        "sentiment",
-        "https://gluebenchmark.com/tasks (SST-2.zip)",
-        "no licence stated",
-        "train.tsv, dev.tsv; columns sentence, label",
-        glue.read_sst2,
-    ),
-    *(
-        Dataset(
-            f"babi-{number}",
-            f"bAbI, task {number}",
-            "multi_choice",
-            _BABI_SOURCE,
-            "CC BY 3.0",
-            f"qa{number}_*_{{train,test}}.txt, beside each other or in tasks_1-20_v1-2/en-10k/",
-            partial(babi.read, number=number),
-        )
-        for number in (1, 2, 3)
-    ),
-    Dataset(
-        "mctest",
-        "MCTest",
-        "multi_choice",
-        "https://mattr1.github.io/mctest/",
-        "Microsoft Research licence",
-        "{mc500,mc160}.{train,dev,test}.tsv, each with its .ans beside it",
-        mctest.read,
-    ),
-    Dataset(
-        "rte",
-        "Recognising Textual Entailment",
-        "entailment",
-        "https://gluebenchmark.com/tasks (RTE.zip)",
-        "no licence stated",
-        "train.tsv, dev.tsv; columns sentence1, sentence2, label",
-        glue.read_rte,
-    ),
-    Dataset(
-        "strategyqa",
-        "StrategyQA",
-        "strategyqa",
-        "https://allenai.org/data/strategyqa",
-        "MIT",
-        "dev.json, train.json; a JSON array with qid, question, answer, facts",
-        strategyqa.read,
-    ),
-    Dataset(
-        "shp",
-        "Stanford Human Preferences",
-        "shp",
-        "https://huggingface.co/datasets/stanfordnlp/SHP",
-        "the words are their writers'; see the data set's card",
-        "{train,validation,test}.json in a folder a domain, one JSON object a line; all domains are read, and what is "
-        "left out is what the paper left out",
-        shp.read,
-    ),
-    Dataset(
-        "world",
-        "The controls' small world",
-        "strategyqa",
-        "it ships with the app: one question for each rule of the world that the robots know",
-        "as the app",
-        "a JSON array as StrategyQA's",
-        strategyqa.read,
-    ),
-)
+DATASETS = shipped.rows("datasets", "dataset", lambda **about: Dataset(**about, read=_READERS[about["name"]]))
 
-_SHIPPED = Path(__file__).resolve().parents[2] / "data" / "questions"
+_SHIPPED = shipped.DATA / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 

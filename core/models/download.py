@@ -13,16 +13,14 @@ import os
 import re
 import shutil
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+from core import shipped
 from core.events import Frozen
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
-
-LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
 Progress = Callable[[int, int], None]
 """Called with bytes that are here and bytes in all."""
@@ -62,10 +60,9 @@ class _Promise(NamedTuple):
     checked: Literal["list", "hub", "size"]
 
 
-def offered(path: Path = LIST) -> list[HubModel]:
+def offered() -> list[HubModel]:
     """The models that can be downloaded, smallest first."""
-    models = [HubModel.model_validate(entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["model"]]
-    return sorted(models, key=lambda model: model.size_bytes)
+    return sorted(shipped.rows("models", "model", HubModel), key=lambda model: model.size_bytes)
 
 
 def hub() -> str:

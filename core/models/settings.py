@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
+from core import shipped
 from core.models.errors import BadSetting
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -23,27 +24,8 @@ class Preset(NamedTuple):
     penalty: str = "repetition_penalty"
 
 
-PRESETS = {
-    "openai": Preset("OpenAI", "https://api.openai.com/v1", "Check your network connection."),
-    "ollama": Preset(
-        "Ollama",
-        "http://127.0.0.1:11434/v1",
-        "Start Ollama: open its app, or run `ollama serve`; then `ollama pull <model>` fetches a model.",
-    ),
-    "lmstudio": Preset(
-        "LM Studio",
-        "http://127.0.0.1:1234/v1",
-        "Start LM Studio's server: Developer, then Start server; or run `lms server start`.",
-        "repeat_penalty",
-    ),
-    "vllm": Preset("vLLM", "http://127.0.0.1:8000/v1", "Start vLLM: run `vllm serve <model>`."),
-    "llama.cpp": Preset(
-        "llama.cpp",
-        "http://127.0.0.1:8080/v1",
-        "Start llama.cpp's server: run `llama-server -m <file>.gguf`.",
-        "repeat_penalty",
-    ),
-}
+PRESETS = {name: Preset(**fields) for name, fields in shipped.table("servers").items()}
+"""By the name that the endpoint gets."""
 
 
 class EndpointConfig(BaseModel):
