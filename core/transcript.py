@@ -316,10 +316,9 @@ def shares(case: str, place: str) -> bool:
     return not place or case == place or case.startswith(f"{place}/")
 
 
-def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:
+def transcript(events: Iterable[Event]) -> Transcript:
     """Fold `events` into the state they lead to."""
     state = Transcript()
     for event in events:
         state.apply(event)
-    state.see(partial or {})
     return state

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from core import files, shipped
-from core.datasets import babi, glue, imdb, mctest, own, shp, strategyqa
+from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
 from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
 from core.home import home
 from core.policy import NotAllowed
@@ -67,51 +67,6 @@ def find(name: str) -> Dataset:
     raise DatasetError(f"there is no dataset called “{name}”. {hint}Available: {', '.join(names)}")
 
 
-class _Chosen(Protocol):
-    """What of a specification says which items a run is about. `columns` are of a file of a person's own
-    (`core.datasets.own`), and its `path` and `split` say nothing.
-    """
-
-    @property
-    def task(self) -> Task: ...
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def path(self) -> str | None: ...
-    @property
-    def split(self) -> Split | None: ...
-    @property
-    def limit(self) -> int | None: ...
-    @property
-    def columns(self) -> dict[str, str]: ...
-    @property
-    def seed(self) -> int: ...
-
-
-def check(chosen: _Chosen) -> None:
-    """Raises ValueError where the data set has no items for the task, or cannot have such columns."""
-    if own.is_own(chosen.dataset):
-        own.check(chosen.task, chosen.columns)
-        if chosen.path or chosen.split:
-            raise ValueError(
-                "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
-            )
-        return
-    if chosen.columns:
-        raise ValueError("`--column` is for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
-    if find(chosen.dataset).task != chosen.task:
-        fit = [dataset.name for dataset in DATASETS if dataset.task == chosen.task]
-        raise ValueError(f"{chosen.dataset} has no items for {chosen.task}. Choose one of {', '.join(fit)}.")
-
-
-def chosen_items(chosen: _Chosen) -> tuple[list[Item], Loaded]:
-    """The items of a run, and what its data set held. Raises DatasetError as `load` does."""
-    if not own.is_own(chosen.dataset):
-        return _loaded(chosen.dataset, chosen.path, chosen.split, chosen.limit, chosen.seed)
-    rows, there = own.read(chosen.dataset, chosen.task, chosen.columns, chosen.limit, chosen.seed)
-    return _some(rows, chosen.dataset), loaded(chosen.dataset, there, rows)
-
-
 def load(
     name: str,
     path: str | Path | None = None,
@@ -124,12 +79,13 @@ def load(
     `path` is a file, taken whole, or a folder; without it $EXPLAIN_HOME/datasets/<name>. Without `split`: test, else
     valid, else train, whichever is there. A broken row costs its own item. Raises DatasetError.
     """
-    return _loaded(name, path, split, limit, seed)[0]
+    return read(name, path, split, limit, seed)[0]
 
 
-def _loaded(
+def read(
     name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
 ) -> tuple[list[Item], Loaded]:
+    """The same with what the data set held. Raises DatasetError."""
     dataset = find(name)
     if split not in (None, "train", "valid", "test"):
         raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
@@ -145,11 +101,11 @@ def _loaded(
             f"expected there: {dataset.layout}"
         )
     rows = dataset.read(place, split)
-    items = _some(rows, f"{dataset.title}: {place}")
+    items = some(rows, f"{dataset.title}: {place}")
     return (items if seed is None else _shuffled(items, seed))[:limit], loaded(dataset.name, len(items), rows)
 
 
-def _some(rows: Read, where: str) -> list[Item]:
+def some(rows: Read, where: str) -> list[Item]:
     """The items among the rows. Raises DatasetError where there are none."""
     items = [row for row in rows if isinstance(row, Item)]
     if not items:

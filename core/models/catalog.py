@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from pydantic import SecretStr
 
-from core.events import Event, Frozen, Model
+from core.events import CallFailed, Event, Frozen, Model
 from core.journal import found, listed
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
-from core.models.errors import BadSetting, NoSuchModel
+from core.models.errors import BadSetting, NoSuchModel, failure
 from core.models.faults import did_you_mean
 from core.models.replay import Replay
 
@@ -86,7 +86,7 @@ class Catalog:
         self._connections: dict[str, Connection] = {}
         for config in endpoints:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
-                raise BadSetting(f"The name {config.name!r} is taken.", "Give the endpoint another name.")
+                raise failure("name_taken", name=config.name)
             self._connections[config.name] = connect(config)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}
@@ -148,23 +148,16 @@ class Catalog:
     def _local(self, model_id: str, name: str) -> _Kept:
         try:
             path = local.weights(name, self.models_folder)
-        except NoSuchModel as fault:
+        except NoSuchModel:
             offer = next((model for model in download.offered() if model.name == name), None)
             if offer is not None:
-                failure = NoSuchModel(
-                    f"{model_id} has not been downloaded.",
-                    f"Download it on the Models page ({offer.size_bytes / 1e6:.0f} MB).",
-                )
-            elif name == local.SHIPPED:
-                failure = fault
-            else:
-                failure = self._unknown(model_id)
-        else:
-            # Another file under the same name is another model.
-            state = _state(path)
-            model = self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}")
-            return _Kept(path, state, model)
-        raise failure
+                raise failure("not_downloaded", id=model_id, mb=offer.size_bytes / 1e6) from None
+            if name == local.SHIPPED:
+                raise
+            raise self._unknown(model_id) from None
+        # Another file under the same name is another model.
+        state = _state(path)
+        return _Kept(path, state, self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}"))
 
     def _replay(self, model_id: str, run: str) -> _Kept:
         path = found(run, self._journals, self._recordings)
@@ -173,14 +166,14 @@ class Catalog:
         state = _state(path)
         return _Kept(path, state, Replay(run, self._read(path)))
 
-    def _unknown(self, model_id: str) -> NoSuchModel:
+    def _unknown(self, model_id: str) -> CallFailed:
         known = self.ids()
         same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
         hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])
         kind, _, name = model_id.partition("/")
         if name and kind not in (*_NOT_ENDPOINTS, *self._connections):
             hint = f"Add an endpoint named {kind} on the Models page. {hint}"
-        return NoSuchModel(f"There is no model {model_id!r}.", hint)
+        return failure("unknown", id=model_id, hint=hint)
 
     def _described_controls(self) -> list[ModelInfo]:
         return [

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from core import shipped
-from core.events import Frozen
-from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
+from core.events import CallFailed, Frozen
+from core.models.errors import failure
 
 Progress = Callable[[int, int], None]
 """Called with bytes that are here and bytes in all."""
@@ -105,7 +105,7 @@ _guard = threading.Lock()
 def _alone(target: Path) -> Iterator[None]:
     with _guard:
         if target in _under_way:
-            raise DownloadFailed(f"{target.stem} is being downloaded already.", "Wait for that to end.")
+            raise failure("under_way", name=target.stem)
         _under_way.add(target)
     try:
         yield
@@ -160,9 +160,7 @@ def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Even
             out.flush()
             os.fsync(out.fileno())
     except OfflineModeIsEnabled:
-        raise DownloadFailed(
-            f"{model.title} cannot be fetched: HF_HUB_OFFLINE is set.", "Start the app again without it."
-        ) from None
+        raise failure("offline", title=model.title) from None
     except HfHubHTTPError as error:
         raise _refused(model, error.response.status_code) from None
     except httpx2.RequestError as error:
@@ -176,11 +174,8 @@ def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Even
     return promise
 
 
-def _cut(model: HubModel, reason: str) -> DownloadFailed:
-    return DownloadFailed(
-        f"{model.title} could not be fetched from {hub()}: {reason}.",
-        "Check your network connection, then start the download again: it goes on where it stopped.",
-    )
+def _cut(model: HubModel, reason: str) -> CallFailed:
+    return failure("cut", title=model.title, hub=hub(), reason=reason)
 
 
 def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
@@ -201,10 +196,7 @@ def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: thre
 
         def update(self, length: int) -> None:
             if stop.is_set():
-                raise DownloadStopped(
-                    f"The download of {model.title} was stopped at {self.done / 1e6:.0f} MB.",
-                    "Start it again and it goes on from there.",
-                )
+                raise failure("stopped", title=model.title, mb=self.done / 1e6)
             self.done += length
             progress(self.done, size)
 
@@ -220,29 +212,15 @@ def _promised(model: HubModel, etag: str | None, size: int | None) -> _Promise:
     return _Promise(length, digest, "hub") if _SHA256.fullmatch(digest) else _Promise(length, None, "size")
 
 
-def _refused(model: HubModel, status: int) -> DownloadFailed:
-    if status == 404:
-        return DownloadFailed(
-            f"{hub()} has no file {model.repo}/{model.file} (HTTP 404).",
-            "It may have been renamed: get a GGUF file from the hub in a browser and give its path on the Models page.",
-        )
-    if status in (401, 403):
-        return DownloadFailed(
-            f"{hub()} does not give out {model.repo}/{model.file} without an account (HTTP {status}).",
-            "Set HF_TOKEN to a token of yours, or get the file in a browser and give its path on the Models page.",
-        )
-    return DownloadFailed(
-        f"{hub()} answered HTTP {status} for {model.repo}/{model.file}.", "Try again in a while: what came is kept."
-    )
+def _refused(model: HubModel, status: int) -> CallFailed:
+    name = {404: "not_on_hub", 401: "account_wanted", 403: "account_wanted"}.get(status, "hub_failed")
+    return failure(name, hub=hub(), file=f"{model.repo}/{model.file}", status=status)
 
 
 def _room_for(needed: int, folder: Path, model: HubModel) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE_BYTES:
-        raise DiskFull(
-            f"{model.title} needs {needed / 1e9:.1f} GB more, and {folder} has {free / 1e9:.1f} GB free.",
-            "Make room, choose a smaller model, or move your data elsewhere with EXPLAIN_HOME.",
-        )
+        raise failure("disk_full", title=model.title, needed=needed / 1e9, folder=folder, free=free / 1e9)
 
 
 def _check(model: HubModel, part: Path, promise: _Promise) -> None:
@@ -261,8 +239,4 @@ def _check(model: HubModel, part: Path, promise: _Promise) -> None:
     else:
         return
     part.unlink()
-    raise DownloadFailed(
-        f"What came as {model.title} is not the file it should be: {wrong}. It was removed.",
-        "Start the download again; if it happens twice, the file on the hub has changed or something on the way "
-        "alters it.",
-    )
+    raise failure("altered", title=model.title, wrong=wrong)

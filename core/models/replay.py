@@ -57,12 +57,8 @@ class Replay:
         calls = self._calls.get(key)
         if not calls:
             words = request.messages[-1].content.split() if request.messages else []
-            more = "…" if len(words) > _FIRST_WORDS else ""
-            raise errors.NotInReplay(
-                f"Run {self._run} has no answer by the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
-                "A replay answers only what that run asked, in the same words and with the same settings. "
-                "Choose its question and settings, or another model.",
-            )
+            begun = " ".join(words[:_FIRST_WORDS]) + ("…" if len(words) > _FIRST_WORDS else "")
+            raise errors.failure("not_in_replay", run=self._run, role=request.role, words=begun)
         fitting = [call for call in calls if _same(call.asked, request)] or calls
         turn = self._given.get(key, 0)
         self._given[key] = turn + 1
@@ -70,17 +66,7 @@ class Replay:
         if isinstance(outcome, Failed):
             raise _again(outcome)
         on_text(outcome.text)
-        return Answer(
-            text=outcome.text,
-            seconds=outcome.seconds,
-            first_token_seconds=outcome.first_token_seconds,
-            usage=outcome.usage,
-            cached=True,
-            finish_reason=outcome.finish_reason,
-            cut=outcome.cut,
-            logprobs=outcome.logprobs,
-            tool_calls=outcome.tool_calls,
-        )
+        return outcome.again(edited=False, at_once=None)
 
 
 def _key(role: str, messages: tuple[Message, ...], sampling: Sampling, repeat: int) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from core import shipped
-from core.models.errors import BadSetting
+from core.models.errors import failure
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -57,9 +57,7 @@ class EndpointConfig(BaseModel):
     @classmethod
     def _usable_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name):
-            raise BadSetting(
-                f"{name!r} cannot be the name of an endpoint.", "Use letters, digits, dots, dashes, underscores."
-            )
+            raise failure("bad_name", name=name)
         return name
 
     @field_validator("base_url")
@@ -72,10 +70,7 @@ class EndpointConfig(BaseModel):
     def _usable_key(cls, key: SecretStr) -> SecretStr:
         text = key.get_secret_value().strip()
         if not (text.isascii() and text.isprintable()):
-            raise BadSetting(
-                "The key contains characters that keys never have.",
-                "Copy it again from the page that issued it: perhaps dots or a line break were copied too.",
-            )
+            raise failure("bad_key")
         return SecretStr(text)
 
     @property
@@ -130,19 +125,13 @@ def checked_address(address: str) -> str:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise BadSetting("This is not an address of a server.", "It looks like http://127.0.0.1:11434/v1") from None
+        raise failure("no_address") from None
     if "@" in parts.netloc or parts.password:
-        raise BadSetting(
-            "The address holds a user name or password.",
-            "Addresses are shown on pages and kept in journals. Write it without, and put the key into the key field.",
-        )
+        raise failure("password_in_address")
     if parts.query or parts.fragment:
-        raise BadSetting(
-            "The address holds a question mark or a number sign, and something behind it.",
-            "Addresses are shown on pages and kept in journals. Write it without, and put a key into the key field.",
-        )
+        raise failure("query_in_address")
     if parts.scheme not in ("http", "https"):
-        raise BadSetting("The address does not begin with http:// or https://.", f"Did you mean http://{address} ?")
+        raise failure("no_scheme", address=address)
     if not host or any(c.isspace() for c in address):
-        raise BadSetting("The address names no server.", "It looks like http://127.0.0.1:11434/v1")
+        raise failure("no_host")
     return address

@@ -55,12 +55,7 @@ class _Kept:
         if fingerprint == self.edited:
             calls = known.tool_calls if known else ()
             return Answer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
-        return again(known) if known else None
-
-
-def again(known: Answered) -> Answer:
-    """An answer that was given before, as it is given again: at once and for nothing."""
-    return Answer.model_validate({**known.model_dump(include=set(Answer.model_fields)), "cached": True, "seconds": 0.0})
+        return known.again(seconds=0.0) if known else None
 
 
 def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
@@ -123,7 +118,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             plan.again.append((self.id, before.usage if before else Usage()))
             if before is None:
                 raise CallFailed("not asked yet")
-            return again(before)
+            return before.again(seconds=0.0)
 
     def publish(event: Event) -> None:
         if isinstance(event, Asked):

@@ -274,24 +274,8 @@ class Run:
 
     def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
         call = f"c{self.session.state.asked + 1:04d}"
-        self.session.publish(
-            Asked(
-                run=self.id,
-                case=self.case,
-                trial=trial,
-                call=call,
-                role=request.role,
-                model=request.model,
-                messages=request.messages,
-                sampling=request.sampling,
-                item=item,
-                prompt=request.prompt,
-                repeat=request.repeat,
-                fingerprint=fingerprint,
-                tools=request.tools,
-                json_schema=request.json_schema,
-            )
-        )
+        where = {"run": self.id, "case": self.case, "trial": trial, "call": call, "item": item}
+        self.session.publish(Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
     async def each(
@@ -327,18 +311,8 @@ class Run:
     def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
         """One figure of this case, or of the run; of a part of it where `item` names one."""
         self.session.publish_news(
-            Scored(
-                run=self.id,
-                case=self.case,
-                metric=metric,
-                value=score.value,
-                n=score.n,
-                of=score.of,
-                low=score.low,
-                high=score.high,
-                rules=rules,
-                item=item,
-                detail=score.detail,
+            Scored.model_validate(
+                {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
             )
         )
 
