@@ -182,8 +182,7 @@ def look(dataset: str) -> Look:
 
 @lru_cache(maxsize=8)
 def _look(path: Path, stamp: tuple[int, int]) -> Look:
-    header, delimiter = _header(path)
-    return Look(**_answer(path, _wanted(path, {}, header, delimiter, FIRST_ROWS, None)._replace(longest=200)))
+    return Look(**_answer(path, _wanted(path, {}, FIRST_ROWS, None)._replace(longest=200)))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -215,8 +214,7 @@ def _read(
     named = {role: [columns.get(role, role)] for role in roles(task)}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
-    header, delimiter = _header(path)
-    wanted = _wanted(path, named, header, delimiter, min(limit or MOST_ROWS, MOST_ROWS), seed)
+    wanted = _wanted(path, named, min(limit or MOST_ROWS, MOST_ROWS), seed)
     found = _answer(path, wanted._replace(optional=[role for role in BESIDE if role not in columns]))
     if limit is None and found["of"] > MOST_ROWS:
         raise DatasetError(
@@ -313,9 +311,8 @@ def _header(path: Path) -> tuple[list[str], str]:
         raise DatasetError(f"{path.name}, line 1: the names of the columns cannot be read ({error})") from None
 
 
-def _wanted(
-    path: Path, columns: dict[str, list[str]], header: list[str], delimiter: str, rows: int, seed: int | None
-) -> Wanted:
+def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | None) -> Wanted:
+    header, delimiter = _header(path)
     return Wanted(
         path=str(path),
         kind=KINDS[path.suffix.lower()],
