@@ -87,10 +87,6 @@ def read(
 ) -> tuple[list[Item], Loaded]:
     """The same with what the data set held. Raises DatasetError."""
     dataset = find(name)
-    if split not in (None, "train", "valid", "test"):
-        raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
-    if limit is not None and limit < 1:
-        raise DatasetError(f"the limit must be at least 1, not {limit}")
     try:
         place = files.named(path) if path is not None else _place(dataset.name)
     except (files.BadFile, NotAllowed) as error:

@@ -13,10 +13,9 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from core import shipped
 from core.events import CallFailed, Frozen
@@ -45,19 +44,11 @@ class HubModel(Frozen):
     sha256: str | None = None
 
 
-class Downloaded(NamedTuple):
-    """`checked` tells what the file was compared with: the digest in our list, the hub's, or its size alone."""
-
-    path: Path
-    checked: Literal["list", "hub", "size"]
-
-
 class _Promise(NamedTuple):
-    """What the file should be. `size` in bytes."""
+    """What the file should be. `size` in bytes; without a `sha256` that is all there is to compare it with."""
 
     size: int
     sha256: str | None
-    checked: Literal["list", "hub", "size"]
 
 
 def offered() -> list[HubModel]:
@@ -75,8 +66,9 @@ def download(
     folder: Path,
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
-) -> Downloaded:
-    """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread. Goes on where an earlier download stopped.
+) -> Path:
+    """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread, one for each model
+    (`core.models.fetches`). Goes on where an earlier download stopped.
 
     The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
     the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.
@@ -85,33 +77,15 @@ def download(
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{model.name}.gguf"
     part = folder / f"{model.name}.gguf.part"
-    with _alone(target):
-        cached = _cached(model)
-        if cached is not None:
-            promise = _Promise(model.size_bytes, model.sha256, "list")
-            _copy(model, cached, part, progress)
-        else:
-            promise = _fetch(model, part, progress, stop or threading.Event())
-        _check(model, part, promise)
-        os.replace(part, target)
-    return Downloaded(target, promise.checked)
-
-
-_under_way: set[Path] = set()
-_guard = threading.Lock()
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    with _guard:
-        if target in _under_way:
-            raise failure("under_way", name=target.stem)
-        _under_way.add(target)
-    try:
-        yield
-    finally:
-        with _guard:
-            _under_way.discard(target)
+    cached = _cached(model)
+    if cached is not None:
+        promise = _Promise(model.size_bytes, model.sha256)
+        _copy(model, cached, part, progress)
+    else:
+        promise = _fetch(model, part, progress, stop or threading.Event())
+    _check(model, part, promise)
+    os.replace(part, target)
+    return target
 
 
 def _cached(model: HubModel) -> Path | None:
@@ -205,11 +179,9 @@ def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: thre
 
 def _promised(model: HubModel, etag: str | None, size: int | None) -> _Promise:
     """`etag` and `size` (bytes) as the hub gives them: the etag of a large file is its sha256."""
-    length = model.size_bytes if size is None else size
-    if model.sha256 is not None:
-        return _Promise(length, model.sha256, "list")
     digest = (etag or "").lower()
-    return _Promise(length, digest, "hub") if _SHA256.fullmatch(digest) else _Promise(length, None, "size")
+    sha256 = model.sha256 or (digest if _SHA256.fullmatch(digest) else None)
+    return _Promise(model.size_bytes if size is None else size, sha256)
 
 
 def _refused(model: HubModel, status: int) -> CallFailed:

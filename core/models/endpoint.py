@@ -41,21 +41,8 @@ LONGEST_NAME = 200
 _SCHEMA = "response_format"
 """The parameter in which a JSON schema goes."""
 
-_DISPENSABLE = {
-    "max_tokens",
-    "stop",
-    "temperature",
-    "top_p",
-    "seed",
-    "stream",
-    "stream_options",
-    _SCHEMA,
-    "top_k",
-    "repetition_penalty",
-    "repeat_penalty",
-}
-"""Parameters that are left out where a server refuses them. Log probabilities are not among them: a caller that asks
-for them needs them."""
+_NEEDED = {"logprobs", "top_logprobs", "tools", "max_completion_tokens"}
+"""Parameters without which a call is not what its caller needs. Any other is left out where a server refuses it."""
 
 
 class Connection:
@@ -226,7 +213,7 @@ class Endpoint:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
-            if refused := faults.refused_parameter(error, _DISPENSABLE & parameters.keys()):
+            if refused := faults.refused_parameter(error, parameters.keys() - _NEEDED):
                 return refused
             no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
             return no_tools or faults.of_error(error, config, self.model)

@@ -6,6 +6,7 @@ import difflib
 import re
 import time
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -149,21 +150,12 @@ def _names(words: str, parameter: str) -> bool:
 
 def retry_after(headers: Any) -> float | None:
     """Seconds that a reply asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
-    try:
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        pass
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        with suppress(KeyError, ValueError):
+            return max(0.0, float(headers[name]) / unit)
+    with suppress(KeyError, ValueError):
+        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    return None
 
 
 def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed:

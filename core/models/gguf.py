@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from core import files
 from core.models.errors import failure
@@ -22,15 +22,11 @@ _LONGEST_HEAD = 1 << 25
 """Bytes. What may stand before the context length: names, a licence, at worst a vocabulary (some 10 MB)."""
 
 
-class Head(NamedTuple):
-    """`context` is the number of tokens the model was trained for."""
+def context(path: Path) -> int:
+    """The number of tokens that the model was trained for.
 
-    name: str
-    context: int
-
-
-def head(path: Path) -> Head:
-    """Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head."""
+    Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head.
+    """
     try:
         if not path.exists():
             raise failure("no_file", path=path)
@@ -47,10 +43,10 @@ def head(path: Path) -> Head:
         raise failure("not_readable", why=f"{path} cannot be read: {error.strerror}.") from None
     except (struct.error, KeyError, ValueError):
         raise failure("no_gguf", path=path, why="begins like a GGUF model, but its head is broken") from None
-    context = head.get(f"{head.get('general.architecture')}.context_length")
-    if not isinstance(context, int) or context < 1:
+    tokens = head.get(f"{head.get('general.architecture')}.context_length")
+    if not isinstance(tokens, int) or tokens < 1:
         raise failure("no_gguf", path=path, why="is a GGUF file, but not of a language model")
-    return Head(str(head.get("general.name") or path.stem), context)
+    return tokens
 
 
 class _Bytes:
@@ -82,7 +78,7 @@ def _fields(data: _Bytes, count: int) -> dict[str, Any]:
     for _ in range(count):
         key = data.string()
         value = _value(data, data.number("I"))
-        if key in ("general.architecture", "general.name"):
+        if key == "general.architecture":
             head[key] = value
         elif key.endswith(".context_length"):
             head[key] = value

@@ -90,7 +90,7 @@ def weights(name: str, folder: Path) -> Path:
         raise failure("not_installed", name=SHIPPED, install=SHIPPED_INSTALL)
     else:
         raise failure("no_local_model", name=name)
-    gguf.head(path)
+    gguf.context(path)
     return path
 
 
@@ -136,7 +136,7 @@ class _Server:
         settings = {
             "path": str(path),
             "key": key,
-            "context": min(gguf.head(path).context, most),
+            "context": min(gguf.context(path), most),
             "threads": max(1, (os.cpu_count() or 2) - 1),
             "prompt_cache_mib": _PROMPT_CACHE_MIB,
         }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
-"""Vectors kept: 4 kB each at most with what waits for them, 33 MB together."""
+"""Vectors kept: 4 kB each at most, 33 MB together."""
 
 DIGITS = 6
 """Decimals of a likeness of vectors. Those after them depend on the processor, which adds in an order of its own."""
@@ -157,33 +157,29 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def get_embedding_dimension(self) -> int:
-        """The vectors' width. Waits until the model is loaded. Raises NoEncoder where it cannot be."""
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of length 1, shape (number of texts, width). The first waits until the model is loaded. Raises
+        NoEncoder where it cannot be, or the process has ended.
+        """
+        import numpy as np
+
+        assert self._process.stdin is not None and self._process.stdout is not None
         if not self._width:
-            assert self._process.stdout is not None
             line = self._process.stdout.readline()
             if not line:
                 raise NoEncoder(
                     "Sentence vectors need sentence-transformers: pip install --no-deps -r requirements.lock"
                 )
             self._width = int(json.loads(line)["width"])
-        return self._width
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, shape (number of texts, width). Raises NoEncoder where the process has ended."""
-        import numpy as np
-
-        width = self.get_embedding_dimension()
-        assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
             self._process.stdin.flush()
-            data = self._process.stdout.read(len(texts) * width * 4)
+            data = self._process.stdout.read(len(texts) * self._width * 4)
         except BrokenPipeError:
             data = b""
-        if len(data) < len(texts) * width * 4:
+        if len(data) < len(texts) * self._width * 4:
             raise NoEncoder("The sentence encoder stopped. It is started again at the next use.")
-        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), width)
+        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), self._width)
 
 
 _started: list[Encoder] = []

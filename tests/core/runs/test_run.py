@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 
 from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Event, Finished, OnText, Request, Started, Token
 from core.lab.spec import BadInput
-from core.runs.run import Run, Session, bounded, complaints, failed, together
+from core.runs.run import Ports, Run, Session, bounded, complaints, failed, together
 from core.score import Score
 from tests.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
@@ -52,7 +52,7 @@ class Worded(BaseModel):
 
 
 def session(model: Any, events: list[Event], history: list[Event] | None = None, **more: Any) -> Session:
-    return Session("r", lambda id: model, events.append, history or [], **more)
+    return Session("r", Ports(lambda id: model, events.append, **more), history or [])
 
 
 def play(work: Callable[[Run], Coroutine[Any, Any, object]], model: Any = None, history: list[Event] | None = None,
