@@ -27,9 +27,8 @@ from core.store.index import Index, rebuild
 from core.store.store import Store
 from core.study import estimate, packing, plan, tables
 from core.study.execute import Making
-from core.study.standing import look
 from core.study.progress import progress
-from core.study.standing import standings
+from core.study.standing import look, standings
 from tests.core.study.killing import steady
 from tests.stub_server import StubServer
 

@@ -21,6 +21,7 @@ from tests import naming_labs
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS: list[set[str]] = [
+    {"core.shipped"},
     {"core", "core.events", "core.home", "core.packs", "core.policy", "core.published", "core.statistics"},
     {"core.by_rules", "core.confined", "core.text", "core.files", "core.lease", "core.score", "core.transcript"},
     {"core.reading"},
