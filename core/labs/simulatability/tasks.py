@@ -11,6 +11,7 @@ from core.datasets.items import Loaded
 from core.datasets.on_data import OnData
 from core.events import Frozen, Rules, Sampling
 from core.lab.cases import Case
+from core.lab.spec import Sampled
 from core.reading.fields import Answers
 
 Task = Literal["strategyqa", "shp"]
@@ -46,7 +47,7 @@ class Question(Frozen):
     response_2: str = ""
 
 
-class AskSpec(OnData):
+class AskSpec(Sampled, OnData):
     """Whose explanations are tested, and how.
 
     Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
@@ -278,12 +279,13 @@ def calls(spec: AskSpec, cases: int) -> int:
 
 
 def explaining(spec: AskSpec) -> Sampling:
-    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), or, where the
-    specification says how long an answer may be, without an end at a blank line.
+    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), but for what the
+    specification chooses. Where it says how long an answer may be, none ends at a blank line; a temperature that it
+    chooses draws by its seed.
     """
-    if spec.max_tokens is not None:
-        return Sampling(temperature=0, max_tokens=spec.max_tokens)
-    return Sampling(temperature=0, max_tokens=200, stop=("\n\n",))
+    stop = ("\n\n",) if spec.max_tokens is None else ()
+    seed = spec.seed if spec.temperature else None
+    return spec.sampled(Sampling(temperature=0, max_tokens=spec.max_tokens or 200, stop=stop, seed=seed))
 
 
 def generating(task: Task, seed: int) -> Sampling:
