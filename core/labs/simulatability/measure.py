@@ -12,9 +12,8 @@ from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
-from core.labs.simulatability.tasks import AskSpec, Starter, explaining
-from core.labs.simulatability.trial import Tested, put_to_the_test
-from core.reading import fields
+from core.labs.simulatability.tasks import AskSpec, Starter
+from core.labs.simulatability.trial import Tested, UnderTest, ask_tested, put_to_the_test
 from core.runs.run import Run
 
 
@@ -36,14 +35,16 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
     by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
 
+    under_test = UnderTest(spec, question, run, starter)
+
     async def hand(item: str, counterfactual: Counterfactual) -> None:
-        await put_to_the_test(spec, question, run, item, counterfactual, starter)
+        await put_to_the_test(under_test, item, counterfactual)
         run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
     if "swapped" in spec.arms:
         await _explain_another(spec, case, run)
     draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
-    tested = await draw(spec, question, run, starter)
+    tested = await draw(under_test)
     await run.each(by_hand, hand)
     _drop_uncounted(run, dict(sorted(tested.items())))
 
@@ -51,12 +52,9 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
 async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     """Answer and explanation of the starter question. `forced` first asks which answer to argue against."""
     force = None
-    method = spec.method
-    if method == "forced":
+    if spec.method == "forced":
         prompt = prompts.explain(spec, question.slots)
-        natural = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="natural"
-        )
+        natural = await ask_tested(spec, run, "explainer", prompt, "natural")
         chosen = fielded.answer(natural.text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
             raise CallFailed(
@@ -65,9 +63,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
             )
         force = _opposite(chosen)
     prompt = prompts.explain(spec, question.slots, force)
-    answered = await run.ask(
-        "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="starter"
-    )
+    answered = await ask_tested(spec, run, "explainer", prompt, "starter")
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
     return starter
@@ -99,9 +95,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         return
     try:
         prompt = prompts.explain(spec, about.slots)
-        answered = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="swapped"
-        )
+        answered = await ask_tested(spec, run, "explainer", prompt, "swapped")
     except CallFailed as failure:
         run.drop("swapped", "error", failure.message)
         return
