@@ -15,16 +15,7 @@ from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
-from core.labs.consistency.records import (
-    Ability,
-    Classification,
-    Consistency,
-    Elsewhere,
-    MaskControl,
-    Paragraph,
-    Recheck,
-    SelfExplanation,
-)
+from core.labs.consistency.records import RECORDS
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
@@ -99,7 +90,7 @@ LAB = Lab(
     verdict=verdict,
     summary=summary,
     scores=scores,
-    records=(Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Elsewhere, Consistency),
+    records=RECORDS,
     metrics=declared(__file__, "metric", Metric),
     pictures=PICTURES,
     wide=True,

@@ -120,12 +120,7 @@ class CheckSpec(Sampled, OnData):
         title="Try every wording",
         description="all of the paper's: three personas, each with both targets or both masks",
     )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    answers: Answers = "prose"
     controls: int = Field(
         default=3,
         ge=0,

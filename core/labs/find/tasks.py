@@ -173,10 +173,8 @@ class ProbeSpec(Sampled):
     )
     answers: Answers = Field(
         default="prose",
-        title="How answers are asked for",
         description="prose: in the model's own words; schema: conclusions and unit tests by their fields, as JSON, "
         "where the endpoint takes a schema",
-        exclude_if=lambda answers: answers == "prose",
     )
     triplets: int | None = Field(
         default=None,

@@ -38,7 +38,8 @@ class Control(Robot):
 
     A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
     give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
-    in that lies its faithfulness. Unless it has its own, it responds as it explains, and chooses the longer response.
+    in that lies its faithfulness. Unless it has its own, it responds as it explains, and chooses the longer response;
+    `explain` and `defend` raise NotImplementedError.
     """
 
     def __init__(self) -> None:

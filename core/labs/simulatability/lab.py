@@ -19,16 +19,7 @@ from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
-from core.labs.simulatability.records import (
-    Answer,
-    ArmSimulation,
-    Counterfactual,
-    Examined,
-    Explanation,
-    FurtherSimulation,
-    OtherExplanation,
-    Simulation,
-)
+from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
@@ -130,10 +121,7 @@ LAB = Lab(
     view=view,
     verdict=sentences,
     scores=scores,
-    records=(
-        *(Explanation, Counterfactual, Simulation, Answer, ArmSimulation),
-        *(FurtherSimulation, OtherExplanation, Examined),
-    ),
+    records=RECORDS,
     asides=(OtherExplanation, Examined),
     summary=summary,
     metrics=declared(__file__, "metric", Metric),

@@ -11,6 +11,7 @@ from core.lab.cases import Case
 from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case
+from core.labs.simulatability.reading.values import OPPOSITE
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
 from core.labs.simulatability.tasks import AskSpec, Starter
 from core.labs.simulatability.trial import Tested, UnderTest, ask_tested, put_to_the_test
@@ -61,7 +62,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
                 "Try another question, or another way to explain.",
             )
-        force = _opposite(chosen)
+        force = OPPOSITE[chosen]
     prompt = prompts.explain(spec, question.slots, force)
     answered = await ask_tested(spec, run, "explainer", prompt, "starter")
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
@@ -104,10 +105,6 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:
         run.record(other, "swapped")
-
-
-def _opposite(answer: str) -> str:
-    return {"yes": "no", "no": "yes", "1": "2", "2": "1"}[answer]
 
 
 def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:

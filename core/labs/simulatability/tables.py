@@ -10,7 +10,7 @@ from core.by_rules import RULES
 from core.events import Rules
 from core.lab.shown import Metric, Otherwise, Table, declared
 from core.labs.simulatability import human, metrics
-from core.labs.simulatability.reading.values import GUESSES
+from core.labs.simulatability.reading.values import GUESSES, OPPOSITE
 from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.view import AskView
 from core.score import Figure, Score, undefined
@@ -26,8 +26,6 @@ CHOICES = ("votes", "simulator", "reasoning", "answers")
 SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
 
 METRICS = declared(__file__, "for_tables", Metric)
-
-_OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
 
 
 def more(view: AskView, rules: Rules) -> Iterator[Figure]:
@@ -49,7 +47,7 @@ def _accuracy(view: AskView, rules: Rules) -> Score:
     if starter is None or starter.gold is None:
         return undefined(1, "the right answer is not known" if starter else "there is no answer")
     answer = starter.answer[rules]
-    own = _OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
+    own = OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
     if own not in GUESSES:
         return undefined(1, "the answer could not be read")
     return Score(float(own == starter.gold), 1, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -21,7 +21,13 @@ another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
-Reads = Literal["prose", "steps"]
+Reads = Annotated[
+    Literal["prose", "steps"],
+    Field(
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    ),
+]
 """How a simulator is asked: for one answer in its own words, or by the small steps of `steps.py`."""
 
 OPERATIONS = ("negation", "lexical", "resemantic", "insert")
@@ -98,12 +104,7 @@ class AskSpec(Sampled, OnData):
     reasoning: bool = Field(
         default=True, title="The predictor reasons first", description="the simulator reasons first"
     )
-    reads: Reads = Field(
-        default="prose",
-        title="How the predictor reads",
-        description="prose: one answer in its own words; steps: three small questions, for small models",
-        exclude_if=lambda reads: reads == "prose",
-    )
+    reads: Reads = Field(default="prose", title="How the predictor reads")
     max_tokens: int | None = Field(
         default=None,
         ge=16,
@@ -120,12 +121,7 @@ class AskSpec(Sampled, OnData):
         title="New questions",
         description="new questions for each explanation (0: 10, for shp 6)",
     )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    answers: Answers = "prose"
     arms: tuple[Arm, ...] = Field(
         default=("explanation", "none", "question_only"),
         title="Controls of the prediction",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable
 from typing import Any, NamedTuple, TypeVar
 
 from core.by_rules import ByRules
 from core.events import Answered, CallFailed, Prompt
-from core.labs.simulatability import doubt, fielded, metrics, parse, prompts, steps
+from core.labs.simulatability import doubt, fielded, metrics, prompts, steps
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -128,18 +127,13 @@ async def _simulate_in(arm: Arm, case: UnderTest, item: str, counterfactual: Cou
     return ArmSimulation(arm=arm, **votes)
 
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
 def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
-    sentences = _SENTENCE.split(other.explanation[spec.rules] or "")
-    answers = [parse.answer(one, method="cot", task=spec.task, rules="repaired") for one in sentences]
-    reasons = " ".join(one for one, answer in zip(sentences, answers, strict=True) if answer == "neither")
+    reasons = steps.reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
     # The prompts for preferences name the choice beside the explanation.
     is_told = spec.task == "strategyqa" and own != "neither"
-    return f"{reasons.strip()} So the answer is {own}." if is_told else reasons.strip()
+    return f"{reasons} So the answer is {own}." if is_told else reasons
 
 
 async def _vote(
