@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from core.events import Rules
 from core.statistics import ENOUGH as ENOUGH
-from core.statistics import interval_of_items, kind_of
+from core.statistics import interval_of_items, kind_of, wilson
 from core.statistics import is_thin as is_thin
 
 
@@ -65,6 +65,13 @@ class Figure(NamedTuple):
     rules: Rules
     score: Score
     item: str = ""
+
+
+def share(hits: int, n: int, of: int, **detail: Any) -> Score:
+    """The share of `n` things that came true, of `of`, with Wilson's 95 % interval; undefined without any."""
+    if not n:
+        return Score(None, 0, of, hits=0, detail=detail)
+    return Score(hits / n, n, of, *wilson(hits / n, n), hits, detail | {"interval": "wilson"})
 
 
 def undefined(of: int, reason: str) -> Score:

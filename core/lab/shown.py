@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from core.events import Frozen
 from core.published import Published, published
+
+T = TypeVar("T")
+
+
+def declared(
+    module: str, part: str, kind: Callable[..., T], code: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[T, ...]:
+    """What the file shown.toml beside a `module` (its `__file__`) declares under `part`, a table each: Metrics, Tables
+    or Pictures by their names, in its order. `code` holds by name those of their fields that are functions.
+    """
+    return tuple(
+        kind(name, **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
+             **(code or {}).get(name, {}))
+        for name, fields in _shown(Path(module).with_name("shown.toml"))[part].items()
+    )  # fmt: skip
+
+
+@cache
+def _shown(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 class Metric(NamedTuple):

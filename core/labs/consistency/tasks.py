@@ -16,7 +16,7 @@ from core.datasets.items import Item, Loaded
 from core.datasets.on_data import OnData
 from core.events import Frozen, Sampling
 from core.lab.cases import Case
-from core.lab.spec import MOST_CASES
+from core.lab.spec import MOST_CASES, Sampled
 from core.reading.fields import Answers
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
@@ -97,7 +97,7 @@ def shipped(task: Task) -> tuple[Item, ...]:
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
 
 
-class CheckSpec(OnData):
+class CheckSpec(Sampled, OnData):
     """Whose explanations of which answers are checked, and how often.
 
     `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
@@ -120,12 +120,7 @@ class CheckSpec(OnData):
         title="Try every wording",
         description="all of the paper's: three personas, each with both targets or both masks",
     )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    answers: Answers = "prose"
     controls: int = Field(
         default=3,
         ge=0,
@@ -175,8 +170,9 @@ class CheckSpec(OnData):
 
     @property
     def sampling(self) -> Sampling:
-        """The paper's settings with this check's seed and longest answer."""
-        return PAPER_SAMPLING.model_copy(update={"seed": self.seed, "max_tokens": self.max_tokens})
+        """The paper's settings with this check's seed and longest answer, and what else it chooses."""
+        own = {"seed": self.seed, "max_tokens": self.max_tokens}
+        return self.sampled(PAPER_SAMPLING.model_copy(update=own))
 
 
 def _title(given: dict[str, Any]) -> str:
