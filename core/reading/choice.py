@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
-from core.reading.labels import all_named, committed, only, stated
+from core.reading.labels import all_named, committed, stated
 from core.reading.refusal import declines
 from core.reading.statements import (
     ADVERBS,
@@ -18,6 +18,7 @@ from core.reading.statements import (
     WOULD,
     Begins,
     Said,
+    only,
     reply,
     said,
     settle,

@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from core.text.reply import fields, spoken
+from core.text.reply import fields, spoken, without_block_quote
 
 
 class Conclusion(NamedTuple):
@@ -47,10 +47,7 @@ _BRACKETS = str.maketrans("【】", "[]")
 
 def plain(text: str) -> str:
     """What the model says, without block quotes, escapes of brackets and line ends of other machines."""
-    text = spoken(text).replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if all(line.startswith(">") or not line.strip() for line in lines):
-        text = "\n".join(re.sub(r"\A> ?", "", line) for line in lines)
+    text = without_block_quote(spoken(text).replace("\r\n", "\n").replace("\r", "\n"))
     return re.sub(r"\\([\[\]])", r"\1", text).translate(_BRACKETS)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
-from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
+from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, only, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
 
@@ -45,15 +45,9 @@ def stated(text: str) -> list[str]:
     return [part for part in parts if not part.endswith("?")] or parts
 
 
-def only(values: Iterable[str]) -> str | None:
-    """The value, where there is but one."""
-    values = set(values)
-    return values.pop() if len(values) == 1 else None
-
-
 def _label(text: str, first: First, options: Iterable[str], claims: Callable[[str], str | None]) -> str | None:
     statements = committed(text, first)
-    if any(one.weight > LOOSE for one in statements):
+    if any(statement.weight > LOOSE for statement in statements):
         return settle(statements)
     if all_named(text, options):
         return None
@@ -121,12 +115,11 @@ def sentiment(text: str) -> str | None:
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
     for sentence in (_CONCEDED.sub("", settled(part)) for part in stated(text)):
-        claim, unknown = _tone_of(sentence), cannot_tell(sentence)
-        silent = "sentiment" in sentence and claim is None and is_silent(sentence)
-        if silent or (unknown is not None and not (claim and claim.at < unknown)):
-            claims.append(UNKNOWN)
-        elif claim:
+        claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
+        if claim and (unknown_at is None or claim.at < unknown_at):
             claims.append(claim.value)
+        elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
+            claims.append(UNKNOWN)
         elif _BOTH.search(sentence):
             mentions.append("neutral")
         else:
@@ -173,19 +166,27 @@ _SURELY_UNKNOWN = re.compile(
 
 
 def _first_verdict(text: str) -> Begins | None:
-    """A word, or the number of an option; where they disagree ("2) yes") the word counts."""
+    """A word, or the number of an option; where they disagree ("2) yes") the word counts. None where the options are
+    listed once more.
+    """
     text = re.sub(r"\A\W{0,3}[a-c]\) ", "", text)
     number = _NUMBER.match(text)
-    start = number.end() if number else 0
-    word = _word(text[start : start + 400]) or (None if number else _word(text))
-    if _OPTIONS_AGAIN.match(text, start + word.end if word else start) or (number and _OPTIONS_LIST.search(text)):
+    behind_number = number.end() if number else 0
+    word = _word(text[behind_number:])
+    end = behind_number + word.end if word else behind_number
+    if _OPTIONS_AGAIN.match(text, end) or (number and _OPTIONS_LIST.search(text)):
         return None
     if word:
-        sure = word.value == "no" and _SURELY_UNKNOWN.search(sentences(text)[0])
-        return Begins(UNKNOWN if sure else word.value, start + word.end)
-    if number is None or not (number["mark"] or number["named"] or number["alone"] is not None) or _LIST.search(text):
-        return None
-    return Begins(_OPTIONS[number["v"]], number.end("v"))
+        is_unknown = word.value == "no" and _SURELY_UNKNOWN.search(sentences(text)[0])
+        return Begins(UNKNOWN if is_unknown else word.value, end)
+    if number and _names_option(number) and not _LIST.search(text):
+        return Begins(_OPTIONS[number["v"]], number.end("v"))
+    return None
+
+
+def _names_option(number: re.Match[str]) -> bool:
+    """Whether a number stands for an option ("2)", "option 2", "2" alone) and not for an amount ("2 men")."""
+    return bool(number["mark"] or number["named"]) or number["alone"] is not None
 
 
 _DOES_NOT = re.compile(

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.reading.refusal import begins_as_refusal
 from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
-from core.text.reply import answered, fenced, json_in, spoken
+from core.text.reply import answered, cells_of, fenced, json_in, spoken, without_block_quote
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
@@ -142,7 +142,7 @@ _EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
 
 def _tabled(lines: Sequence[str]) -> str | None:
     """The cell below a heading such as "Edited", in a table's first row."""
-    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.lstrip().startswith("|")]
+    rows = cells_of(lines)
     named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
     if len(rows) > 3 and len(named) == 1:
         return named[0]
@@ -211,10 +211,8 @@ def _clean(text: str) -> str | None:
     for _ in range(4):
         before = text
         text = _RULE.sub("", text).strip()
-        lines = text.splitlines()
-        if lines and all(line.startswith(">") or not line.strip() for line in lines):
-            text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
-        elif len(lines) == 1:
+        text = without_block_quote(text).strip()
+        if len(text.splitlines()) == 1:
             text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
         text = _ONE_TAG.sub(r"\2", _unquoted(_unmarked(text)))
         if text == before:

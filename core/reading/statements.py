@@ -42,9 +42,14 @@ def settle(statements: Iterable[Said]) -> str | None:
     The weightiest count, and with them a lighter one of another value that comes after them all.
     """
     statements = list(statements)
-    top = max((one.weight for one in statements), default=0)
-    last = max((one.at for one in statements if one.weight == top), default=-1)
-    values = {one.value for one in statements if one.weight == top or (one.at > last and top > LOOSE)}
+    top = max((said.weight for said in statements), default=0)
+    last = max((said.at for said in statements if said.weight == top), default=-1)
+    return only(said.value for said in statements if said.weight == top or (said.at > last and top > LOOSE))
+
+
+def only(values: Iterable[str]) -> str | None:
+    """The value, where there is but one."""
+    values = set(values)
     return values.pop() if len(values) == 1 else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.reading.refusal import names_nothing
 from core.reading.remarks import COURTESY, asks_back
-from core.text.reply import answered, concluded, json_in, spoken
+from core.text.reply import answered, cells_of, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
@@ -194,7 +194,7 @@ _NUMBER_COLUMN = re.compile(r"\W*(?:|no|nr|number|rank|index|\d+)\W*", re.IGNORE
 
 def _tabled(lines: Iterable[str]) -> list[str]:
     """The column whose heading says that it holds words, else the first that is no numbering."""
-    rows = [[cell.strip() for cell in line.strip(" |\t").split("|")] for line in lines if line.lstrip().startswith("|")]
+    rows = cells_of(lines)
     if len(rows) < 2:
         return [word for row in rows for cell in row for word in _entries(cell)]
     if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
