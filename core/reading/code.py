@@ -6,6 +6,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from core.text.patterns import anycase
 from core.text.reply import fields, spoken, without_block_quote
 
 
@@ -31,7 +32,7 @@ _BRACKET_TAG = re.compile(
     r"|[*_]{0,3}[\[(](?:/|end (?:of )?)(?:DESCRIPTION|DOMAIN|CODE)[\])][*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_XML_TAG = re.compile(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>", re.IGNORECASE)
+_XML_TAG = anycase(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>")
 _FENCE = re.compile(r"^([ \t]*)(```|~~~)[^\n`]*\n(.*?)(?:^[ \t]*\2|```|\Z)", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"```(?:python|py)?[ \t]+([^`\n]*)```")
 _DEFINES = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")

@@ -14,6 +14,7 @@ from core.reading.refusal import declines
 from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, only, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
+from core.text.patterns import anycase
 
 
 def committed(words: str, first: First) -> list[Said]:
@@ -73,33 +74,25 @@ _first_tone = begins_with(
     after=_OPTIONS_FOLLOW
     + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
 )
-_TONE_CLAIM = re.compile(
+_TONE_CLAIM = anycase(
     r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify"
     r"|consider|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+(?:(?:a|an|the"
     r"|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
-    rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
-    re.IGNORECASE,
+    rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}"
 )
-_TONE_WORD = re.compile(
+_TONE_WORD = anycase(
     rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
-    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
-    re.IGNORECASE,
+    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b"
 )
-_BOTH = re.compile(
-    r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
-)
-_CONCEDED = re.compile(
-    r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
+_BOTH = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
+_CONCEDED = anycase(r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})")
+_LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
 """The options in brackets."""
-_OPPOSITE = re.compile(
+_OPPOSITE = anycase(
     r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
     r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"
     r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite "
-    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b",
-    re.IGNORECASE,
+    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b"
 )
 
 
@@ -145,23 +138,20 @@ _VERDICTS = YES_NO | TRUE_FALSE | {
 }  # fmt: skip
 _word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
-_NUMBER = re.compile(
+_NUMBER = anycase(
     r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
-    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
-    re.IGNORECASE,
+    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}"
 )
 _LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
-_OPTIONS_LIST = re.compile(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b", re.IGNORECASE)
-_OPTIONS_AGAIN = re.compile(
+_OPTIONS_LIST = anycase(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b")
+_OPTIONS_AGAIN = anycase(
     r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
     r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason"
-    r"|information)\b)",
-    re.IGNORECASE,
+    r"|information)\b)"
 )
-_SURELY_UNKNOWN = re.compile(
+_SURELY_UNKNOWN = anycase(
     r"\bunknown\b|not enough (?:information|context)|insufficient|no information|can ?not be (?:determined"
-    r"|known|answered)",
-    re.IGNORECASE,
+    r"|known|answered)"
 )
 
 
@@ -189,40 +179,32 @@ def _names_option(number: re.Match[str]) -> bool:
     return bool(number["mark"] or number["named"]) or number["alone"] is not None
 
 
-_DOES_NOT = re.compile(
+_DOES_NOT = anycase(
     r"(?:\b(?:not|cannot|never|no)|n't)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
-    r"|drawn|deduc|deriv|justif)\w*",
-    re.IGNORECASE,
+    r"|drawn|deduc|deriv|justif)\w*"
 )
-_DOES = re.compile(
+_DOES = anycase(
     r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
     r"|stated)|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
-    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b",
-    re.IGNORECASE,
+    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b"
 )
-_FALSE = re.compile(
+_FALSE = anycase(
     r"(?:\bis|\bbe|\bas|\bwas|'s) (?:\w+ly )?(?:false|incorrect|wrong|untrue|inaccurate|contradicted|inconsistent"
     r"|refuted|unsupported)\b"
     r"|(?<!not )(?<!n't )\b(?:contradicts?|contradicting|refutes|disproves)\b|\bthe opposite\b|\bimpossible for\b"
-    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b",
-    re.IGNORECASE,
+    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b"
 )
-_NEITHER = re.compile(
+_NEITHER = anycase(
     r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not"
-    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)",
-    re.IGNORECASE,
+    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)"
 )
-_STATEMENT = re.compile(
-    r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]",
-    re.IGNORECASE,
-)
+_STATEMENT = anycase(r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]")
 """A quoted statement: its words say nothing about whether it follows."""
 
 
-_IT_DOES = re.compile(
+_IT_DOES = anycase(
     r"\W{0,4}(?:it|this|that|they) (?:\w{1,10}ly )?(?:does|do|is|are|did|was|were|can|could|would|has|have)"
-    r"(?P<not> not|n't)?\W{0,4}",
-    re.IGNORECASE,
+    r"(?P<not> not|n't)?\W{0,4}"
 )
 """A sentence that says no more."""
 
@@ -251,8 +233,8 @@ def _verdict_claimed(text: str) -> str | None:
 
 # Ability
 
-_CANNOT = re.compile(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b", re.IGNORECASE)
-_CAN = re.compile(r"\b(?:possible|able|can)\b", re.IGNORECASE)
+_CANNOT = anycase(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b")
+_CAN = anycase(r"\b(?:possible|able|can)\b")
 
 
 def ability(text: str) -> str | None:
