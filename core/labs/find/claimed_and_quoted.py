@@ -97,9 +97,7 @@ def claimed_intervals(
             pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span, rules=rules)
         ]
         if not intervals:
-            for span in clauses:
-                intervals += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, *span)]
-                intervals += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, *span)]
+            intervals = [pair for span in clauses for pair in _half_open(said, *span)]
         claimed += [(min(pair), max(pair)) for pair in intervals]
     return tuple(dict.fromkeys(claimed))
 
@@ -133,16 +131,15 @@ def pieces(text: str) -> tuple[tuple[float, float], ...]:
 
     Denied ones, ranges of outputs, the range that was looked at and all of it are none.
     """
-    found: list[tuple[float, float]] = []
+    stretches: list[tuple[float, float]] = []
     for sentence in _SENTENCE_END.split(_spaced(text)):
         said = without_denials(sentence, _STRETCH)
         for start, end in _of_claims(said):
-            for pattern in _FOR_X:
-                for match in pattern.finditer(said, start, end):
-                    before = said[max(start, match.start() - _NEAR) : match.start()]
-                    if not _OF_VALUES.search(before):
-                        found += _matched(pattern, said, match.start(), match.end())
-    return tuple(dict.fromkeys(found))
+            for match in (match for pattern in _FOR_X for match in pattern.finditer(said, start, end)):
+                before = said[max(start, match.start() - _NEAR) : match.start()]
+                if not _OF_VALUES.search(before):
+                    stretches += _matched(match.re, said, match.start(), match.end())
+    return tuple(dict.fromkeys(stretches))
 
 
 def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], ...]:
@@ -162,13 +159,18 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     ends = [end for end in (low, high) if end is not None]
     sentences = _SENTENCE_END.split(_spaced(text))
     said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
-    found = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
-    found += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said)]
-    found += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said)]
-    if any(max(one, first) < min(other, last) for one, other in found):
+    named = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
+    named += _half_open(said, 0, len(said))
+    if any(max(begin, first) < min(end, last) for begin, end in named):
         return True
     numbers = [_number(m[1]) for m in islice(re.finditer(_NUMBER, said), _MOST_PAIRS)]
-    return all(any(abs(one - end) <= 1 for one in numbers) for end in ends)
+    return all(any(abs(number - end) <= 1 for number in numbers) for end in ends)
+
+
+def _half_open(said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
+    """What is above a number, and what is below one."""
+    yield from ((_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, start, end))
+    yield from ((float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, start, end))
 
 
 _STRETCH = anycase(r"\b(?:between|from)\b|[\[(<≤]")
