@@ -241,7 +241,7 @@ def better_response(text: str, answer_first: bool) -> str | None:
     markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
     statements = [*_first_response_alone(words), *said(words, _first_response, markers), *_judged(words)]
     if answer_first:
-        statements = [one._replace(weight=FIRM) if one.at == 0 else one for one in statements]
+        statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
     return settle(statements)
 
 

@@ -122,9 +122,11 @@ def _tone_claimed(text: str) -> str | None:
 
 def _tone_of(sentence: str) -> Said | None:
     """What the sentence calls the sentiment, the tone or the answer, else what it says of anything."""
-    named = [one for one in said(sentence, _first_tone) if one.at < len(sentence)]
-    claim = None if named else _TONE_CLAIM.search(sentence)
-    return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else named[-1] if named else None
+    named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
+    if named:
+        return named[-1]
+    claim = _TONE_CLAIM.search(sentence)
+    return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
 
 # Entailment

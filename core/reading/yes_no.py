@@ -110,18 +110,18 @@ def of_truth(text: str, at: int, until: int) -> bool:
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
     """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
-    unknown = (
-        []
-        if declines(words)
-        else [one for one in not_guessed(words) if not of_truth(words, one.at, one.at) or _EITHER.search(words)]
-    )
-    guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
-    if any(one.weight > LOOSE for one in unknown):
-        guessed = [one for one in guessed if not _MIGHT.search(words, max(0, one.at - 20), one.at)]
-    firm = any(one.weight > LOOSE for one in guessed)
-    at = sorted(one.at for one in guessed)
-    hedges = {one.at for one in unknown if (firm and _UNSURE.match(words, one.at)) or _guesses_after(words, one.at, at)}
-    return [*(one for one in unknown if one.at not in hedges), *guessed]
+    unknown = [] if declines(words) else list(not_guessed(words))
+    unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or _EITHER.search(words)]
+    guesses = list(said(words, first, markers, doubts=False, passes=of_truth))
+    if any(hedge.weight > LOOSE for hedge in unknown):
+        guesses = [guess for guess in guesses if not _MIGHT.search(words, max(0, guess.at - 20), guess.at)]
+    is_firm = any(guess.weight > LOOSE for guess in guesses)
+    places = sorted(guess.at for guess in guesses)
+
+    def is_overruled(hedge: Said) -> bool:
+        return bool(is_firm and _UNSURE.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
+
+    return [*(hedge for hedge in unknown if not is_overruled(hedge)), *guesses]
 
 
 def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
