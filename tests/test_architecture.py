@@ -65,9 +65,13 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+INSIDE = ROOT / "core" / "sandbox" / "inside"
+"""Programs for the sandbox's interpreter, read as texts: no modules of ours."""
+
+
 def files() -> list[Path]:
     paths = [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
-    return sorted(path for path in paths if path.exists())
+    return sorted(path for path in paths if path.exists() and (path.parent != INSIDE or path.stem == "__init__"))
 
 
 MODULES = {module_of(path): path for path in files()}
