@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.lab.shown import FACETS, Judged
 from core.statistics import FEW, Pair
 from core.store.comparing import Compared
+from core.text.counted import counted
 
 LIKELY = 0.05
 """Differences that chance gives less often are called more than chance."""
@@ -96,11 +97,6 @@ def _named(stratum: str) -> str:
 
 
 STRATA = {"model": "model", "how": "method"}
-
-
-def counted(number: int, one: str) -> str:
-    """So many of these."""
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def chance(p: float) -> str:

@@ -13,6 +13,7 @@ from core.lab.shown import Metric
 from core.models.ids import is_control
 from core.statistics import FEW, group_statistics, is_thin
 from core.store.store import Store
+from core.text.counted import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,7 +59,7 @@ def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
     when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
     versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
     made = f", made with Explain Yourself {versions}" if versions else ""
-    yield f"{_n(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
+    yield f"{counted(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
     seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
     yield f"Seeds: {seeds}."
 
@@ -71,7 +72,7 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         "select count(*), count(*) filter (error is not null), count(*) filter (cached) from calls where run = any(?)"
     )
     again = f", {cached:,} of them answered from the cache" if cached else ""
-    yield f"{_n(calls, 'call')}{again}; {failed:,} failed."
+    yield f"{counted(calls, 'call')}{again}; {failed:,} failed."
     heat = ask(
         """
         select distinct role, sampling->>'$.temperature' from calls
@@ -96,7 +97,7 @@ def _counted(ask: Any) -> Iterator[str]:
         """
     )
     yield (
-        f"{_n(cases, 'case')}, of which {done:,} came to an end, with {_n(trials, 'trial')}: {repaired:,} count by "
+        f"{counted(cases, 'case')}, of which {done:,} came to an end, with {counted(trials, 'trial')}: {repaired:,} count by "
         f"repaired rules and {paper:,} by the paper's. The two sets of rules disagree on what came of {differ:,}."
     )
     reasons = ask(
@@ -194,7 +195,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"Not all runs came to their end: {ends}."
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
-        yield f"{_n(faults, 'line')} of the journals could not be read, and what stood there is missing."
+        yield f"{counted(faults, 'line')} of the journals could not be read, and what stood there is missing."
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
     robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
@@ -203,7 +204,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
     again = [run for run, *_, reread in began if reread]
     if again:
-        yield f"{_n(len(again), 'run')} read older answers again, and asked no model."
+        yield f"{counted(len(again), 'run')} read older answers again, and asked no model."
 
 
 def _known(value: float | None) -> float | None:
@@ -221,7 +222,3 @@ def _by(roles: Sequence[tuple[Any, ...]]) -> str:
 
 def _listed(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(words))
-
-
-def _n(number: int, word: str) -> str:
-    return f"{number:,} {word if number == 1 else f'{word}s'}"
