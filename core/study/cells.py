@@ -40,31 +40,21 @@ def cells(
     if not len(frame):
         return []
     keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
-    places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
-    statistics = group_statistics(places, [*keyed], is_share=is_share)
-    extra = places.groupby([*keyed]).agg(
-        **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
-        early=("early", "any"),
-        applies=("applies", "any"),
-        behind=("place", lambda cases: tuple(dict.fromkeys(cases))),
-    )
     made = []
-    for _, group in statistics.iterrows():
-        named = {name: group[key] for name, key in by.items()}
-        key = tuple(group[key] for key in keyed)
-        more = extra.loc[key if len(key) > 1 else key[0]]
-        if not more["applies"]:
+    for key, group in frame.assign(**keyed).groupby(list(keyed)):
+        if not group["applies"].any():
             continue
+        named = dict(zip(by, key, strict=False))
+        [figures] = group_statistics(group, [], is_share=is_share).to_dict("records")
         made.append(
             {
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
-                **{"value": number(group["macro"]), "n": int(group["items"])},
-                **{"low": number(group["low"]), "high": number(group["high"])},
-                "of": int(group["items_of"]),
-                **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
-                **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
-                **{"stopped_early": bool(more["early"]), "behind": more["behind"]},
+                **{"value": number(figures["macro"]), "low": number(figures["low"]), "high": number(figures["high"])},
+                **{"n": figures["items"], "of": figures["items_of"], "trials": figures["trials"]},
+                **{"thin": bool(figures["thin"]), "truth": number(group["truth"].mean())},
+                **{"complete": bool(group["complete"].all()), "stopped_early": bool(group["early"].any())},
+                "behind": tuple(dict.fromkeys(zip(group["run"], group["case"], strict=True))),
             }
         )
     return made

@@ -14,7 +14,7 @@ from core.study import shelf
 from core.study.background import UnderWay
 from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
-from core.study.standing import is_completed, look
+from core.study.standing import is_completed, standings
 from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import PACE, waits
@@ -124,7 +124,7 @@ class _Seen(NamedTuple):
 
 
 def _seen(study: Study, file: int) -> _Seen:
-    stand = look(study, home.journals())
+    stand = standings(study.all, home.journals())
     now = progress(study, home.journals(), stand)
     mine = entry.studies().started(study.name)
     running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())

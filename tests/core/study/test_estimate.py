@@ -160,7 +160,7 @@ def test_tokens_and_money_go_by_what_this_study_took_else_by_recordings(tmp_path
 
 def told(wanted: dict[tuple[str, str, str], int], sample: dict[tuple[str, str], Tokens]) -> Estimate:
     found = Estimate("s")
-    _price(found, wanted, sample)
+    _price(found, Counter(wanted), sample)
     return found
 
 
