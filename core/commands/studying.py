@@ -36,6 +36,7 @@ from core.study.control import want
 from core.study.early import Early
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
+from core.telling import study_in_words
 from core.text.counted import counted
 from core.transcript import Transcript
 
@@ -63,7 +64,7 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(asdict(found), ensure_ascii=False, default=str))
     else:
-        print(study.title, *estimate.lines(found), sep="\n")
+        print(study.title, *study_in_words.of_estimate(found), sep="\n")
     return DONE
 
 

@@ -27,7 +27,7 @@ from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from core.study import data
-from core.study.early import SHIFT, stopped_early
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
 from core.study.standing import Standing, Tokens, busy_rate, standing, standings
@@ -311,49 +311,3 @@ def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) ->
             if len(differences) >= FEW:
                 both = f"{lab.title}, {names[first]} and {names[second]}"
                 yield both, items_for_difference(list(differences), power)
-
-
-def lines(plan: Estimate) -> Iterator[str]:
-    """The estimate for a person."""
-    yield f"{plan.study}: {plan.runs} runs, {plan.completed} of them completed; {plan.cases} cases to be measured."
-    by_role = ", ".join(f"{role} {n:,}" for role, n in plan.calls.items() if n) or "none"
-    of_which = ", of the runs that can be made" if plan.missing else ""
-    yield f"Calls at most{of_which}: {sum(plan.calls.values()):,} ({by_role})."
-    if plan.free:
-        yield f"  {plan.free:,} of them ask robots, which cost nothing."
-    if plan.cached:
-        yield f"  {plan.cached:,} more are in the response cache, and not asked again."
-    if plan.unlooked:
-        yield f"  Of {plan.unlooked} runs not all that the response cache holds was looked up: they may ask less."
-    if plan.budget_calls is not None:
-        yield f"  The study stops at {plan.budget_calls:,} calls of models."
-    if plan.budget_money is not None:
-        yield f"  The study stops at {plan.budget_money:.2f} US dollars."
-    if plan.stop_width is not None:
-        yield f"  A run stops early where its always-valid interval is {plan.stop_width:.2f} wide."
-        yield f"  {SHIFT}"
-    if plan.minutes is None:
-        yield "Time: unknown, for none of these models has answered in this study yet."
-    elif plan.minutes:
-        yield f"Time: about {plan.minutes:,.0f} minutes at the rate at which they answered so far."
-    if plan.tokens is None:
-        yield "Tokens: unknown."
-    else:
-        yield f"Tokens: about {plan.tokens['prompt']:,} sent and {plan.tokens['completion']:,} written."
-    day = f" (a price of {plan.priced}{', unverified' if plan.unverified else ''})" if plan.priced else ""
-    yield "Price: unknown." if plan.price is None else f"Price: about {plan.price:.2f} US dollars{day}."
-    yield from (f"  {why}" for why in plan.unknown)
-    if plan.items and plan.width:
-        yield f"With {plan.items} items in a run, a share near one half has an interval {plan.width:.2f} wide."
-    if plan.wanted_items:
-        yield f"For one of {plan.wanted_width:.2f} it takes {plan.wanted_items} items."
-    for what, items in plan.power_items.items():
-        takes = f"takes {items:,} shared items" if items else "would take more shared items than anybody makes"
-        yield f"To tell apart {what} with a probability of {plan.wanted_power:.0%} {takes}."
-    if plan.wanted_power and not plan.power_items:
-        yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
-    if plan.made_of_other:
-        yield f"Made when a data file held something else, kept, and not counted here: {plan.made_of_other} runs."
-    yield from plan.broken
-    for why, count in Counter(plan.missing.values()).items():
-        yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

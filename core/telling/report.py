@@ -140,9 +140,6 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
         ):
             state.apply(event)
         for case in cases:
-            shown = document.of_case(Chosen(runs[id].lab, state, case), steps)
-            for calls in (shown["calls"], *(trial["calls"] for trial in shown["trials"])):
-                for call in calls:
-                    call["turns"], call["tools"] = [], []
+            shown = document.of_case(Chosen(runs[id].lab, state, case), steps, prompts=False)
             found[id, case] = shown | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
     return {place: found[place] for place in places}
