@@ -15,18 +15,8 @@ from pathlib import Path
 import click
 
 from core import entry, home
-from core.commands import study_cluster, study_control, study_files
-from core.commands.running import (
-    BAD_INPUT,
-    DONE,
-    INTERRUPTED,
-    UNREACHABLE,
-    aligned,
-    heed_ctrl_c,
-    into_the_store,
-    journals_option,
-    json_option,
-)
+from core.commands import running, study_cluster, study_control, study_files
+from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
 from core.commands.study_control import study_argument
 from core.journal import JournalFull
 from core.study import data, estimate, multiverse, plan, tables
@@ -102,7 +92,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
     except (JournalFull, ConnectionError) as error:
         _complain([error])
         code = INTERRUPTED
-    into_the_store(journals)
+    running.into_the_store(journals)
     _complain(data.broken(data.held(study, journals)))
     if code == INTERRUPTED and not as_json:
         print(f"To go on from here: python -m core study run {file}")
@@ -117,7 +107,7 @@ def _complain(lines: Iterable[object]) -> None:
 
 def _made(making: Making | Cluster, runs: Sequence[Planned]) -> Outcome:
     async def go() -> Outcome:
-        heed_ctrl_c()
+        running.heed_ctrl_c()
         return await making.make(runs)
 
     return asyncio.run(go())
@@ -216,7 +206,7 @@ def _as_text(rows: list[Row]) -> Iterable[str]:
         for cell in of_table:
             by_row[cell["row"]][cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
         lines = [[name, *(row.get(column, "") for column in columns)] for name, row in by_row.items()]
-        yield from (f"  {line}" for line in aligned([["", *columns], *lines]))
+        yield from (f"  {line}" for line in running.aligned([["", *columns], *lines]))
         if is_wide:
             yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
 

@@ -226,9 +226,6 @@ class Cluster:
         return await self._once(run)
 
     async def _once(self, run: Planned) -> Planned | None:
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-
         outcome, path = self._outcome, journal.at(self.folder, run.id)
         before = standing(path)
         # Tries that fail are calls too: what was not enough is doubled.
@@ -255,25 +252,7 @@ class Cluster:
             begun=path.read_bytes() if path.exists() else b"",
         )
         try:
-            # The scheduler reads the function that it is given: one of no module, so that it needs no module of ours.
-            made: Made = await self._client.submit(
-                lambda packed: pickle.loads(packed)(),  # noqa: S301  our own
-                pickle.dumps(partial(self.task, task)),
-                key=f"{run.id}-{secrets.token_hex(4)}",
-                pure=False,
-            )
-            if made.journal and not is_completed(path):
-                await asyncio.to_thread(journal.put, path, made.journal)
-        except KilledWorker:
-            self._killers.append(run)
-            return None
-        except FutureCancelledError as error:
-            raise ConnectionError(f"The cluster is gone: {error}") from None
-        except journal.JournalFull:
-            raise
-        except Exception as error:  # Whatever a worker's own installation raises.
-            outcome.failed[run.id] = f"the worker could not make it: {type(error).__name__}: {error}"
-            return None
+            made = await self._made(run, task)
         finally:
             now = standing(path)
             async with self._given_back:
@@ -281,6 +260,8 @@ class Cluster:
                 self._calls = max(0, self._calls + given - (now.paid - before.paid))
                 self._flying -= given > 0
                 self._given_back.notify_all()
+        if made is None:
+            return None
         of_run = made.outcome
         if of_run.spent or of_run.paused:
             # It is money that it wants, and all that was left was too little for its next call.
@@ -294,6 +275,33 @@ class Cluster:
         outcome.bad_input = outcome.bad_input and (of_run.bad_input or not of_run.failed)
         if path.exists() and not of_run.elsewhere:
             self.ended(run, transcript(upgraded(journal.read(path).events, self.labs)))
+        return None
+
+    async def _made(self, run: Planned, task: Task) -> Made | None:
+        """What a worker made of the task, with its journal in our folder; None where none could make it."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            # The scheduler reads the function that it is given: one of no module, so that it needs no module of ours.
+            made: Made = await self._client.submit(
+                lambda packed: pickle.loads(packed)(),  # noqa: S301  our own
+                pickle.dumps(partial(self.task, task)),
+                key=f"{run.id}-{secrets.token_hex(4)}",
+                pure=False,
+            )
+            if made.journal and not is_completed(path := journal.at(self.folder, run.id)):
+                await asyncio.to_thread(journal.put, path, made.journal)
+            return made
+        except KilledWorker:
+            self._killers.append(run)
+        except FutureCancelledError as error:
+            raise ConnectionError(f"The cluster is gone: {error}") from None
+        except journal.JournalFull:
+            raise
+        except Exception as error:  # Whatever a worker's own installation raises.
+            why = f"{type(error).__name__}: {error}"
+            self._outcome.failed[run.id] = f"the worker could not make it: {why}"
         return None
 
     def _calls_of(self, run: Planned, now: Standing) -> int:
