@@ -193,7 +193,7 @@ class _Printer:
         self._json = as_json
         self._state = state
         self._lab = lab
-        self._printed: set[tuple[str, str]] = set()
+        self._printed: set[str] = set()
         self._complaint = ""
         self._rest_until = 0.0
 
@@ -231,23 +231,25 @@ class _Printer:
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
             return
         view = self._lab.view(self._state.case(case))
-        lines = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
-        said = "\n".join(line for _, line in lines)
+        told = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
+        said = "\n".join(line for _, line in told)
         if several and view.title not in said:
             self._print([(f"{case} title", f"\n{view.title}")])
-        self._print(lines)
+        self._print(told)
         if ended:
             # What the lab's own lines say is not said again.
             sentences = [sentence for sentence in self._lab.verdict(view) if sentence not in said]
             verdict = sentences if not several else sentences[:1] if not self._lab.hidden else []
-            self._print((f"{case} verdict {n}", line) for n, line in enumerate(_verdict(verdict)))
+            # The headline, then what goes with it.
+            lines = [f"  - {sentence}" if number else f"\n{sentence}" for number, sentence in enumerate(verdict)]
+            self._print((f"{case} verdict {number}", line) for number, line in enumerate(lines))
         now = time.monotonic()
         self._rest_until = now + 4 * (now - began)
 
     def _print(self, lines: Iterable[tuple[str, str]]) -> None:
         for key, line in lines:
-            if ("", key) not in self._printed:
-                self._printed.add(("", key))
+            if key not in self._printed:
+                self._printed.add(key)
                 print(line, flush=True)
 
     @contextlib.contextmanager
@@ -259,20 +261,6 @@ class _Printer:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for as long as the process lives
 
 
-def _verdict(sentences: Sequence[str]) -> Iterable[str]:
-    """The headline, then what goes with it."""
-    for number, sentence in enumerate(sentences):
-        yield f"  - {sentence}" if number else f"\n{sentence}"
-
-
-def figure(metric: str, value: float | None, n: int, of: int, low: float | None, high: float | None) -> str:
-    """One score as a line."""
-    if value is None:
-        return f"  {metric} undefined  ({n} of {of})"
-    interval = f", 95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else ""
-    return f"  {metric} {value:.2f}{interval}  ({n} of {of})"
-
-
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
     """The figures of the whole run under both sets of rules, those of its parts under the repaired ones, each with the
     reason where it is undefined.
@@ -282,7 +270,10 @@ def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
         if score.case or (score.item and (is_paper or not score.of or score.metric != lab.headline)):
             continue
         name = f"{score.metric}, paper rules:" if is_paper else score.metric
-        line = figure(name, score.value, score.n, score.of, score.low, score.high)
-        reason = score.detail.get("reason")
+        value = "undefined" if score.value is None else f"{score.value:.2f}"
+        if score.value is not None and score.low is not None and score.high is not None:
+            value += f", 95 % interval {score.low:.2f} to {score.high:.2f}"
         part = f"    {score.item:<28}" if score.item else ""
-        yield f"score {score.metric} {score.rules} {score.item}", f"{part}{line}{f': {reason}' if reason else ''}"
+        reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
+        line = f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
+        yield f"score {score.metric} {score.rules} {score.item}", line
