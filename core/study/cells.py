@@ -40,21 +40,25 @@ def cells(
     if not len(frame):
         return []
     keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
+    places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
+    statistics = group_statistics(places, [*keyed], is_share=is_share)
+    extra = places.groupby([*keyed]).agg(
+        **{"truth": ("truth", "mean"), "complete": ("complete", "all"), "early": ("early", "any")},
+        **{"applies": ("applies", "any"), "behind": ("place", lambda cases: tuple(dict.fromkeys(cases)))},
+    )
     made = []
-    for key, group in frame.assign(**keyed).groupby(list(keyed)):
-        if not group["applies"].any():
+    for group in statistics.join(extra, on=[*keyed]).to_dict("records"):
+        if not group["applies"]:
             continue
-        named = dict(zip(by, key, strict=False))
-        [figures] = group_statistics(group, [], is_share=is_share).to_dict("records")
+        named = {name: group[key] for name, key in by.items()}
         made.append(
             {
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
-                **{"value": number(figures["macro"]), "low": number(figures["low"]), "high": number(figures["high"])},
-                **{"n": figures["items"], "of": figures["items_of"], "trials": figures["trials"]},
-                **{"thin": bool(figures["thin"]), "truth": number(group["truth"].mean())},
-                **{"complete": bool(group["complete"].all()), "stopped_early": bool(group["early"].any())},
-                "behind": tuple(dict.fromkeys(zip(group["run"], group["case"], strict=True))),
+                **{"value": number(group["macro"]), "low": number(group["low"]), "high": number(group["high"])},
+                **{"n": group["items"], "of": group["items_of"], "trials": group["trials"], "thin": group["thin"]},
+                **{"truth": number(group["truth"]), "complete": group["complete"], "stopped_early": group["early"]},
+                "behind": group["behind"],
             }
         )
     return made
