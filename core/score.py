@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from core.events import Rules
-from core.statistics import ENOUGH as ENOUGH
 from core.statistics import interval_of_items, kind_of, wilson
 from core.statistics import is_thin as is_thin
 
@@ -32,11 +31,6 @@ class Score:
     def __float__(self) -> float:
         """The value; nan where undefined."""
         return math.nan if self.value is None else self.value
-
-    @property
-    def matches(self) -> int | None:
-        """The same as `hits`, in the word of Chen et al."""
-        return self.hits
 
     @property
     def reason(self) -> str:
