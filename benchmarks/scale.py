@@ -28,7 +28,7 @@ from core.store.store import Store
 from core.study import estimate, packing, plan, standing, tables
 from core.study.execute import Making
 from core.study.progress import progress
-from core.study.standing import look, standings
+from core.study.standing import standings
 from tests.core.study.killing import steady
 from tests.stub_server import StubServer
 
