@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import board, forest
-from core.lab.shown import FACETS, Picture
+from core.lab.shown import FACETS, Cases, Picture
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published
@@ -106,8 +106,7 @@ PICTURES = (
         "Crosses: as many random words masked instead. Faint: fewer than ten paragraphs, or less than 70 % of what "
         "should count. Madsen et al. 2024 draw their own faithfulness (Figures 6 to 9) and print no value, so none can "
         "be laid below.",
-        "cases",
-        ("faithfulness", "faithfulness_control", "faithfulness_gain"),
+        Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
         faithfulness,
         draw,
         said,
@@ -117,8 +116,7 @@ PICTURES = (
         "leaderboard",
         "Leaderboard",
         board.CAPTION.format("paragraphs", "paragraph"),
-        "cases",
-        ("faithfulness",),
+        Cases(("faithfulness",)),
         lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
         lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
         lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
@@ -127,16 +125,17 @@ PICTURES = (
         "classes",
         "Answers before and after the edit",
         "Every check, of all tasks and models together: filter for one of them. One bar a label and first answer.",
-        "cases",
-        ("faithfulness",),
+        Cases(
+            ("faithfulness",),
+            records={
+                "label": (Consistency, "label"),
+                "before": (Consistency, "before_repaired"),
+                "after": (Consistency, "after_repaired"),
+            },
+        ),
         classes,
         draw_classes,
         said_of_classes,
-        records={
-            "label": (Consistency, "label"),
-            "before": (Consistency, "before_repaired"),
-            "after": (Consistency, "after_repaired"),
-        },
         choices=tuple(charts.COLOURS),
     ),
 )

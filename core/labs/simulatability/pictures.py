@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link
-from core.lab.shown import FACETS, Picture
+from core.lab.shown import FACETS, Cases, Picture
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
@@ -162,6 +162,8 @@ def their_data_sets(similarity: str) -> list[Published]:
     return precision + published.published(LAB, f"generality_{similarity}", generator="GPT-mix")
 
 
+_COUNTED = Cases(tuple(_METRIC.values()), fields=("given_from",))
+
 PICTURES = (
     Picture(
         "models",
@@ -172,13 +174,14 @@ PICTURES = (
         "its own strongest baseline, or that is not known, or who predicted failed the exam. Faint: fewer than ten "
         "questions, or less than 70 % of what should count. A click lists the runs. The paper prints precision and "
         "generality by data set, in two tables; an open diamond joins them.",
-        "cases",
-        ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+        Cases(
+            ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+            fields=("given_from",),
+            held=((name_of(Examined), "passed"),),
+        ),
         compared,
         charts.plane,
         said_of_compared,
-        fields=("given_from",),
-        held=((name_of(Examined), "passed"),),
         choices=("cosine", "bleu", "jaccard"),
         published=their_data_sets,
     ),
@@ -187,12 +190,10 @@ PICTURES = (
         "Precision by model and method",
         "Each question counts alike, however many runs asked it; the 95 % interval draws whole questions again. Faint: "
         "fewer than ten questions, or less than 70 % of what should count.",
-        "cases",
-        tuple(_METRIC.values()),
+        _COUNTED,
         pooled,
         draw_pooled,
         lambda table, choice: forest.takeaway(table, choice, "questions"),
-        fields=("given_from",),
         choices=tuple(_METRIC),
         published=theirs,
     ),
@@ -200,12 +201,10 @@ PICTURES = (
         "leaderboard",
         "Leaderboard",
         board.CAPTION.format("questions", "question"),
-        "cases",
-        tuple(_METRIC.values()),
+        _COUNTED,
         lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
         lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
         lambda table, choice: board.takeaway(table, choice, "questions"),
-        fields=("given_from",),
         choices=tuple(_METRIC),
     ),
 )
