@@ -11,6 +11,7 @@ from core.lab.shown import FACETS
 from core.lab.spec import knobs
 from core.statistics import FEW, Pair
 from core.statistics.subjects import compare_where_equal
+from core.store.matching import ITSELF
 from core.study.cells import BLANK, Row, label
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ DIFFERENCES = ", differences"
 
 MOST = 300
 """The most pairs of a table: corrected for more tests, hardly any difference is left, so none are made."""
-
-ITSELF = "the model itself"
 
 
 def differences(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str) -> list[Row]:
