@@ -150,7 +150,6 @@ def _cases(store: Store, runs: list[str]) -> DataFrame:
         qualify row_number() over (partition by shown.run, shown."case", metric order by scores."case" desc) = 1
         """,
         [runs],
-        rows=None,
     )
 
 

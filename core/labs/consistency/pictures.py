@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import board, forest
-from core.lab.shown import FACETS, Picture, declared
+from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published
@@ -103,22 +103,31 @@ PICTURES = declared(
     "picture",
     Picture,
     {
-        "faithfulness": {"table": faithfulness, "draw": draw, "takeaway": said},
+        "faithfulness": {
+            "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
+            "table": faithfulness,
+            "draw": draw,
+            "takeaway": said,
+        },
         "leaderboard": {
+            "of": Cases(("faithfulness",)),
             "caption": board.CAPTION.format("paragraphs", "paragraph"),
             "table": lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
             "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
             "takeaway": lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
         },
         "classes": {
+            "of": Cases(
+                ("faithfulness",),
+                records={
+                    "label": (Consistency, "label"),
+                    "before": (Consistency, "before_repaired"),
+                    "after": (Consistency, "after_repaired"),
+                },
+            ),
             "table": classes,
             "draw": draw_classes,
             "takeaway": said_of_classes,
-            "records": {
-                "label": (Consistency, "label"),
-                "before": (Consistency, "before_repaired"),
-                "after": (Consistency, "after_repaired"),
-            },
         },
     },
 )

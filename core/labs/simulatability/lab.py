@@ -151,10 +151,7 @@ LAB = Lab(
     upgrade=upgrade,
     check=check,
     notes=notes,
-    words={
-        **{"as expected": "came true", "misled": "did not come true", "misled all": "misled all predictors"},
-        **{"unknown": "cannot guess", "neither": "unreadable"},
-    },
+    words={"misled all": "misled all predictors", "unknown": "cannot guess", "neither": "unreadable"},
     outcomes={
         **dict.fromkeys(("as expected", "helped"), "kept"),
         **dict.fromkeys(("misled", "misled all"), "broken"),

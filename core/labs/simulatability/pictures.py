@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link
-from core.lab.shown import FACETS, Picture, declared
+from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
@@ -162,25 +162,33 @@ def their_data_sets(similarity: str) -> list[Published]:
     return precision + published.published(LAB, f"generality_{similarity}", generator="GPT-mix")
 
 
+_COUNTED = Cases(tuple(_METRIC.values()), fields=("given_from",))
+
 PICTURES = declared(
     __file__,
     "picture",
     Picture,
     {
         "models": {
+            "of": Cases(
+                ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+                fields=("given_from",),
+                held=((name_of(Examined), "passed"),),
+            ),
             "table": compared,
             "draw": charts.plane,
             "takeaway": said_of_compared,
-            "held": ((name_of(Examined), "passed"),),
             "published": their_data_sets,
         },
         "pooled": {
+            "of": _COUNTED,
             "table": pooled,
             "draw": draw_pooled,
             "takeaway": lambda table, choice: forest.takeaway(table, choice, "questions"),
             "published": theirs,
         },
         "leaderboard": {
+            "of": _COUNTED,
             "caption": board.CAPTION.format("questions", "question"),
             "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
             "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),

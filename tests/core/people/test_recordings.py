@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import policy
+from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
 from core.people.allowance import CallsToday, forget, stored
@@ -135,7 +136,8 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tm
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            assert list(figures.of_runs(store, "echo", [LAB.headline])["run"]) == [own], "chosen runs are no evidence"
+            evidence = figures.of_cases(store, "echo", Cases((LAB.headline,)))
+            assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.look()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:
