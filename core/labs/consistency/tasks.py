@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
@@ -18,6 +16,7 @@ from core.events import Frozen, Sampling
 from core.lab.cases import Case
 from core.lab.spec import MOST_CASES, Sampled
 from core.reading.fields import Answers
+from core.shipped import table
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -40,8 +39,6 @@ MOST_CHOICES = 25
 
 LABELS: dict[Task, tuple[str, ...]] = {"sentiment": ("positive", "negative"), "entailment": ("yes", "no")}
 """What a label can be; for multi_choice it is one of the item's choices."""
-
-QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
 
 APART = " · "
 """Between the paragraph and the explanation in a check's title."""
@@ -93,7 +90,7 @@ def every_wording(explanation: Explanation) -> list[Wording]:
 @cache
 def shipped(task: Task) -> tuple[Item, ...]:
     """The items under `data/questions/`, in the file's order."""
-    entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
+    entries = table(f"questions/{task}")["item"]
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.labs.find.evaluate import held_out_texts
-from core.labs.find.functions.base import FindFunction, shipped
+from core.labs.find.functions.base import FindFunction
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.generate import generate
 from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.functions.triplets import TESTS, Triplet, shuffled
+from core.shipped import table
 
-_INPUTS = shipped("inputs")
+_INPUTS = table("find/inputs")
 
 _MORE = 200
 """Random texts that are tried where the function changes too few of these."""

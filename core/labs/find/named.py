@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from core.events import Frozen, Rules
 from core.labs.find.claimed_and_quoted import without_denials, without_steady
-from core.labs.find.functions.base import shipped
 from core.labs.find.functions.numeric import NoiseKind, NumericFunction
 from core.labs.find.functions.strings import STRING_ATOMS, StringFunction
+from core.shipped import table
 
 
 class _Part(Frozen):
@@ -26,7 +26,7 @@ class _Part(Frozen):
     akin: tuple[str, ...] = ()
 
 
-_TABLES = shipped("part_words")
+_TABLES = table("find/part_words")
 _NOISE_WORDS: dict[NoiseKind, str] = _TABLES["noise"]
 _PARTS = {
     name: _Part.model_validate({"called": name.replace("_", " "), **entry}) for name, entry in _TABLES["part"].items()

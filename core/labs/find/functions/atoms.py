@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.labs.find.functions.base import shipped
+from core.shipped import table
 
 Numbers = NDArray[Any]
 """Float values, or complex ones where paper rules take the root of a negative number."""
@@ -56,7 +56,7 @@ class AtomKind(Frozen):
     """Whether it is sampled as a part of a sum or product."""
 
 
-ATOMS = {name: AtomKind.model_validate(entry) for name, entry in shipped("numeric_atoms").items()}
+ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/numeric_atoms").items()}
 
 
 def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:

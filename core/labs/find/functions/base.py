@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from abc import abstractmethod
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,14 +13,6 @@ from core.events import Frozen
 from core.sandbox.sandbox import Value as Value
 
 Category = Literal["numeric", "strings", "entities", "relations"]
-
-
-DATA = Path(__file__).resolve().parents[4] / "data" / "find"
-
-
-def shipped(name: str) -> dict[str, Any]:
-    """The tables of `data/find/<name>.toml`."""
-    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 class UndefinedInput(ValueError):

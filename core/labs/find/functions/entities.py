@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from core.events import Frozen
-from core.labs.find.functions.base import Category, FindFunction, shipped
+from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.keeping import LEAST, all_right
 from core.labs.find.functions.same_text import normal
+from core.shipped import table
 
 SINGLE_SHARE = 140 / 200
 """Of the published entity functions; the others take either of two concepts."""
@@ -52,7 +53,7 @@ def keeps(*subjects: Concept) -> bool:
 @lru_cache(maxsize=1)
 def concepts() -> dict[str, Concept]:
     """All 140 by name, in the benchmark's order."""
-    return {entry["name"]: Concept.model_validate(entry) for entry in shipped("entities")["concept"]}
+    return {entry["name"]: Concept.model_validate(entry) for entry in table("find/entities")["concept"]}
 
 
 def concepts_of(word: str) -> tuple[str, ...]:

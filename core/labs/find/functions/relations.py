@@ -13,9 +13,10 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
-from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, shipped
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput
 from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.same_text import normal, same_answer
+from core.shipped import table
 
 UNDEFINED = "undefined"
 """What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
@@ -89,7 +90,7 @@ class Relation(Frozen):
 @lru_cache(maxsize=1)
 def relations() -> dict[tuple[str, str], Relation]:
     """All 25 by (concept1, concept2), in the benchmark's order."""
-    listed = shipped("relations")["relation"]
+    listed = table("find/relations")["relation"]
     return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
 
 

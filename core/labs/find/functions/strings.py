@@ -11,7 +11,8 @@ from pydantic import Field
 
 from core.events import Frozen
 from core.labs.find.functions import string_atoms
-from core.labs.find.functions.base import Category, FindFunction, UndefinedInput, shipped
+from core.labs.find.functions.base import Category, FindFunction, UndefinedInput
+from core.shipped import table
 
 
 class StringAtomKind(Frozen):
@@ -27,7 +28,7 @@ class StringAtomKind(Frozen):
     code: str = ""
 
 
-_TABLES = shipped("string_atoms")
+_TABLES = table("find/string_atoms")
 
 STRING_ATOMS = {
     name: StringAtomKind(apply=getattr(string_atoms, name), **entry) for name, entry in _TABLES["atom"].items()

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.labs.find.functions import string_atoms
-from core.labs.find.functions.base import shipped
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit import Finding
+from core.shipped import table
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
@@ -30,7 +30,7 @@ _CODED = tuple(
 )
 """Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
 
-_INPUTS = shipped("inputs")
+_INPUTS = table("find/inputs")
 
 FIRST_TEXTS = (*_INPUTS["fit"], *_CODED)
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
